@@ -1,0 +1,1 @@
+"""Turns and steps: the loop, retries, approvals and the wire."""

@@ -1,0 +1,1 @@
+"""What the model is sent: the context, its tokens, and its compaction."""

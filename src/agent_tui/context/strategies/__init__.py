@@ -1,0 +1,1 @@
+"""What a compaction keeps: one strategy a file."""

@@ -1,0 +1,241 @@
+"""What a turn emits on the wire: a closed union of frozen events, matched once by each listener."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from agent_tui.core.messages import Display, ToolCall, ToolResult
+from agent_tui.core.summary import CompactionReport, RotationReport
+from agent_tui.core.usage import Gauge, Usage
+
+TurnEnd: TypeAlias = Literal["done", "cancelled", "rejected", "max_steps", "failed"]
+Decision: TypeAlias = Literal["once", "session", "reject"]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """One action that waits for a person: ``display`` shows in full what will happen."""
+
+    id: str
+    call: ToolCall
+    title: str
+    display: Display | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswer:
+    """A person's decision; ``word`` is told to the agent with a rejection."""
+
+    decision: Decision
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan:
+    """A prompt was written to the log and the agent starts on it."""
+
+    turn: int
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointMade:
+    """A checkpoint record was written. ``step`` is 0 before the prompt of a turn."""
+
+    id: int
+    turn: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepBegan:
+    """The model is about to be asked."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepRetried:
+    """A request failed and will be made again."""
+
+    attempt: int
+    wait_seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepInterrupted:
+    """A step ended before its time; what had arrived of the answer is in the log."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkDelta:
+    """More of the reasoning; ``encrypted`` closes it with a provider's signature."""
+
+    text: str
+    encrypted: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallBegan:
+    """The model starts to write a call; its arguments follow as deltas."""
+
+    index: int
+    call_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """More of a call's arguments (a piece of JSON text)."""
+
+    index: int
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A call was written to the log and its tool runs now."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A call's result was written to the log."""
+
+    call: ToolCall
+    result: ToolResult
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """An action waits for a person; answer through the runtime with the request's id."""
+
+    request: ApprovalRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswered:
+    """A person decided."""
+
+    request: ApprovalRequest
+    answer: ApprovalAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class PromptJoined:
+    """A message sent while the agent ran was written to the log and joins at this step."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionBegan:
+    """The context is being compacted; its summary follows as deltas."""
+
+    trigger: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionDelta:
+    """More of the summary."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionFinished:
+    """A compaction was committed, or was not: then ``report`` is None and ``reason`` says why."""
+
+    report: CompactionReport | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """The log was replaced by an earlier state; every view of it must be read again."""
+
+    report: RotationReport
+
+
+@dataclass(frozen=True, slots=True)
+class DMailSent:
+    """The agent sent a message to its own checkpoint."""
+
+    checkpoint: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChanged:
+    """The gauge moved, or the model reported what a step used."""
+
+    gauge: Gauge
+    usage: Usage | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The turn is over and everything of it is durable."""
+
+    turn: int
+    end: TurnEnd
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something went wrong; the sentence says what, and the session lives on."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEnded:
+    """A provider's stream came to its proper end. ``usage`` is None where a server never says."""
+
+    finish_reason: str
+    usage: Usage | None = None
+
+
+StreamPart: TypeAlias = TextDelta | ThinkDelta | ToolCallBegan | ToolCallDelta | ReplyEnded
+"""What a provider's stream yields: deltas, then one ReplyEnded."""
+
+Event: TypeAlias = (
+    TurnBegan
+    | CheckpointMade
+    | StepBegan
+    | StepRetried
+    | StepInterrupted
+    | TextDelta
+    | ThinkDelta
+    | ToolCallBegan
+    | ToolCallDelta
+    | ToolStarted
+    | ToolFinished
+    | ApprovalRequested
+    | ApprovalAnswered
+    | PromptJoined
+    | CompactionBegan
+    | CompactionDelta
+    | CompactionFinished
+    | Reverted
+    | DMailSent
+    | StatusChanged
+    | TurnFinished
+    | Failed
+)

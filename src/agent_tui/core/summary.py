@@ -1,0 +1,169 @@
+"""What front-ends are shown about sessions, checkpoints, archives and compactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Fate: TypeAlias = Literal["kept", "summarised", "dropped"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionGlance:
+    """One row of the session list, read without loading the session.
+
+    Attributes:
+        session_id: the id by which commands and screens name the session.
+        folder: where it is on disk.
+        title: its name, or the beginning of its first prompt.
+        cwd: the project it belongs to.
+        updated_at: RFC 3339 time of the last record (or of the file where records have none).
+        size_bytes: size of the live log.
+        archives: how many archives it has.
+        source: ``agent-tui``, or the agent that wrote it.
+    """
+
+    session_id: str
+    folder: str
+    title: str
+    cwd: str
+    created_at: str
+    updated_at: str
+    size_bytes: int
+    archives: int
+    first_prompt: str = ""
+    model: str = ""
+    source: str = "agent-tui"
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveGlance:
+    """One rotated log: why and when it was rotated, and what is in it."""
+
+    number: int
+    path: str
+    reason: str
+    at: str
+    size_bytes: int
+    messages: int
+    checkpoints: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointGlance:
+    """One place to return to; ``prompt`` is the user message that follows or leads to it."""
+
+    id: int
+    at: str
+    turn: int | None
+    step: int | None
+    messages_before: int
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class RevertPreview:
+    """What would leave the context if the log went back to a checkpoint."""
+
+    checkpoint: int
+    messages_leaving: int
+    messages_staying: int
+    tokens_leaving: int
+    tokens_staying: int
+    lines: tuple[str, ...]
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RotationReport:
+    """A revert, clear, restore or undo was made: the log it replaced is archive ``archive``."""
+
+    reason: str
+    archive: int
+    checkpoint: int | None = None
+    messages_left: int = 0
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionReport:
+    """A compaction was made: what it did, in numbers."""
+
+    trigger: str
+    strategy: str
+    tokens_before: int
+    tokens_after: int
+    kept: int
+    summarised: int
+    dropped: int
+    archive: int
+    files: tuple[str, ...] = ()
+    retries: int = 0
+    fallback: bool = False
+    focus: str = ""
+
+    @property
+    def saved_share(self) -> float:
+        """The share of tokens saved, 0.0 to 1.0."""
+        if not self.tokens_before:
+            return 0.0
+        return 1 - self.tokens_after / self.tokens_before
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFate:
+    """What a compaction does, or did, with one message of the old context.
+
+    ``index`` counts messages of the old context from 0; ``key`` survives a reload.
+    """
+
+    index: int
+    key: str
+    role: str
+    text: str
+    tokens: int
+    fate: Fate
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something said in what was summarised or dropped that the summary does not mention.
+
+    ``line`` is the sentence or line it occurs in; ``message`` the index of that message.
+    """
+
+    kind: Literal["file", "command", "error", "decision", "number", "url", "request"]
+    text: str
+    line: str
+    message: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class AfterRow:
+    """One message of the new context; ``before`` is its index in the old one, None for new ones."""
+
+    role: str
+    text: str
+    tokens: int
+    before: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionView:
+    """Both sides of a compaction: what the pane shows, before it is made or after.
+
+    Attributes:
+        before: every message of the old context with its fate.
+        after: every message of the new context.
+        summary: the text that replaces what was summarised.
+        report: numbers; ``archive`` is 0 while nothing has been committed.
+        losses: worst first.
+    """
+
+    before: tuple[MessageFate, ...]
+    after: tuple[AfterRow, ...]
+    summary: str
+    report: CompactionReport
+    losses: tuple[Loss, ...] = ()

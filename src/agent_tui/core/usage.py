@@ -1,0 +1,52 @@
+"""Numbers about tokens: what a provider billed, and how full the context is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of one model call, as the provider reported them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One part of what fills the context: ``kind`` groups it, ``detail`` names a tool or file."""
+
+    kind: str
+    tokens: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """How full the context is.
+
+    Attributes:
+        tokens: tokens that the next request would send.
+        window: the model's context window in tokens.
+        trigger_at: the token count at which auto-compaction fires; 0 when it is off.
+        estimated: whether ``tokens`` is our count rather than the provider's (shown as ``~``).
+        shares: what the tokens are made of; empty until attribution has run.
+    """
+
+    tokens: int
+    window: int
+    trigger_at: int
+    estimated: bool
+    shares: tuple[Share, ...] = ()
+
+    @property
+    def fraction(self) -> float:
+        """Fullness from 0.0 to 1.0 (above 1.0 when the window is overrun)."""
+        return self.tokens / self.window if self.window else 0.0

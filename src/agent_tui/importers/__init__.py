@@ -1,0 +1,1 @@
+"""Readers of sessions that other agents wrote."""

@@ -1,0 +1,1 @@
+"""Every session there is: list, search, import and export."""

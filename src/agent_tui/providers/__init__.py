@@ -1,0 +1,1 @@
+"""APIs that stream replies: OpenAI-compatible servers, and a scripted stand-in."""

@@ -1,0 +1,31 @@
+"""Where shipped files are: stylesheets, prompts, token ranks and the demo's sample workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+
+
+def stylesheet(name: str) -> Path:
+    """The path of a stylesheet, for example ``base.tcss`` or ``screens/help.tcss``.
+
+    The packaged folder is preferred; in a checkout the top-level ``styles`` folder serves.
+    """
+    packaged = _PACKAGE / "styles" / name
+    return packaged if packaged.exists() else _PACKAGE.parents[1] / "styles" / name
+
+
+def prompt(name: str) -> str:
+    """The text of a shipped prompt, by file name without its ending."""
+    return (_PACKAGE / "prompts" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def token_ranks(encoding: str) -> Path:
+    """The compressed tiktoken ranks of an encoding, for example ``o200k_base``."""
+    return _PACKAGE / "ranks" / f"{encoding}.tiktoken.xz"
+
+
+def demo_folder() -> Path:
+    """The folder that holds the demo's scenario and sample workspace."""
+    return _PACKAGE / "demo"
