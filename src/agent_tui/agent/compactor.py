@@ -1,0 +1,168 @@
+"""Compacts the context when it is full, by hand or before a step, and tells the wire."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_tui.agent.retry import ask_again
+from agent_tui.agent.wire import Wire
+from agent_tui.context.compaction import (
+    CompactionDraft,
+    apply_draft,
+    draft_compaction,
+    should_compact,
+)
+from agent_tui.context.context import Context
+from agent_tui.core.errors import CompactionError, ProviderError
+from agent_tui.core.events import (
+    CompactionBegan,
+    CompactionDelta,
+    CompactionFinished,
+    StatusChanged,
+    StepRetried,
+    StreamPart,
+    TextDelta,
+)
+from agent_tui.core.records import UserMessage
+from agent_tui.core.summary import CompactionReport
+from agent_tui.core.usage import Gauge
+from agent_tui.providers.base import ModelRequest, Provider
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPolicy:
+    """When a compaction fires and what it keeps; ``window`` and ``reserved`` in tokens."""
+
+    window: int
+    reserved: int
+    ratio: float
+    strategy: str
+    auto: bool = True
+    max_attempts: int = 5
+
+
+class Compactor:
+    """The one way to compact, whoever asks for it."""
+
+    def __init__(
+        self,
+        *,
+        context: Context,
+        provider: Provider,
+        model: str,
+        policy: CompactionPolicy,
+        wire: Wire,
+        workspace: Path,
+    ) -> None:
+        self.policy = policy
+        self._context = context
+        self._provider = provider
+        self._model = model
+        self._wire = wire
+        self._workspace = workspace
+        self._given_up_at = -1
+
+    def gauge(self) -> Gauge:
+        """How full the context is now."""
+        policy = self.policy
+        return self._context.gauge(policy.window, policy.reserved, policy.ratio)
+
+    async def compact_if_full(self) -> None:
+        """Compact before a step when the trigger says so.
+
+        A compaction that was not made is told once and not tried again until the context grows.
+        """
+        policy, tokens = self.policy, self._context.token_count
+        full = should_compact(tokens, policy.window, policy.reserved, policy.ratio)
+        if not (policy.auto and full) or tokens <= self._given_up_at:
+            return
+        try:
+            await self.compact(trigger="auto")
+        except CompactionError:
+            self._given_up_at = tokens
+
+    async def compact(
+        self, *, trigger: str, focus: str = "", strategy: str = ""
+    ) -> CompactionReport:
+        """Draft and commit in one go.
+
+        Raises:
+            CompactionError: nothing was changed; the message says why.
+        """
+        self._wire.emit(CompactionBegan(trigger, self._context.token_count))
+        try:
+            draft = await self.draft(
+                trigger=trigger,
+                focus=focus,
+                strategy=strategy,
+                on_text=lambda text: self._wire.emit(CompactionDelta(text)),
+            )
+            return await self.apply(draft)
+        except BaseException as error:
+            reason = str(error) or "cancelled"
+            self._wire.emit(CompactionFinished(None, reason))
+            raise
+
+    async def draft(
+        self,
+        *,
+        trigger: str = "manual",
+        focus: str = "",
+        strategy: str = "",
+        pins: frozenset[str] = frozenset(),
+        on_text: Callable[[str], None] | None = None,
+    ) -> CompactionDraft:
+        """Work out a compaction without changing anything; the summary streams to ``on_text``."""
+        retries = 0
+
+        def count_retry(event: StepRetried) -> None:
+            nonlocal retries
+            retries += 1
+            self._wire.emit(event)
+
+        def summarise(system: str, brief: str) -> AsyncIterator[str]:
+            return self._summarise(system, brief, count_retry)
+
+        return await draft_compaction(
+            self._context,
+            trigger=trigger,
+            strategy=strategy or self.policy.strategy,
+            focus=focus,
+            pins=pins,
+            summarise=summarise,
+            on_text=on_text,
+            workspace=self._workspace,
+            retries=lambda: retries,
+        )
+
+    async def apply(self, draft: CompactionDraft, summary: str | None = None) -> CompactionReport:
+        """Commit a draft, with its summary as edited; raises LogChanged when history moved."""
+        report = await apply_draft(self._context, draft, summary)
+        self._given_up_at = -1
+        self._wire.emit(CompactionFinished(report))
+        self._wire.emit(StatusChanged(self.gauge(), None, self._model))
+        return report
+
+    async def _summarise(
+        self, system: str, brief: str, on_retry: Callable[[StepRetried], None]
+    ) -> AsyncIterator[str]:
+        """Stream a summary; the request is retried until its first text has come."""
+        message = UserMessage(brief, origin="compaction")
+        request = ModelRequest(self._model, system, (message,))
+
+        async def open_stream() -> tuple[AsyncIterator[StreamPart], str]:
+            stream = self._provider.stream(request)
+            async for part in stream:
+                if isinstance(part, TextDelta) and part.text:
+                    return stream, part.text
+            raise ProviderError("The model sent an empty summary.", retryable=True)
+
+        stream, first = await ask_again(
+            open_stream, max_attempts=self.policy.max_attempts, on_retry=on_retry
+        )
+        yield first
+        async for part in stream:
+            if isinstance(part, TextDelta):
+                yield part.text

@@ -1,0 +1,83 @@
+"""A reply while it arrives: deltas gather into the message that will be written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from agent_tui.core.events import (
+    ReplyEnded,
+    StreamPart,
+    TextDelta,
+    ThinkDelta,
+    ToolCallBegan,
+    ToolCallDelta,
+)
+from agent_tui.core.messages import Content, Part, TextPart, ThinkPart, ToolCall
+from agent_tui.core.records import AssistantMessage
+from agent_tui.core.usage import Usage
+
+
+@dataclass(slots=True)
+class _CallDraft:
+    id: str
+    name: str
+    arguments: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Reply:
+    """Everything of one answer that has arrived so far."""
+
+    text: list[str] = field(default_factory=list)
+    thinking: list[str] = field(default_factory=list)
+    signature: str | None = None
+    usage: Usage | None = None
+    finish_reason: str = ""
+    _calls: dict[int, _CallDraft] = field(default_factory=dict)
+
+    def add(self, part: StreamPart) -> None:
+        """Take in the next part of the stream."""
+        match part:
+            case TextDelta(text):
+                self.text.append(text)
+            case ThinkDelta(text, encrypted):
+                self.thinking.append(text)
+                self.signature = encrypted or self.signature
+            case ToolCallBegan(index, call_id, name):
+                self._calls[index] = _CallDraft(call_id, name)
+            case ToolCallDelta(index, arguments):
+                self._calls[index].arguments.append(arguments)
+            case ReplyEnded(finish_reason, usage):
+                self.finish_reason, self.usage = finish_reason, usage
+            case _:
+                assert_never(part)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing worth keeping has arrived: thinking alone is not an answer."""
+        return not self._calls and not "".join(self.text).strip()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything has arrived that a person may have seen."""
+        return bool(self.text or self.thinking or self._calls)
+
+    def message(self, *, turn: int, model: str, with_calls: bool = True) -> AssistantMessage:
+        """The message to be written; an interrupted reply leaves its half-written calls out."""
+        calls = tuple(
+            ToolCall(draft.id, draft.name, "".join(draft.arguments))
+            for _, draft in sorted(self._calls.items())
+        )
+        return AssistantMessage(
+            self._content(), calls if with_calls else (), model=model, turn=turn
+        )
+
+    def _content(self) -> Content:
+        text, thinking = "".join(self.text), "".join(self.thinking)
+        if not thinking:
+            return text
+        parts: list[Part] = [ThinkPart(thinking, self.signature)]
+        if text:
+            parts.append(TextPart(text))
+        return tuple(parts)

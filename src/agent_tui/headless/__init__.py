@@ -1,0 +1,1 @@
+"""The front-end without a screen: one prompt, or one question about a session, printed."""

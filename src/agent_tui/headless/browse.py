@@ -1,0 +1,213 @@
+"""The browser without a screen: sessions, checkpoints, archives and acts on them, printed.
+
+Every function takes an engine, prints for people or as JSON, and returns nothing; what goes wrong
+is raised as an AgentTuiError for the command line to print.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from agent_tui.core.summary import RotationReport
+from agent_tui.core.text import clean
+from agent_tui.runtime.engine import Engine
+from agent_tui.runtime.open_session import OpenSession
+
+
+def print_json(value: object) -> None:
+    """Print one JSON value; dataclasses become objects."""
+    print(json.dumps(value, ensure_ascii=False, default=_fields))
+
+
+def _fields(value: object) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return str(value)
+
+
+def print_rows(rows: Iterable[tuple[object, ...]], empty: str) -> None:
+    """Print rows as columns, two spaces apart; ``empty`` when there are none."""
+    cells = [[clean(str(cell)).replace("\n", " ") for cell in row] for row in rows]
+    if not cells:
+        print(empty)
+        return
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    for row in cells:
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
+
+
+@asynccontextmanager
+async def opened(engine: Engine, session_id: str) -> AsyncIterator[OpenSession]:
+    """A session for the length of one command."""
+    session = await engine.open_session(session_id)
+    try:
+        yield session
+    finally:
+        await session.close()
+
+
+async def list_sessions(engine: Engine, *, as_json: bool) -> None:
+    """Every session of every project, newest first."""
+    rows = await engine.list_sessions()
+    if as_json:
+        print_json(rows)
+        return
+    print_rows(
+        (
+            (row.session_id, row.updated_at[:16].replace("T", " "), row.cwd, row.title)
+            for row in rows
+        ),
+        "No sessions yet. Start one with: agent-tui",
+    )
+
+
+async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
+    """One session: what is in it, and how full its context is."""
+    async with opened(engine, session_id) as session:
+        archives = await session.archives()
+        facts = {
+            "session_id": session.session_id,
+            "title": session.title,
+            "model": session.model,
+            "messages": session.message_count,
+            "checkpoints": len(session.checkpoints()),
+            "token_count": session.gauge.tokens,
+            "token_count_estimated": session.gauge.estimated,
+            "window": session.gauge.window,
+            "archives": [archive.number for archive in archives],
+            "damaged": session.damaged,
+            "read_only": session.read_only,
+        }
+    if as_json:
+        print_json(facts)
+        return
+    print_rows(((name, value) for name, value in facts.items()), "")
+
+
+async def rename_session(engine: Engine, session_id: str, title: str, *, as_json: bool) -> None:
+    """Name a session."""
+    async with opened(engine, session_id) as session:
+        await session.rename(title)
+        _say(as_json, {"session_id": session.session_id, "title": session.title}, "Renamed.")
+
+
+async def delete_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
+    """Move a session out of the list, and say where it went."""
+    place = await engine.delete_session(session_id)
+    _say(as_json, {"moved_to": place}, f"Deleted; it can be moved back from {place}")
+
+
+async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) -> None:
+    """Every place to return to, oldest first."""
+    async with opened(engine, session_id) as session:
+        glances = session.checkpoints()
+    if as_json:
+        print_json(glances)
+        return
+    print_rows(
+        (
+            (glance.id, glance.at[:19], f"{glance.messages_before} messages before", glance.prompt)
+            for glance in glances
+        ),
+        "This session has no checkpoint yet.",
+    )
+
+
+async def revert_session(
+    engine: Engine, session_id: str, checkpoint: int, *, as_json: bool
+) -> None:
+    """Go back to just before a checkpoint."""
+    async with opened(engine, session_id) as session:
+        report = await session.revert(checkpoint)
+    _say_rotated(as_json, report, f"Reverted to checkpoint {checkpoint}")
+
+
+async def list_archives(engine: Engine, session_id: str, *, as_json: bool) -> None:
+    """Every rotated log of a session, newest first."""
+    async with opened(engine, session_id) as session:
+        archives = await session.archives()
+    if as_json:
+        print_json(archives)
+        return
+    print_rows(
+        (
+            (a.number, a.reason, a.at[:19], f"{a.messages} messages", f"{a.size_bytes} bytes")
+            for a in archives
+        ),
+        "This session has no archives: nothing was reverted, cleared or compacted yet.",
+    )
+
+
+async def restore_archive(engine: Engine, session_id: str, number: int, *, as_json: bool) -> None:
+    """Make an archive the live log again."""
+    async with opened(engine, session_id) as session:
+        report = await session.restore(number)
+    _say_rotated(as_json, report, f"Restored archive {number}")
+
+
+async def prune_archives(engine: Engine, session_id: str, keep: int, *, as_json: bool) -> None:
+    """Remove all but the newest ``keep`` archives."""
+    async with opened(engine, session_id) as session:
+        removed = await session.prune_archives(keep)
+    _say(as_json, {"removed": removed}, f"Removed {len(removed)} archives, kept {keep}.")
+
+
+async def compact_session(
+    engine: Engine, session_id: str, focus: str, strategy: str, *, as_json: bool
+) -> None:
+    """Compact a session's context now."""
+    async with opened(engine, session_id) as session:
+        report = await session.compact(focus, strategy)
+    fields = dataclasses.asdict(report) | {"saved_share": round(report.saved_share, 3)}
+    sentence = (
+        f"{report.tokens_before} → {report.tokens_after} tokens "
+        f"({report.saved_share:.0%} saved): {report.kept} kept, {report.summarised} summarised, "
+        f"{report.dropped} dropped; the old log is archive {report.archive}."
+    )
+    _say(as_json, fields, sentence)
+
+
+async def open_path(engine: Engine, path: Path, *, as_json: bool) -> None:
+    """What a log or session file of any known kind holds."""
+    found = await engine.describe_path(path)
+    if as_json:
+        print_json(found)
+        return
+    print_rows(((name, value) for name, value in found.items()), "")
+
+
+async def export_session(engine: Engine, session_id: str, form: str, output: Path | None) -> None:
+    """Write a session in another format, to a file or to standard output."""
+    text = await engine.export(session_id, form)
+    if output is None:
+        print(text, end="")
+        return
+    await engine.write_private(output, text)
+
+
+async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
+    """Copy what can be read into a new session, and account for every byte left out."""
+    report = await engine.repair(session_id)
+    _say(as_json, report, f"{clean(str(report))}")
+
+
+def _say(as_json: bool, fields: object, sentence: str) -> None:
+    if as_json:
+        print_json(fields)
+    else:
+        print(sentence)
+
+
+def _say_rotated(as_json: bool, report: RotationReport, act: str) -> None:
+    sentence = (
+        f"{act}: {report.messages_left} messages left the context; "
+        f"the log they are in is archive {report.archive}."
+    )
+    _say(as_json, report, sentence)

@@ -1,0 +1,55 @@
+"""Which function answers which command."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+from agent_tui.headless import browse
+from agent_tui.runtime.engine import Engine
+from agent_tui.runtime.launch import Launch
+
+
+async def run_command(name: str, launch: Launch, options: argparse.Namespace) -> int:
+    """Assemble an engine, answer one command, and let go; returns the exit code."""
+    engine = await asyncio.to_thread(Engine.assemble, launch)
+    try:
+        await _answer(name, engine, options)
+    finally:
+        await engine.aclose()
+    return 0
+
+
+async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> None:
+    as_json: bool = options.json
+    match name:
+        case "sessions list":
+            await browse.list_sessions(engine, as_json=as_json)
+        case "sessions show":
+            await browse.show_session(engine, options.id, as_json=as_json)
+        case "sessions rename":
+            await browse.rename_session(engine, options.id, options.title, as_json=as_json)
+        case "sessions delete":
+            await browse.delete_session(engine, options.id, as_json=as_json)
+        case "checkpoints":
+            await browse.list_checkpoints(engine, options.id, as_json=as_json)
+        case "revert":
+            await browse.revert_session(engine, options.id, options.checkpoint, as_json=as_json)
+        case "archives":
+            await browse.list_archives(engine, options.id, as_json=as_json)
+        case "archives prune":
+            await browse.prune_archives(engine, options.id, options.keep, as_json=as_json)
+        case "restore":
+            await browse.restore_archive(engine, options.id, options.number, as_json=as_json)
+        case "compact":
+            await browse.compact_session(
+                engine, options.id, options.focus, options.strategy, as_json=as_json
+            )
+        case "open":
+            await browse.open_path(engine, options.path, as_json=as_json)
+        case "export":
+            await browse.export_session(engine, options.id, options.format, options.output)
+        case "repair":
+            await browse.repair_session(engine, options.id, as_json=as_json)
+        case _:
+            raise ValueError(f"no command {name!r}")

@@ -1,0 +1,28 @@
+"""What stands in when no model is configured: every request is answered by how to connect one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from agent_tui.core.errors import ProviderError
+from agent_tui.core.events import StreamPart
+from agent_tui.providers.base import ModelRequest
+
+
+class Unconnected:
+    """A provider that refuses in words; sessions can still be browsed, reverted and exported."""
+
+    def __init__(self, how_to_connect: str) -> None:
+        self._how_to_connect = how_to_connect
+
+    @property
+    def name(self) -> str:
+        return "none"
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamPart]:
+        """Refuse, and say what to do."""
+        raise ProviderError(self._how_to_connect)
+        yield  # makes this an asynchronous generator, as the protocol wants
+
+    async def aclose(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,1 @@
+"""The engine, assembled: everything that a front-end is given, and nothing else."""

@@ -1,0 +1,284 @@
+"""The engine: settings, provider, store and tools of this run, and its open sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_tui import __version__
+from agent_tui.agent.approval import Approvals
+from agent_tui.agent.compactor import CompactionPolicy, Compactor
+from agent_tui.agent.loop import Agent, Limits
+from agent_tui.agent.system_prompt import write_system_prompt
+from agent_tui.agent.toolset import Toolset
+from agent_tui.agent.wire import Wire
+from agent_tui.config import Settings, data_root, load_settings
+from agent_tui.context.context import Context
+from agent_tui.context.tokens import TokenCounter
+from agent_tui.core.errors import SessionNotFound
+from agent_tui.core.records import ModelRecord, SessionHeader, SystemPrompt
+from agent_tui.core.summary import SessionGlance
+from agent_tui.providers.base import Provider
+from agent_tui.providers.catalog import window_of
+from agent_tui.resources import demo_folder
+from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.open_session import OpenSession, Parts
+from agent_tui.sessions.store import Durability, SessionLog, SessionStore
+from agent_tui.tools.base import FileMemory, ToolContext
+from agent_tui.tools.catalogue import builtin_tools
+
+NO_MODEL = (
+    "No model is connected: set {key} (and OPENAI_BASE_URL for another server), "
+    "or start the embedded demo with: agent-tui --demo"
+)
+DEFAULT_MODEL = "gpt-4.1"
+
+
+class Engine:
+    """All that a front-end is given; ``assemble`` it in a thread behind the first frame."""
+
+    def __init__(
+        self,
+        *,
+        launch: Launch,
+        settings: Settings,
+        store: SessionStore,
+        provider: Provider,
+        model: str,
+        window: int,
+        workspace: Path,
+        suggestions: tuple[str, ...] = (),
+    ) -> None:
+        self.settings = settings
+        self.workspace = workspace
+        self.suggestions = suggestions
+        self._launch = launch
+        self._store = store
+        self._provider = provider
+        self._model = model
+        self._window = window
+        self._counter = TokenCounter(model)
+        self._temporary = workspace if launch.demo else None
+
+    @classmethod
+    def assemble(cls, launch: Launch) -> Engine:
+        """Read the settings, and make the provider and the store.
+
+        Raises:
+            ConfigError: the config file is wrong.
+        """
+        settings = load_settings(model=launch.model)
+        store = SessionStore(data_root())
+        if launch.demo:
+            return cls._assemble_demo(launch, settings, store)
+        model = settings.model or DEFAULT_MODEL
+        window = settings.context.window or window_of(model)
+        provider = connect(settings)
+        return cls(
+            launch=launch,
+            settings=settings,
+            store=store,
+            provider=provider,
+            model=model,
+            window=window,
+            workspace=launch.cwd,
+        )
+
+    @classmethod
+    def _assemble_demo(cls, launch: Launch, settings: Settings, store: SessionStore) -> Engine:
+        from agent_tui.providers.scripted import Scripted, load_scenario
+
+        scenario = load_scenario()
+        workspace = Path(tempfile.mkdtemp(prefix="agent-tui-demo-")) / "workspace"
+        shutil.copytree(demo_folder() / "workspace", workspace)
+        return cls(
+            launch=launch,
+            settings=settings,
+            store=store,
+            provider=Scripted(scenario),
+            model=scenario.model,
+            window=settings.context.window or scenario.window,
+            workspace=workspace,
+            suggestions=tuple(scenario.suggestions),
+        )
+
+    @property
+    def model_label(self) -> str:
+        """The provider and model, for the status line."""
+        return f"{self._provider.name}/{self._model}"
+
+    async def warm(self) -> None:
+        """Load what the first turn needs: the provider's SDK and the token ranks, in threads."""
+        await asyncio.to_thread(self._counter.warm)
+        warm = getattr(self._provider, "warm", None)
+        if warm is not None:
+            await asyncio.to_thread(warm)
+
+    async def list_sessions(self) -> list[SessionGlance]:
+        """Every session of every project, newest first."""
+        return await asyncio.to_thread(self._store.list)
+
+    async def new_session(self) -> OpenSession:
+        """Begin a conversation in the workspace."""
+        header = SessionHeader(
+            session_id=new_session_id(),
+            cwd=str(self.workspace),
+            created_at=utc_now(),
+            version=__version__,
+            git_branch=await asyncio.to_thread(git_branch, self.workspace),
+        )
+        log = await self._store.create(header)
+        prompt = await asyncio.to_thread(write_system_prompt, self.workspace)
+        await log.append(
+            SystemPrompt(prompt),
+            ModelRecord(self._provider.name, self._model),
+            durability=Durability.D0,
+        )
+        return await self._open(log)
+
+    async def open_session(self, session_id: str) -> OpenSession:
+        """Open a session by its id, or by the beginning of it; raises SessionNotFound."""
+        return await self._open(await self._store.open(await self._whole_id(session_id)))
+
+    async def _whole_id(self, session_id: str) -> str:
+        found = [row.session_id for row in await self.list_sessions()]
+        if session_id in found:
+            return session_id
+        matching = [name for name in found if name.startswith(session_id)]
+        if len(matching) == 1:
+            return matching[0]
+        trouble = "is the beginning of several ids" if matching else "is not a session's id"
+        raise SessionNotFound(f"{session_id!r} {trouble}. List them with: agent-tui sessions list")
+
+    async def latest_session(self) -> OpenSession:
+        """Open the newest session of the workspace; a new one when it has none."""
+        for row in await self.list_sessions():
+            if row.cwd == str(self.workspace):
+                return await self.open_session(row.session_id)
+        return await self.new_session()
+
+    async def open_launched(self) -> OpenSession:
+        """Open what the command line asked for: a session by id, the latest, or a new one."""
+        if self._launch.resume:
+            return await self.open_session(self._launch.resume)
+        if self._launch.latest:
+            return await self.latest_session()
+        return await self.new_session()
+
+    async def _open(self, log: SessionLog) -> OpenSession:
+        session = OpenSession(log, self._parts)
+        await session.load()
+        return session
+
+    def _parts(self, log: SessionLog, wire: Wire) -> Parts:
+        workspace = self._workspace_of(log)
+        context = Context(log, self._counter)
+        approvals = Approvals(wire.emit, yolo=self._launch.yolo)
+        toolset = Toolset(builtin_tools(), ToolContext(workspace, FileMemory()))
+        chosen = self.settings.context
+        compactor = Compactor(
+            context=context,
+            provider=self._provider,
+            model=self._model,
+            policy=CompactionPolicy(
+                window=self._window,
+                reserved=chosen.reserved,
+                ratio=chosen.ratio,
+                strategy=chosen.strategy,
+                auto=chosen.auto_compact,
+                max_attempts=self.settings.agent.max_attempts,
+            ),
+            wire=wire,
+            workspace=workspace,
+        )
+        agent = Agent(
+            context=context,
+            provider=self._provider,
+            model=self._model,
+            system_prompt=log.state.system_prompt,
+            toolset=toolset,
+            approvals=approvals,
+            compactor=compactor,
+            wire=wire,
+            limits=Limits(self.settings.agent.max_steps, self.settings.agent.max_attempts),
+        )
+        return Parts(context, agent, approvals, compactor, toolset, self._model)
+
+    def _workspace_of(self, log: SessionLog) -> Path:
+        """Where the session's tools work: its own folder, except that a demo's is made anew."""
+        header = log.state.header
+        if header is None or not header.cwd or self._temporary is not None:
+            return self.workspace
+        return Path(header.cwd)
+
+    async def rename_session(self, session_id: str, title: str) -> None:
+        """Name a session that is not open here."""
+        session = await self.open_session(session_id)
+        try:
+            await session.rename(title)
+        finally:
+            await session.close()
+
+    async def delete_session(self, session_id: str) -> str:
+        """Move a session out of the list; the result undoes it."""
+        return str(await self._store.delete(await self._whole_id(session_id)))
+
+    async def undelete_session(self, token: str) -> None:
+        """Bring a deleted session back."""
+        await self._store.undelete(Path(token))
+
+    async def close_session(self, session: OpenSession) -> None:
+        """Close a session; one in which nothing was ever said leaves nothing behind."""
+        empty, session_id = session.is_empty and not session.read_only, session.session_id
+        await session.close()
+        if empty and not await session.archives():
+            await self._store.discard(session_id)
+
+    async def aclose(self) -> None:
+        """Let go of everything; the demo's workspace goes with it."""
+        await self._provider.aclose()
+        await self._store.aclose()
+        if self._temporary is not None:
+            await asyncio.to_thread(shutil.rmtree, self._temporary.parent, ignore_errors=True)
+
+
+def connect(settings: Settings) -> Provider:
+    """The provider that the settings and the environment name."""
+    from agent_tui.providers.openai_compatible import OpenAICompatible
+    from agent_tui.providers.unconnected import Unconnected
+
+    chosen = settings.provider
+    key = os.environ.get(chosen.api_key_env, "")
+    if not key and not chosen.base_url:
+        return Unconnected(NO_MODEL.format(key=chosen.api_key_env))
+    return OpenAICompatible(
+        base_url=chosen.base_url,
+        api_key=key or "none",
+        timeout_seconds=chosen.timeout_seconds,
+    )
+
+
+def new_session_id() -> str:
+    """An id that sorts by time and is short enough to type."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def utc_now() -> str:
+    """The time now, RFC 3339 in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def git_branch(folder: Path) -> str | None:
+    """The branch checked out in a folder, read from .git/HEAD; None where there is none."""
+    for place in (folder, *folder.parents):
+        try:
+            head = (place / ".git" / "HEAD").read_text(encoding="utf-8").strip()
+        except OSError:
+            continue
+        return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:12]
+    return None

@@ -1,0 +1,145 @@
+"""What records say about going back in time: checkpoints, previews, what undo would undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from agent_tui.core.errors import SessionError, UnknownCheckpoint
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    Message,
+    Record,
+    RevertRecord,
+    ToolMessage,
+    UserMessage,
+)
+from agent_tui.core.summary import CheckpointGlance, RevertPreview
+from agent_tui.core.text import first_line
+
+_MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
+_ASIDE = ("checkpoint", "reminder")
+
+
+def list_checkpoints(records: Sequence[Record]) -> list[CheckpointGlance]:
+    """Every checkpoint in log order, each with the prompt that leads to it or follows it."""
+    glances: list[CheckpointGlance] = []
+    prompt, messages = "", 0
+    awaiting: list[int] = []
+    for record in records:
+        if isinstance(record, Checkpoint):
+            awaiting.append(len(glances))
+            glances.append(
+                CheckpointGlance(
+                    record.id, record.stamp.at or "", record.turn, record.step, messages, prompt
+                )
+            )
+        elif isinstance(record, _MESSAGES):
+            messages += 1
+            if isinstance(record, UserMessage) and record.origin not in _ASIDE:
+                prompt = first_line(text_of(record.content))
+                if awaiting and awaiting[-1] == len(glances) - 1:
+                    glances[-1] = _with_prompt(glances[-1], prompt)
+            awaiting.clear()
+    return glances
+
+
+def _with_prompt(glance: CheckpointGlance, prompt: str) -> CheckpointGlance:
+    return CheckpointGlance(
+        glance.id, glance.at, glance.turn, glance.step, glance.messages_before, prompt
+    )
+
+
+def preview_revert(
+    records: Sequence[Record], checkpoint: int, count: Callable[[Message], int]
+) -> RevertPreview:
+    """What would leave the context: every message from the last checkpoint of that id on.
+
+    Raises:
+        UnknownCheckpoint: no such checkpoint; the message names those there are.
+    """
+    position = find_checkpoint(records, checkpoint)
+    staying = [r for r in records[:position] if isinstance(r, _MESSAGES)]
+    leaving = [r for r in records[position:] if isinstance(r, _MESSAGES)]
+    return RevertPreview(
+        checkpoint=checkpoint,
+        messages_leaving=len(leaving),
+        messages_staying=len(staying),
+        tokens_leaving=sum(count(message) for message in leaving),
+        tokens_staying=sum(count(message) for message in staying),
+        lines=tuple(_line(message) for message in leaving),
+        prompt=prompt_after(records, position),
+    )
+
+
+def find_checkpoint(records: Sequence[Record], checkpoint: int) -> int:
+    """The index of the last checkpoint with that id."""
+    for index in range(len(records) - 1, -1, -1):
+        record = records[index]
+        if isinstance(record, Checkpoint) and record.id == checkpoint:
+            return index
+    known = [str(record.id) for record in records if isinstance(record, Checkpoint)]
+    there = f"there are {', '.join(known[-12:])}" if known else "it has none yet"
+    raise UnknownCheckpoint(f"This session has no checkpoint {checkpoint}: {there}.")
+
+
+def prompt_after(records: Sequence[Record], position: int) -> str:
+    """The prompt that a revert to ``position`` takes back, for the composer; else empty."""
+    for record in records[position + 1 :]:
+        if isinstance(record, UserMessage) and record.origin in ("human", None):
+            return text_of(record.content)
+        if isinstance(record, (Checkpoint, *_MESSAGES)):
+            break
+    return ""
+
+
+def _line(message: Message) -> str:
+    match message:
+        case UserMessage():
+            return f"you: {first_line(text_of(message.content))}"
+        case AssistantMessage():
+            calls = ", ".join(call.name for call in message.tool_calls)
+            text = first_line(text_of(message.content))
+            return f"agent: {text}" + (f" [{calls}]" if calls else "")
+        case ToolMessage():
+            return f"result: {first_line(text_of(message.content))}"
+
+
+def archive_to_undo(records: Sequence[Record]) -> tuple[int, bool]:
+    """The archive that undoes the last rotation, and whether messages came after that rotation.
+
+    Undo and redo records are passed over, so that undoing again goes one act further back.
+
+    Raises:
+        SessionError: nothing was rotated yet.
+    """
+    for index in range(len(records) - 1, -1, -1):
+        record = records[index]
+        undoes = isinstance(record, RevertRecord) and record.reason not in ("undo", "redo")
+        if undoes or isinstance(record, CompactionRecord):
+            return record.archive, _has_new_messages(records[index:])
+    raise SessionError("There is nothing to undo: this log was never rotated.")
+
+
+def archive_to_redo(records: Sequence[Record]) -> int:
+    """The archive that takes the last undo back.
+
+    Raises:
+        SessionError: the last act was not an undo.
+    """
+    for record in reversed(records):
+        if isinstance(record, RevertRecord):
+            if record.reason == "redo":
+                continue
+            if record.reason == "undo":
+                return record.archive
+            break
+        if isinstance(record, (*_MESSAGES, CompactionRecord)):
+            break
+    raise SessionError("There is nothing to redo: the last act was not an undo.")
+
+
+def _has_new_messages(records: Sequence[Record]) -> bool:
+    return any(isinstance(r, UserMessage) and r.origin == "human" for r in records)

@@ -1,0 +1,32 @@
+"""How the program was started: a cheap value that exists before any heavy import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What the command line asked for.
+
+    Attributes:
+        cwd: the workspace.
+        demo: play the embedded scenario instead of asking a real model.
+        model: a model name that wins over config and environment; empty for theirs.
+        yolo: allow every action without asking.
+        resume: a session id to open, or None for a new session.
+        latest: open the newest session of the workspace.
+        path: a log or session file to browse read-only.
+        prompt: a first prompt to send as soon as the session is open.
+    """
+
+    cwd: Path
+    demo: bool = False
+    model: str = ""
+    yolo: bool = False
+    resume: str | None = None
+    latest: bool = False
+    path: Path | None = None
+    prompt: str = ""
+    pick: bool = False

@@ -1,0 +1,297 @@
+"""One open session: what every screen reads of it, and every act on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent_tui.agent.approval import Approvals
+from agent_tui.agent.compactor import Compactor
+from agent_tui.agent.loop import Agent
+from agent_tui.agent.settle import settle
+from agent_tui.agent.toolset import Toolset
+from agent_tui.agent.wire import Wire
+from agent_tui.context.compaction import CompactionDraft, view_past
+from agent_tui.context.context import Context
+from agent_tui.core.errors import SessionError, SessionReadOnly
+from agent_tui.core.events import ApprovalAnswer, Event, Reverted, TurnEnd
+from agent_tui.core.records import CompactionRecord, Record, RevertReason, TitleRecord
+from agent_tui.core.summary import (
+    ArchiveGlance,
+    CheckpointGlance,
+    CompactionReport,
+    CompactionView,
+    RevertPreview,
+    RotationReport,
+)
+from agent_tui.core.text import first_line
+from agent_tui.core.usage import Gauge, Share
+from agent_tui.runtime import history
+from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.records_view import RecordsView
+from agent_tui.sessions.replay import SessionState
+from agent_tui.sessions.store import Durability, SessionLog
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the engine assembles for one session."""
+
+    context: Context
+    agent: Agent
+    approvals: Approvals
+    compactor: Compactor
+    toolset: Toolset
+    model: str
+
+
+class Assemble(Protocol):
+    """Builds the parts of a session over its log and wire."""
+
+    def __call__(self, log: SessionLog, wire: Wire) -> Parts:
+        """The parts, not yet restored."""
+        ...
+
+
+class OpenSession:
+    """A session that a front-end holds open; acts are exclusive and leave memory equal to disk."""
+
+    def __init__(self, log: SessionLog, assemble: Assemble) -> None:
+        self._log = log
+        self._wire = Wire()
+        self._parts = assemble(log, self._wire)
+        self._busy = False
+
+    async def load(self) -> None:
+        """Bring the context up to what the log holds."""
+        await self._parts.context.restore()
+
+    @property
+    def session_id(self) -> str:
+        return self._log.folder.name
+
+    @property
+    def title(self) -> str:
+        """The session's name, or the beginning of its first prompt."""
+        if self._log.state.title:
+            return self._log.state.title
+        for glance in self.checkpoints():
+            if glance.prompt:
+                return glance.prompt
+        return "New session"
+
+    @property
+    def read_only(self) -> str:
+        """Why the session cannot be written now; empty when it can."""
+        return self._log.read_only
+
+    @property
+    def model(self) -> str:
+        return self._parts.model
+
+    @property
+    def gauge(self) -> Gauge:
+        """How full the context is now."""
+        return self._parts.compactor.gauge()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is running."""
+        return self._busy
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """Every record on the active path, in log order."""
+        return RecordsView(self._log.state.entries)
+
+    @property
+    def damaged(self) -> int:
+        """How many lines of the log cannot be read; they are kept where they are."""
+        return len(self._log.state.damaged)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been said yet."""
+        return not self._log.state.messages
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Hear every event of this session; call the result to stop."""
+        return self._wire.subscribe(listener)
+
+    async def run_turn(self, prompt: str) -> TurnEnd:
+        """Work on a prompt until the answer is complete; cancel the task to interrupt.
+
+        Raises:
+            SessionReadOnly: the session cannot be written now.
+            SessionError: a turn is already running.
+        """
+        self._require_writable()
+        if self._busy:
+            raise SessionError("A turn is running: send a message to steer it, or interrupt it.")
+        self._busy = True
+        try:
+            return await self._parts.agent.run_turn(prompt)
+        finally:
+            self._busy = False
+
+    def steer(self, prompt: str) -> None:
+        """Let a message join the running turn at its next step."""
+        self._parts.agent.steer(prompt)
+
+    def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
+        """Decide about an action that waits."""
+        self._parts.approvals.answer(request_id, answer)
+
+    def checkpoints(self) -> list[CheckpointGlance]:
+        """Every place to return to, oldest first."""
+        return history.list_checkpoints(self.records)
+
+    async def preview_revert(self, checkpoint: int) -> RevertPreview:
+        """What would leave the context; raises UnknownCheckpoint."""
+        count = self._parts.context.count_message
+        return await asyncio.to_thread(history.preview_revert, self.records, checkpoint, count)
+
+    async def revert(self, checkpoint: int, reason: RevertReason = "user") -> RotationReport:
+        """Go back to just before a checkpoint; the old log becomes an archive."""
+        self._require_idle()
+        preview = await self.preview_revert(checkpoint)
+        archive = await settle(self._parts.context.revert_to(checkpoint, reason))
+        return self._rotated(
+            RotationReport(reason, archive, checkpoint, preview.messages_leaving, preview.prompt)
+        )
+
+    async def clear(self) -> RotationReport:
+        """Start the conversation afresh; the old log becomes an archive."""
+        self._require_idle()
+        left = len(self._log.state.messages)
+        archive = await settle(self._parts.context.clear())
+        return self._rotated(RotationReport("clear", archive, messages_left=left))
+
+    async def restore(self, number: int, reason: RevertReason = "restore") -> RotationReport:
+        """Make an archive the live log again; the replaced log becomes an archive."""
+        self._require_idle()
+        left = len(self._log.state.messages)
+        archive = await settle(self._parts.context.restore_archive(number, reason))
+        return self._rotated(RotationReport(reason, archive, messages_left=left))
+
+    async def undo(self) -> RotationReport:
+        """Take the last revert, compaction, clear or restore back."""
+        archive, _ = history.archive_to_undo(self.records)
+        return await self.restore(archive, "undo")
+
+    async def redo(self) -> RotationReport:
+        """Take the last undo back."""
+        return await self.restore(history.archive_to_redo(self.records), "redo")
+
+    def _rotated(self, report: RotationReport) -> RotationReport:
+        self._wire.emit(Reverted(report))
+        return report
+
+    async def archives(self) -> list[ArchiveGlance]:
+        """Every rotated log, newest first."""
+        return await asyncio.to_thread(self._log.archives)
+
+    async def open_archive(self, number: int) -> BrowsedSession:
+        """An archive, read-only; raises UnknownArchive."""
+        state = await asyncio.to_thread(self._log.read_archive, number)
+        return BrowsedSession.of_state(state, f"{self.title} · archive {number}", self.session_id)
+
+    async def preview_compaction(
+        self,
+        *,
+        focus: str = "",
+        strategy: str = "",
+        pins: frozenset[str] = frozenset(),
+        on_text: Callable[[str], None] | None = None,
+    ) -> CompactionDraft:
+        """Work out a compaction; nothing changes until it is applied."""
+        self._require_idle()
+        return await self._parts.compactor.draft(
+            focus=focus, strategy=strategy, pins=pins, on_text=on_text
+        )
+
+    async def apply_compaction(
+        self, draft: CompactionDraft, summary: str | None = None
+    ) -> CompactionReport:
+        """Commit a draft, with its summary as edited by hand."""
+        self._require_idle()
+        return await settle(self._parts.compactor.apply(draft, summary))
+
+    async def compact(self, focus: str = "", strategy: str = "") -> CompactionReport:
+        """Compact now, without a preview."""
+        self._require_idle()
+        return await self._parts.compactor.compact(trigger="manual", focus=focus, strategy=strategy)
+
+    async def compactions(self) -> list[tuple[int, CompactionRecord]]:
+        """Every compaction that led to the live log: its archive and its record, newest first."""
+        found: list[tuple[int, CompactionRecord]] = []
+        compactions = list(self._log.state.compactions)
+        seen: set[int] = set()
+        while compactions:
+            record = compactions.pop()
+            if record.archive in seen:
+                continue
+            seen.add(record.archive)
+            found.append((record.archive, record))
+            try:
+                state = await asyncio.to_thread(self._log.read_archive, record.archive)
+            except SessionError:
+                continue
+            compactions.extend(state.compactions)
+        return found
+
+    async def view_compaction(self, archive: int) -> CompactionView:
+        """Both sides of a compaction that was made: before is the archive."""
+        before = await asyncio.to_thread(self._log.read_archive, archive)
+        after = await asyncio.to_thread(self._state_after, archive)
+        return await asyncio.to_thread(
+            view_past,
+            [entry.record for entry in before.entries],
+            [entry.record for entry in after.entries],
+            self._parts.context.count_message,
+        )
+
+    def _state_after(self, archive: int) -> SessionState:
+        """The log that begins with the compaction that made ``archive``: live, or since archived."""
+        if any(record.archive == archive for record in self._log.state.compactions):
+            return self._log.state
+        for glance in self._log.archives():
+            if glance.number > archive:
+                state = self._log.read_archive(glance.number)
+                if any(record.archive == archive for record in state.compactions):
+                    return state
+        raise SessionError(
+            f"No log of this session begins with the compaction of archive {archive}."
+        )
+
+    async def attribution(self) -> tuple[Share, ...]:
+        """What fills the context now."""
+        return await asyncio.to_thread(self._parts.context.attribution, self._parts.toolset.schemas)
+
+    async def rename(self, title: str) -> None:
+        """Name the session."""
+        self._require_writable()
+        title = first_line(title, 200)
+        await settle(self._log.append(TitleRecord(title), durability=Durability.D1))
+
+    async def follow(self) -> bool:
+        """Take in what another process wrote; True when there was something new."""
+        if not await self._log.reload():
+            return False
+        await self._parts.context.reread()
+        return True
+
+    async def close(self) -> None:
+        """Let go of the session's lock."""
+        await self._log.close()
+
+    def _require_writable(self) -> None:
+        if self.read_only:
+            raise SessionReadOnly(f"This session is read-only here: {self.read_only}.")
+
+    def _require_idle(self) -> None:
+        self._require_writable()
+        if self._busy:
+            raise SessionError("A turn is running: interrupt it with Esc first.")
