@@ -1,0 +1,128 @@
+"""What the timeline shows: a closed union of frozen blocks, one for each record or live happening."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from agent_tui.core.messages import Display
+
+ToolState: TypeAlias = Literal["pending", "approval", "running", "ok", "error", "interrupted"]
+Level: TypeAlias = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class UserBlock:
+    """Something said to the agent; ``origin`` tells who really said it, ``media`` what came along.
+
+    ``queued``: the agent has not been told yet; it joins at the next step.
+    """
+
+    text: str
+    origin: str = "human"
+    media: tuple[str, ...] = ()
+    queued: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantBlock:
+    """An answer: its reasoning, and its text in Markdown."""
+
+    text: str
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolBlock:
+    """A tool call with what came of it. ``arguments`` is JSON text, perhaps not complete yet."""
+
+    call_id: str
+    name: str
+    arguments: str
+    state: ToolState
+    output: str = ""
+    display: Display | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointBlock:
+    """A place to return to. ``step`` 0 stands before a prompt; later ones are drawn quieter."""
+
+    id: int
+    step: int = 0
+    at: str = ""
+    tokens: int | None = None
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionBlock:
+    """The context was compacted here; the log before it is ``archive`` (0 while it runs)."""
+
+    trigger: str
+    archive: int
+    tokens_before: int
+    tokens_after: int
+    summarised: int = 0
+    dropped: int = 0
+    fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RevertBlock:
+    """The log went back here; what it held until then is ``archive``."""
+
+    archive: int
+    reason: str
+    checkpoint: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DamageBlock:
+    """Lines of the log that could not be read; they stay on disk."""
+
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeBlock:
+    """A sentence of the program itself, not part of the conversation."""
+
+    text: str
+    level: Level = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBlock:
+    """A record of a role that this program does not know."""
+
+    role: str
+    text: str
+
+
+Block: TypeAlias = (
+    UserBlock
+    | AssistantBlock
+    | ToolBlock
+    | CheckpointBlock
+    | CompactionBlock
+    | RevertBlock
+    | DamageBlock
+    | NoticeBlock
+    | UnknownBlock
+)
+
+
+def plain_text(block: Block) -> str:
+    """The text of a block as it was written: what copying it gives."""
+    match block:
+        case UserBlock() | AssistantBlock() | NoticeBlock() | UnknownBlock():
+            return block.text
+        case ToolBlock():
+            return f"{block.name} {block.arguments}\n{block.output}".rstrip()
+        case CheckpointBlock():
+            return f"checkpoint {block.id}"
+        case CompactionBlock() | RevertBlock():
+            return f"archive {block.archive}"
+        case DamageBlock():
+            return f"{block.lines} damaged lines"

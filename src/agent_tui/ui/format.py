@@ -1,0 +1,93 @@
+"""Numbers for people: token counts, sizes, durations, ages and times of day."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+
+def format_tokens(count: int, *, estimated: bool = False) -> str:
+    """A token count such as ``950``, ``12.4k`` or ``1.2M``; ``~`` marks an estimate."""
+    sign = "~" if estimated else ""
+    if count < 1_000:
+        return f"{sign}{count}"
+    if count < 99_950:
+        return f"{sign}{count / 1_000:.1f}k"
+    if count < 999_500:
+        return f"{sign}{count / 1_000:.0f}k"
+    return f"{sign}{count / 1_000_000:.1f}M"
+
+
+def format_count(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: ``1 message``, ``1,204 messages``."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def format_size(size_bytes: int) -> str:
+    """A size such as ``812 B``, ``3.4 KB`` or ``1.2 GB`` (powers of 1,000)."""
+    if size_bytes < 1_000:
+        return f"{size_bytes} B"
+    amount = float(size_bytes)
+    for unit in ("KB", "MB", "GB", "TB"):
+        amount /= 1_000
+        if amount < 999.5 or unit == "TB":
+            break
+    return f"{amount:.1f} {unit}" if amount < 99.95 else f"{amount:.0f} {unit}"
+
+
+def format_duration(seconds: float) -> str:
+    """A duration such as ``340 ms``, ``4.2 s``, ``3m 05s`` or ``2h 10m``."""
+    if seconds < 1:
+        return f"{seconds * 1_000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}m {rest:02d}s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h {minutes:02d}m"
+
+
+def format_percent(share: float) -> str:
+    """A share of one in whole percent, never rounded to 0 or 100 unless it is."""
+    percent = round(share * 100)
+    if percent == 0 and share > 0:
+        return "<1%"
+    if percent == 100 and share < 1:
+        return "99%"
+    return f"{percent}%"
+
+
+def parse_time(at: str | None) -> datetime | None:
+    """An RFC 3339 time as an aware datetime, or None where there is none to read."""
+    if not at:
+        return None
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+
+
+def format_clock(at: str | None) -> str:
+    """The local time of day, ``14:05``, or nothing where the time is unknown."""
+    moment = parse_time(at)
+    return moment.astimezone().strftime("%H:%M") if moment else ""
+
+
+def format_age(at: str | None, now: datetime | None = None) -> str:
+    """How long ago something was: ``now``, ``5m``, ``3h``, ``2d``, then the date."""
+    moment = parse_time(at)
+    if moment is None:
+        return ""
+    now = now or datetime.now(timezone.utc)
+    seconds = (now - moment).total_seconds()
+    if seconds < 60:
+        return "now"
+    if seconds < 3_600:
+        return f"{int(seconds // 60)}m"
+    if seconds < 86_400:
+        return f"{int(seconds // 3_600)}h"
+    if seconds < 7 * 86_400:
+        return f"{int(seconds // 86_400)}d"
+    local = moment.astimezone()
+    return local.strftime("%d %b" if local.year == now.astimezone().year else "%d %b %Y")

@@ -1,0 +1,86 @@
+"""The Rich styles that timeline blocks are drawn with, read once from the theme in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.style import Style
+from textual.color import Color
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """One style for each thing a block can say; all but the surfaces set the foreground only."""
+
+    base: Style
+    text: Style
+    muted: Style
+    faint: Style
+    line: Style
+    user: Style
+    user_surface: Style
+    assistant: Style
+    thinking: Style
+    tool: Style
+    checkpoint: Style
+    compaction: Style
+    ok: Style
+    attention: Style
+    danger: Style
+    code: Style
+    code_surface: Style
+    link: Style
+    heading: Style
+    added: Style
+    added_surface: Style
+    removed: Style
+    removed_surface: Style
+    keyword: Style
+    name: Style
+    string: Style
+    number: Style
+    comment: Style
+    operator: Style
+
+
+def read_palette(variables: Mapping[str, str]) -> Palette:
+    """The palette of a theme, given the app's ``theme_variables``."""
+
+    def fore(name: str, **attributes: bool) -> Style:
+        return Style(color=Color.parse(variables[name]).rich_color, **attributes)
+
+    def back(name: str) -> Style:
+        return Style(bgcolor=Color.parse(variables[name]).rich_color)
+
+    return Palette(
+        base=fore("foreground") + back("background"),
+        text=fore("foreground"),
+        muted=fore("muted"),
+        faint=fore("faint"),
+        line=fore("line"),
+        user=fore("user"),
+        user_surface=back("user-surface"),
+        assistant=fore("assistant"),
+        thinking=fore("thinking", italic=True),
+        tool=fore("tool"),
+        checkpoint=fore("checkpoint"),
+        compaction=fore("compaction"),
+        ok=fore("ok"),
+        attention=fore("attention"),
+        danger=fore("danger"),
+        code=fore("tool"),
+        code_surface=back("code-surface"),
+        link=fore("user", underline=True),
+        heading=fore("foreground", bold=True),
+        added=fore("diff-added"),
+        added_surface=back("diff-added-surface"),
+        removed=fore("diff-removed"),
+        removed_surface=back("diff-removed-surface"),
+        keyword=fore("code-keyword"),
+        name=fore("code-name"),
+        string=fore("code-string"),
+        number=fore("code-number"),
+        comment=fore("code-comment", italic=True),
+        operator=fore("code-operator"),
+    )
