@@ -254,7 +254,7 @@ class OpenSession:
         )
 
     def _state_after(self, archive: int) -> SessionState:
-        """The log that begins with the compaction that made ``archive``: live, or since archived."""
+        """The log that follows the compaction into ``archive``: live, or since archived."""
         if any(record.archive == archive for record in self._log.state.compactions):
             return self._log.state
         for glance in self._log.archives():

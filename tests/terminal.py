@@ -1,0 +1,154 @@
+"""A real terminal for tests: the program in a pty, its screen in memory, keys and mouse as typed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pyte
+
+PROGRAM = Path(sys.executable).with_name("agent-tui")
+
+KEYS = {
+    "enter": "\r",
+    "escape": "\x1b",
+    "tab": "\t",
+    "shift+tab": "\x1b[Z",
+    "backspace": "\x7f",
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "right": "\x1b[C",
+    "left": "\x1b[D",
+    "home": "\x1b[H",
+    "end": "\x1b[F",
+    "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~",
+    "f1": "\x1bOP",
+    "f2": "\x1bOQ",
+    "f3": "\x1bOR",
+    "f4": "\x1bOS",
+    "f5": "\x1b[15~",
+    "f6": "\x1b[17~",
+    "f7": "\x1b[18~",
+    "f8": "\x1b[19~",
+}
+
+
+class Terminal:
+    """``agent-tui`` running in a pty of a given size."""
+
+    def __init__(
+        self,
+        arguments: list[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        columns: int = 120,
+        rows: int = 40,
+        program: str | None = None,
+    ) -> None:
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.raw = bytearray()
+        settled = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+        self.process: Any = pexpect.spawn(
+            program or str(PROGRAM),
+            arguments,
+            env=dict(env) | settled,
+            cwd=str(cwd),
+            dimensions=(rows, columns),
+            timeout=None,
+        )
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.close(force=True)
+
+    def pump(self, seconds: float = 0.05) -> None:
+        """Read what the program has drawn, for at most ``seconds``."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            try:
+                chunk = self.process.read_nonblocking(65536, timeout=left)
+            except pexpect.TIMEOUT:
+                return
+            except pexpect.EOF:
+                return
+            self.raw += chunk
+            self._stream.feed(chunk)
+
+    @property
+    def text(self) -> str:
+        """What is on the screen now."""
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def wait_for(self, wanted: str | Callable[[str], bool], seconds: float = 20) -> str:
+        """Pump until the screen holds a text (or satisfies a predicate); fails with the screen."""
+        holds = wanted if callable(wanted) else lambda text: wanted in text
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.pump()
+            if holds(self.text):
+                return self.text
+            if not self.process.isalive():
+                self.pump()
+                break
+        if holds(self.text):
+            return self.text
+        raise AssertionError(f"not on the screen after {seconds} s: {wanted!r}\n{self.text}")
+
+    def press(self, *keys: str) -> None:
+        """Press keys by name (``enter``, ``ctrl+c``, ``f4``) or as single characters."""
+        for key in keys:
+            if key.startswith("ctrl+"):
+                self.process.send(chr(ord(key[-1].upper()) - 64))
+            else:
+                self.process.send(KEYS.get(key, key))
+            self.pump(0.05)
+
+    def write(self, text: str) -> None:
+        """Type a text."""
+        self.process.send(text)
+        self.pump(0.05)
+
+    def find(self, text: str) -> tuple[int, int]:
+        """Column and row (from 0) where a text stands on the screen, searching from the bottom."""
+        for row in range(len(self.screen.display) - 1, -1, -1):
+            column = self.screen.display[row].find(text)
+            if column >= 0:
+                return column, row
+        raise AssertionError(f"not on the screen: {text!r}\n{self.text}")
+
+    def click(self, column: int, row: int) -> None:
+        """Click the left button at a cell (from 0)."""
+        for end in "Mm":
+            self.process.send(f"\x1b[<0;{column + 1};{row + 1}{end}")
+        self.pump(0.1)
+
+    def click_on(self, text: str) -> None:
+        """Click the last place on the screen where a text stands."""
+        column, row = self.find(text)
+        self.click(column, row)
+
+    def wait_until_closed(self, seconds: float = 10) -> int:
+        """Wait for the program to end; returns its exit status."""
+        until = time.monotonic() + seconds
+        while self.process.isalive() and time.monotonic() < until:
+            self.pump()
+        if self.process.isalive():
+            raise AssertionError(f"still running after {seconds} s\n{self.text}")
+        self.process.close()
+        return int(self.process.exitstatus if self.process.exitstatus is not None else -1)
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """An environment in which the program keeps its data under ``home`` and knows no key."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return kept | {"AGENT_TUI_HOME": str(home)} | more
