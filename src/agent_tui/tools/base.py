@@ -6,26 +6,60 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from agent_tui.core.messages import Display, ToolResult
 
-Parameters = TypeVar("Parameters", bound=BaseModel)
+ABSENT = ""
+"""The digest of a file that is not there."""
+
+
+class Arguments(BaseModel):
+    """What a model sends with a call: unknown fields are refused, so that typos are told."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Parameters = TypeVar("Parameters", bound=Arguments)
 
 
 @dataclass(slots=True)
 class FileMemory:
-    """Which files the agent has read, and how they looked: edits of a changed file are refused."""
+    """How each file looked when the agent, or a person in a preview, last saw it.
 
-    seen: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    Paths are relative to the workspace, with links resolved; values are digests of the content
+    (ABSENT for a file that was not there). A file that looks different now is not written.
+    """
+
+    seen: dict[Path, str] = field(default_factory=dict)
+
+    def remember(self, path: Path, digest: str) -> None:
+        """The file has just been shown with this content."""
+        self.seen[path] = digest
+
+    def forget(self, path: Path) -> None:
+        """Whatever was known of the file does not count any more."""
+        self.seen.pop(path, None)
+
+    def has_changed(self, path: Path, digest: str) -> bool:
+        """Whether the file was seen, and looked different then."""
+        return self.seen.get(path, digest) != digest
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool is given: the workspace it must stay in, and the session's file memory."""
+    """What a tool is given.
+
+    Attributes:
+        workspace: the folder that file tools stay in and commands start in.
+        files: the session's memory of files.
+        protected: files and folders that tools may read but never write: our own data and config.
+        output_limit: how many characters of output a model is given at most.
+    """
 
     workspace: Path
-    files: FileMemory
+    files: FileMemory = field(default_factory=FileMemory)
+    protected: tuple[Path, ...] = ()
     output_limit: int = 30_000
 
 

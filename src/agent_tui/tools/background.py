@@ -1,0 +1,46 @@
+"""Blocking work off the event loop that never outlives the task that asked for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from threading import Event
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+_MOST_AT_ONCE = 16
+
+
+async def run_off_loop(work: Callable[[Event], Result]) -> Result:
+    """Run ``work`` in a thread and wait for it.
+
+    When the task is cancelled, the event given to ``work`` is set, the work is waited for until
+    it has settled, and only then is the cancellation raised: nothing goes on behind the caller.
+    """
+    stop = Event()
+    future = asyncio.get_running_loop().run_in_executor(_threads(), work, stop)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        stop.set()
+        await _settle(future)
+        raise
+
+
+async def _settle(future: asyncio.Future[Result]) -> None:
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError:
+            continue
+    if not future.cancelled():
+        future.exception()
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads of our own: a command that runs for minutes must not starve anyone else's."""
+    return ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="tool")

@@ -1,0 +1,16 @@
+"""The tools that every agent has."""
+
+from __future__ import annotations
+
+from agent_tui.tools.base import AnyTool
+from agent_tui.tools.edit_file import EditFile
+from agent_tui.tools.find_files import FindFiles
+from agent_tui.tools.read_file import ReadFile
+from agent_tui.tools.run_command import RunCommand
+from agent_tui.tools.search_files import SearchFiles
+from agent_tui.tools.write_file import WriteFile
+
+
+def builtin_tools() -> tuple[AnyTool, ...]:
+    """One of each built-in tool, in the order in which a model is told of them."""
+    return (ReadFile(), FindFiles(), SearchFiles(), EditFile(), WriteFile(), RunCommand())

@@ -1,0 +1,169 @@
+"""Child processes: a clean environment, a session of their own, bounded output, a sure end."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Literal, Protocol, TypeAlias
+
+from agent_tui.core.errors import ToolError
+
+Ending: TypeAlias = Literal["exited", "timed_out", "stopped", "enough"]
+
+_POLL_SECONDS = 0.05
+_PIPE_GRACE_SECONDS = 0.3
+_TERM_GRACE_SECONDS = 2.0
+_CHUNK_BYTES = 65_536
+
+# fmt: off
+_ENVIRONMENT = frozenset(
+    {
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL",
+        "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "TZ", "TMPDIR",
+        "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+        "VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "PYTHONPATH", "NODE_PATH", "NVM_DIR",
+        "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "SSL_CERT_FILE",
+        "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NIX_PATH",
+    }
+)
+# fmt: on
+_PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"})
+_QUIET = {
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "PYTHONUNBUFFERED": "1",
+}
+
+
+class Sink(Protocol):
+    """Takes a child's output as it comes."""
+
+    def feed(self, data: bytes) -> bool:
+        """Take a piece; False means that no more is wanted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended: ``exit_code`` is negative for a signal, as subprocess has it."""
+
+    ending: Ending
+    exit_code: int
+    left_children: bool
+
+
+def child_environment() -> dict[str, str]:
+    """The variables that a child is given: an allow-list, and settings that keep programs quiet.
+
+    Proxies are passed on unless their address holds a password.
+    """
+    passed = {name: value for name, value in os.environ.items() if _is_passed(name, value)}
+    return passed | _QUIET
+
+
+def _is_passed(name: str, value: str) -> bool:
+    return name in _ENVIRONMENT or (name.upper() in _PROXIES and "@" not in value)
+
+
+def run_child(
+    command: Sequence[str],
+    *,
+    folder: Path | str,
+    sink: Sink,
+    stop: Event,
+    timeout_seconds: float,
+) -> Ended:
+    """Run a program to its end, feeding what it prints (both streams) to ``sink``.
+
+    The child has no terminal, reads nothing, and leads a process group of its own; whatever is
+    left of that group when the program ends, is stopped or runs out of time, is ended with it
+    (TERM, then KILL). Blocking: call it off the event loop.
+
+    Raises:
+        ToolError: the program could not be started.
+    """
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=child_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise ToolError(f"{command[0]} could not be started: {error}.") from error
+    with process:
+        try:
+            ending = _drain(process, sink, stop, time.monotonic() + timeout_seconds)
+        finally:
+            left = _end_group(process)
+    return Ended(ending, process.returncode, left)
+
+
+def _drain(process: subprocess.Popen[bytes], sink: Sink, stop: Event, deadline: float) -> Ending:
+    """Read until the pipe closes, or the program has ended and its pipe fell silent."""
+    assert process.stdout is not None
+    pipe = process.stdout.fileno()
+    quiet_until = float("inf")
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        open_pipe = True
+        while True:
+            now = time.monotonic()
+            if stop.is_set():
+                return "stopped"
+            if now >= deadline:
+                return "timed_out"
+            if process.poll() is not None:
+                quiet_until = min(quiet_until, now + _PIPE_GRACE_SECONDS)
+                if not open_pipe or now >= quiet_until:
+                    return "exited"
+            if not open_pipe:
+                time.sleep(_POLL_SECONDS / 5)
+            elif selector.select(_POLL_SECONDS):
+                data = os.read(pipe, _CHUNK_BYTES)
+                if not data:
+                    selector.unregister(pipe)
+                    open_pipe = False
+                elif not sink.feed(data):
+                    return "enough"
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> bool:
+    """End the group; True if anything besides an ended leader was still there."""
+    had_ended = process.poll() is not None
+    if not _signal_group(process.pid, signal.SIGTERM):
+        process.wait()
+        return False
+    deadline = time.monotonic() + _TERM_GRACE_SECONDS
+    while time.monotonic() < deadline and _is_alive(process):
+        time.sleep(0.01)
+    _signal_group(process.pid, signal.SIGKILL)
+    process.wait()
+    return had_ended
+
+
+def _is_alive(process: subprocess.Popen[bytes]) -> bool:
+    """Whether the leader runs, or anyone else of its group; reaps the leader when it ended."""
+    return process.poll() is None or _signal_group(process.pid, 0)
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Signal a process group; False when nobody is left in it."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

@@ -1,0 +1,99 @@
+"""Replace a piece of a text file."""
+
+from __future__ import annotations
+
+from threading import Event
+
+from pydantic import Field
+
+from agent_tui.core.errors import ToolError
+from agent_tui.core.messages import Display, ToolResult
+from agent_tui.core.text import reveal
+from agent_tui.tools.background import run_off_loop
+from agent_tui.tools.base import Arguments, Tool, ToolContext
+from agent_tui.tools.file_change import make_change, preview_change
+from agent_tui.tools.suggestions import missing_file, text_not_found
+from agent_tui.tools.text_file import TextFile
+from agent_tui.tools.unified_diff import count_changes
+from agent_tui.tools.workspace import Workspace
+
+
+class EditFileArguments(Arguments):
+    """Which text of which file becomes what."""
+
+    path: str = Field(description="Path of the file, relative to the workspace.")
+    old_text: str = Field(
+        min_length=1,
+        description="The text to replace, exactly as in the file. It must occur once: "
+        "include enough of the lines around it, or set replace_all.",
+    )
+    new_text: str = Field(description="What to put in its place.")
+    replace_all: bool = Field(default=False, description="Replace every occurrence.")
+
+
+class EditFile(Tool[EditFileArguments]):
+    """Replaces text that occurs in a file, exactly once unless told otherwise."""
+
+    name = "edit_file"
+    description = (
+        "Replace old_text by new_text in a text file. old_text must match exactly, white space "
+        "included, without the line numbers of read_file."
+    )
+    parameters = EditFileArguments
+    needs_approval = True
+
+    def title(self, arguments: EditFileArguments) -> str:
+        return reveal(arguments.path)
+
+    async def preview(self, arguments: EditFileArguments, context: ToolContext) -> Display:
+        def work(_: Event) -> Display:
+            return preview_change(
+                arguments.path, lambda old: _edit(old, arguments, context)[0], context
+            )
+
+        return await run_off_loop(work)
+
+    async def run(self, arguments: EditFileArguments, context: ToolContext) -> ToolResult:
+        count = 0
+
+        def change(old: TextFile | None) -> str:
+            nonlocal count
+            text, count = _edit(old, arguments, context)
+            return text
+
+        diff = await run_off_loop(lambda _: make_change(arguments.path, change, context))
+        places = "1 place" if count == 1 else f"{count} places"
+        done = f"Edited {diff.path} in {places} ({count_changes(diff)} lines)."
+        return ToolResult(done, display=diff)
+
+
+def _edit(
+    file: TextFile | None, arguments: EditFileArguments, context: ToolContext
+) -> tuple[str, int]:
+    """The new text, and how many occurrences were replaced."""
+    if file is None:
+        raise missing_file(Workspace.of(context), arguments.path)
+    old, new = arguments.old_text, arguments.new_text
+    if file.uses_crlf and "\r" not in old:
+        old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
+    if old == new:
+        raise ToolError("old_text and new_text are the same: there is nothing to change.")
+    count = file.text.count(old)
+    if count == 0:
+        raise text_not_found(arguments.path, file.text, arguments.old_text)
+    if count > 1 and not arguments.replace_all:
+        raise ToolError(
+            f"old_text occurs {count} times in {reveal(arguments.path)} "
+            f"(lines {_line_numbers(file.text, old)}). Include more of the lines around the "
+            "right one, or set replace_all."
+        )
+    return file.text.replace(old, new), count
+
+
+def _line_numbers(text: str, sought: str) -> str:
+    numbers: list[str] = []
+    position = text.find(sought)
+    while position >= 0 and len(numbers) < 10:
+        numbers.append(str(text.count("\n", 0, position) + 1))
+        position = text.find(sought, position + len(sought))
+    return ", ".join(numbers) + (", …" if position >= 0 else "")
