@@ -1,0 +1,244 @@
+"""Every command, declared once: keys, slash completion, palette and help are read from this table.
+
+The screen that holds the conversation takes ``key_bindings()`` as its BINDINGS and implements
+``action_command(name)`` and ``run_command(name, argument)``; nothing else names a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from textual.binding import Binding
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing a user can ask for.
+
+    Attributes:
+        name: what follows the slash, and the argument of ``action_command``.
+        title: two or three words for the palette.
+        help: one sentence.
+        group: heading under which the help screen lists it.
+        argument: how the argument is written, in brackets when it may be left out.
+        key: Textual keys, the first one shown.
+        key_label: how the key is shown to people.
+        footer: a word for the status line; empty keeps it out of there.
+        priority: whether the key works whatever has the focus.
+        slash: whether it can be typed as ``/name``.
+    """
+
+    name: str
+    title: str
+    help: str
+    group: str
+    argument: str = ""
+    key: str = ""
+    key_label: str = ""
+    footer: str = ""
+    priority: bool = False
+    slash: bool = True
+
+    @property
+    def usage(self) -> str:
+        """The slash form with its argument, for example ``/compact [focus]``."""
+        return f"/{self.name} {self.argument}".rstrip()
+
+    @property
+    def needs_argument(self) -> bool:
+        """Whether the command makes no sense without its argument."""
+        return bool(self.argument) and not self.argument.startswith("[")
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "Help", "Show keys and commands", "General", "", "f1", "F1", "help"),
+    Command(
+        "sessions",
+        "Session list",
+        "Browse the sessions of every project",
+        "Session",
+        "",
+        "f2",
+        "F2",
+        "sessions",
+    ),
+    Command("new", "New session", "Start a new session here", "Session", "", "ctrl+n", "Ctrl+N"),
+    Command("rename", "Rename session", "Give this session a name", "Session", "<title>"),
+    Command(
+        "revert",
+        "Revert to a checkpoint",
+        "Go back to a checkpoint, after a preview of what leaves",
+        "Time",
+        "[checkpoint]",
+        "f3",
+        "F3",
+        "revert",
+    ),
+    Command("undo", "Undo", "Undo the last revert, compaction, clear or restore", "Time"),
+    Command("redo", "Redo", "Redo what was undone", "Time"),
+    Command(
+        "archives",
+        "Archives",
+        "List every log that was rotated away; open or restore one",
+        "Time",
+        "",
+        "f5",
+        "F5",
+    ),
+    Command(
+        "clear",
+        "Clear the context",
+        "Empty the context; the old log is kept as an archive",
+        "Time",
+    ),
+    Command(
+        "compact",
+        "Compact the context",
+        "Preview what a summary would keep and lose, then apply it",
+        "Context",
+        "[focus]",
+        "f4",
+        "F4",
+        "compact",
+    ),
+    Command(
+        "compactions",
+        "Past compactions",
+        "Open a compaction of this session, before and after side by side",
+        "Context",
+    ),
+    Command(
+        "tokens",
+        "What fills the context",
+        "Show where the tokens are and what would free them",
+        "Context",
+        "",
+        "f8",
+        "F8",
+    ),
+    Command("model", "Choose a model", "Show or change the model", "Session", "[name]"),
+    Command("export", "Export session", "Write this session to a file", "Session", "[format]"),
+    Command("theme", "Change theme", "Choose colours", "General", "[name]"),
+    Command(
+        "fold",
+        "Fold or unfold tool output",
+        "Show or hide the output of tools",
+        "General",
+        "",
+        "ctrl+o",
+        "Ctrl+O",
+        slash=False,
+    ),
+    Command(
+        "editor",
+        "Write in $EDITOR",
+        "Continue the prompt in your editor",
+        "General",
+        "",
+        "ctrl+g",
+        "Ctrl+G",
+        slash=False,
+    ),
+    Command(
+        "interrupt",
+        "Interrupt the agent",
+        "Stop the running turn; what it did so far stays",
+        "Session",
+        "",
+        "escape",
+        "Esc",
+        slash=False,
+    ),
+    Command("exit", "Quit", "Leave agent-tui; sessions are always saved", "General"),
+)
+
+BY_NAME = {command.name: command for command in COMMANDS}
+ALIASES = {"quit": "exit", "resume": "sessions", "?": "help", "rewind": "revert"}
+
+TYPING_KEYS: tuple[tuple[str, str], ...] = (
+    ("Enter", "send; while the agent runs it joins at the next step"),
+    ("Shift+Enter, Ctrl+J", "new line"),
+    ("Up, Down", "earlier and later prompts"),
+    ("Ctrl+R", "search earlier prompts"),
+    ("/", "commands"),
+    ("@", "files of this project"),
+    ("!", "run a shell command yourself"),
+    ("Ctrl+P", "command palette"),
+    ("Ctrl+C twice", "quit"),
+)
+"""Keys of the composer and of the app, for the help screen."""
+
+
+def find_command(name: str) -> Command | None:
+    """The command that a user means by ``name``, which may be an alias."""
+    return BY_NAME.get(ALIASES.get(name, name))
+
+
+def slash_commands() -> tuple[Command, ...]:
+    """The commands that can be typed after a slash, in the order of the table."""
+    return tuple(command for command in COMMANDS if command.slash)
+
+
+def key_bindings() -> list[Binding]:
+    """A binding for every command that has a key; the action is ``command('<name>')``."""
+    return [
+        Binding(
+            command.key,
+            f"command('{command.name}')",
+            command.footer or command.title,
+            show=bool(command.footer),
+            key_display=command.key_label,
+            priority=command.priority,
+            id=f"command.{command.name}",
+        )
+        for command in COMMANDS
+        if command.key
+    ]
+
+
+def footer_hints() -> Iterator[tuple[str, str]]:
+    """Key and word of the commands that deserve a place in the status line."""
+    for command in COMMANDS:
+        if command.footer:
+            yield command.key_label, command.footer
+
+
+class CommandProvider(Provider):
+    """Offers the table in Textual's command palette, wherever the screen can run commands."""
+
+    async def discover(self) -> Hits:
+        for command in self._offered():
+            yield DiscoveryHit(
+                _palette_line(Content(command.title), command),
+                self._action(command),
+                text=command.title,
+                help=command.help,
+            )
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for command in self._offered():
+            score = max(matcher.match(command.title), matcher.match(command.name))
+            if score > 0:
+                yield Hit(
+                    score,
+                    _palette_line(matcher.highlight(command.title), command),
+                    self._action(command),
+                    text=command.title,
+                    help=command.help,
+                )
+
+    def _offered(self) -> tuple[Command, ...]:
+        return COMMANDS if hasattr(self.screen, "action_command") else ()
+
+    def _action(self, command: Command) -> Callable[[], Awaitable[object]]:
+        return partial(self.screen.run_action, f"command('{command.name}')")
+
+
+def _palette_line(title: Content, command: Command) -> Content:
+    hint = command.key_label or (f"/{command.name}" if command.slash else "")
+    return Content.assemble(title, "  ", (hint, "$muted")) if hint else title

@@ -1,0 +1,235 @@
+"""A list of any length that renders only the rows in view: one line of text to a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+DrawRow: TypeAlias = Callable[[int, int], Content]
+"""Gives the text of a row from its index and the width in cells; asked only for rows in view."""
+
+_KEPT_STRIPS = 512
+
+
+class Rows(ScrollView, can_focus=True):
+    """A virtual list with a cursor; its owner draws rows on demand and hears what is chosen.
+
+    Args:
+        draw: gives the text of a row; it must hold no newline. Longer text is cut.
+        choose_on_click: one click chooses; otherwise the first click only moves the cursor.
+        has_cursor: without one the list only scrolls.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("home", "jump(0)", "First", show=False),
+        Binding("end", "jump(-1)", "Last", show=False),
+        Binding("enter", "choose", "Choose", show=False),
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--hover", "rows--empty"}
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    hover: reactive[int] = reactive(-1, repaint=False)
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor moved to a row."""
+
+        rows: Rows
+        index: int
+
+        @property
+        def control(self) -> Rows:
+            return self.rows
+
+    @dataclass
+    class Chosen(Message):
+        """A row was chosen with Enter or the mouse."""
+
+        rows: Rows
+        index: int
+
+        @property
+        def control(self) -> Rows:
+            return self.rows
+
+    def __init__(
+        self,
+        draw: DrawRow | None = None,
+        *,
+        count: int = 0,
+        choose_on_click: bool = False,
+        has_cursor: bool = True,
+        empty: Content | None = None,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._draw = draw
+        self._count = count
+        self._choose_on_click = choose_on_click
+        self._has_cursor = has_cursor
+        self._empty = empty or Content("")
+        self._strips: LRUCache[tuple[int, int, str], Strip] = LRUCache(_KEPT_STRIPS)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return self._count
+
+    def draw_row(self, index: int, width: int) -> Content:
+        """The text of one row; a subclass may override this instead of passing ``draw``."""
+        return self._draw(index, width) if self._draw else Content("")
+
+    def show_rows(self, count: int, *, cursor: int | None = None) -> None:
+        """Take a new number of rows and draw everything again; the cursor stays where it can."""
+        self._count = count
+        self._strips.clear()
+        self._fit()
+        wanted = self.cursor if cursor is None else cursor
+        self.set_reactive(Rows.cursor, max(0, min(wanted, count - 1)))
+        self._show_cursor()
+        self.refresh()
+        if count:
+            self.post_message(self.Highlighted(self, self.cursor))
+
+    def show_empty(self, text: Content) -> None:
+        """Say this where there are no rows."""
+        self._empty = text
+        self.refresh()
+
+    def redraw(self) -> None:
+        """Draw the rows in view again: what they show has changed, their number has not."""
+        self._strips.clear()
+        self.refresh()
+
+    def on_mount(self) -> None:
+        self._fit()
+
+    def on_resize(self) -> None:
+        self._fit()
+        self._show_cursor()
+
+    def notify_style_update(self) -> None:
+        self._strips.clear()
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the view, from the cache where possible."""
+        width = self.scrollable_content_region.width
+        index = y + round(self.scroll_y)
+        if not 0 <= index < self._count:
+            return self._blank_line(y, width)
+        state = self._row_state(index)
+        key = (index, width, state)
+        strip = self._strips.get(key)
+        if strip is None:
+            style = self.get_visual_style(state) if state else self.visual_style
+            text = self.draw_row(index, width).truncate(width, ellipsis=True)
+            strips = Visual.to_strips(self, text, width, 1, style, apply_selection=False)
+            strip = strips[0] if strips else Strip.blank(width, style.rich_style)
+            strip = strip.adjust_cell_length(width, style.rich_style)
+            self._strips[key] = strip
+        return strip
+
+    def _blank_line(self, y: int, width: int) -> Strip:
+        style = self.visual_style
+        if self._count or not self._empty:
+            return Strip.blank(width, style.rich_style)
+        style = self.get_visual_style("rows--empty")
+        lines = Visual.to_strips(self, self._empty, max(1, width), None, style)
+        blank = Strip.blank(width, style.rich_style)
+        return lines[y].adjust_cell_length(width, style.rich_style) if y < len(lines) else blank
+
+    def _row_state(self, index: int) -> str:
+        if self._has_cursor and index == self.cursor:
+            return "rows--cursor"
+        return "rows--hover" if index == self.hover else ""
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, self._count - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self.refresh()
+        self._show_cursor()
+        if old != new and self._count:
+            self.post_message(self.Highlighted(self, new))
+
+    def watch_hover(self) -> None:
+        self.refresh()
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        self._strips.clear()
+        self.refresh()
+
+    def _fit(self) -> None:
+        self.virtual_size = Size(self.scrollable_content_region.width, self._count)
+
+    def _show_cursor(self) -> None:
+        height = self.scrollable_content_region.height
+        if not height or not self._has_cursor:
+            return
+        top = round(self.scroll_y)
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, immediate=True)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False, immediate=True)
+
+    def action_move(self, step: int) -> None:
+        if self._has_cursor:
+            self.cursor += step
+        else:
+            self.scroll_relative(y=step, animate=False)
+
+    def action_page(self, direction: int) -> None:
+        step = max(1, self.scrollable_content_region.height - 1) * direction
+        self.action_move(step)
+
+    def action_jump(self, index: int) -> None:
+        if self._has_cursor:
+            self.cursor = index if index >= 0 else self._count - 1
+        else:
+            self.scroll_to(y=0 if index >= 0 else self._count, animate=False)
+
+    def action_choose(self) -> None:
+        if self._count and self._has_cursor:
+            self.post_message(self.Chosen(self, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        index = self._index_at(event)
+        if index < 0 or not self._has_cursor:
+            return
+        event.stop()
+        again = index == self.cursor
+        self.cursor = index
+        if again or self._choose_on_click:
+            self.post_message(self.Chosen(self, index))
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._has_cursor:
+            self.hover = self._index_at(event)
+
+    def on_leave(self) -> None:
+        self.hover = -1
+
+    def _index_at(self, event: events.MouseEvent) -> int:
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return -1
+        index = offset.y + round(self.scroll_y)
+        return index if 0 <= index < self._count else -1

@@ -1,0 +1,51 @@
+"""A bare app with our themes and stylesheets, on which a single widget or screen is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+
+from agent_tui.resources import stylesheet
+from agent_tui.ui.theme import THEMES
+
+WIDGETS = ("rows", "completion", "composer", "gauge", "status_line")
+
+
+class Stage(App[None]):
+    """Shows the given widgets, or pushes the given screen and keeps what it is dismissed with."""
+
+    CSS_PATH = [
+        stylesheet("base.tcss"),
+        *(stylesheet(f"widgets/{name}.tcss") for name in WIDGETS),
+    ]
+
+    def __init__(
+        self,
+        widgets: Iterable[Widget] = (),
+        screen: Screen[Any] | None = None,
+        theme: str = THEMES[0].name,
+    ) -> None:
+        super().__init__()
+        for each in THEMES:
+            self.register_theme(each)
+        self.theme = theme
+        self._widgets = list(widgets)
+        self._shown = screen
+        self.results: list[Any] = []
+
+    def compose(self) -> ComposeResult:
+        yield from self._widgets
+
+    def on_mount(self) -> None:
+        if self._shown is not None:
+            self.push_screen(self._shown, self.results.append)
+
+    @property
+    def text(self) -> str:
+        """Everything on the screen, line by line."""
+        strips = self.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip) for strip in strips)
