@@ -1,0 +1,92 @@
+"""The table of commands: one declaration feeds keys, slash forms, palette and help."""
+
+from __future__ import annotations
+
+import pytest
+from textual.app import App
+from textual.command import CommandPalette
+from textual.widgets import TextArea
+
+from agent_tui.ui.commands import (
+    ALIASES,
+    BY_NAME,
+    COMMANDS,
+    CommandProvider,
+    find_command,
+    key_bindings,
+    slash_commands,
+)
+from agent_tui.ui.widgets.completion import match_commands
+
+
+def test_names_and_keys_are_unique() -> None:
+    names = [command.name for command in COMMANDS]
+    keys = [command.key for command in COMMANDS if command.key]
+    assert len(names) == len(set(names))
+    assert len(keys) == len(set(keys))
+    assert not set(ALIASES) & set(names)
+
+
+def test_no_command_takes_a_key_that_editing_a_prompt_needs() -> None:
+    taken = {key for binding in TextArea.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]
+    assert not taken & {command.key for command in COMMANDS}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "help",
+        "new",
+        "sessions",
+        "compact",
+        "clear",
+        "revert",
+        "archives",
+        "model",
+        "export",
+        "exit",
+    ],
+)
+def test_the_commands_that_every_user_expects_can_be_typed(name: str) -> None:
+    assert BY_NAME[name] in slash_commands()
+
+
+def test_every_key_becomes_a_binding_of_its_command() -> None:
+    actions = {binding.key: binding.action for binding in key_bindings()}
+    assert actions == {each.key: f"command('{each.name}')" for each in COMMANDS if each.key}
+
+
+def test_an_alias_finds_its_command() -> None:
+    assert find_command("quit") is BY_NAME["exit"]
+    assert find_command("nonsense") is None
+
+
+def test_completion_puts_the_closest_name_first() -> None:
+    assert match_commands("co")[0].text == "/compact"
+    assert match_commands("arc")[0].text == "/archives"
+    assert match_commands("cpt")[0].text == "/compact"
+    assert not match_commands("zzz")
+    assert len(match_commands("")) == len(slash_commands())
+
+
+async def test_the_palette_offers_the_table_and_runs_the_choice() -> None:
+    class Host(App[None]):
+        COMMANDS = {CommandProvider}
+        ran: list[str] = []
+
+    app = Host()
+
+    async def remember(action: str) -> bool:
+        app.ran.append(action)
+        return True
+
+    async with app.run_test() as pilot:
+        app.screen.action_command = remember  # type: ignore[attr-defined]
+        app.action_command_palette()
+        await pilot.pause(0.2)
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.press(*"archives")
+        await pilot.pause(0.5)
+        await pilot.press("enter")
+        await pilot.pause(0.3)
+        assert app.ran == ["archives"]
