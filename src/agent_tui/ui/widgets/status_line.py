@@ -1,0 +1,106 @@
+"""The last line of the screen: what the agent does, which session, which model, which keys."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.timer import Timer
+from textual.widget import Widget
+
+from agent_tui.core.text import first_line
+from agent_tui.ui.commands import footer_hints
+
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_FRAME_SECONDS = 0.1
+_NOTHING = Content("")
+
+
+class StatusLine(Widget):
+    """State at the left, session and model at the right; keys between them where there is room.
+
+    ``work`` is what runs now ("thinking", "running a tool"), empty when nothing does.
+    ``notice`` replaces the keys: a retry, a warning. ``banner`` is a lasting sign, such as
+    "open in another window".
+    """
+
+    ALLOW_SELECT = False
+
+    title: reactive[str] = reactive("")
+    model: reactive[str] = reactive("")
+    work: reactive[str] = reactive("")
+    notice: reactive[str] = reactive("")
+    banner: reactive[str] = reactive("")
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._timer: Timer | None = None
+        self._began = 0.0
+
+    def on_mount(self) -> None:
+        self._timer = self.set_interval(_FRAME_SECONDS, self.refresh, pause=not self.work)
+
+    def show_retry(self, attempt: int, wait_seconds: float, reason: str) -> None:
+        """Say that a request failed and when it will be made again."""
+        self.notice = f"retry {attempt} in {wait_seconds:.0f} s: {reason}"
+
+    def watch_work(self, old: str, new: str) -> None:
+        if new and not old:
+            self._began = monotonic()
+        if self._timer is None:
+            return
+        if new:
+            self._timer.resume()
+        else:
+            self._timer.pause()
+
+    def render(self) -> Content:
+        width = self.size.width
+        left = self._state().truncate(width, ellipsis=True)
+        right = self._names(max(0, width - left.cell_length - 2))
+        room = width - left.cell_length - right.cell_length
+        middle = self._middle(room - 4)
+        gap = " " * max(0, room - middle.cell_length - 2)
+        return Content.assemble(left, "  ", middle, gap, right).truncate(width)
+
+    def _state(self) -> Content:
+        if self.banner:
+            return Content.styled(f" {first_line(self.banner, 60)} ", "$danger on $danger-surface")
+        if not self.work:
+            return Content.styled("● ready", "$ok")
+        seconds = monotonic() - self._began
+        frame = _SPINNER[int(seconds / _FRAME_SECONDS) % len(_SPINNER)]
+        clock = f" {_clock(seconds)}" if seconds >= 1 else ""
+        return Content.assemble(
+            (f"{frame} {first_line(self.work, 40)}", "$assistant"), (clock, "$muted")
+        )
+
+    def _names(self, room: int) -> Content:
+        model = first_line(self.model, 30)
+        title = first_line(self.title, 60)
+        for parts in ((title, model), (title[:24], model), ("", model)):
+            names = [part for part in parts if part]
+            if sum(map(len, names)) + 3 * (len(names) - 1) <= room:
+                return Content(" · ").join(
+                    [Content.styled(name, "$muted" if name == model else "") for name in names]
+                )
+        return _NOTHING
+
+    def _middle(self, room: int) -> Content:
+        if self.notice:
+            text = Content.styled(first_line(self.notice, 200), "$attention")
+            return text.truncate(room, ellipsis=True) if room > 8 else _NOTHING
+        hints: list[Content] = []
+        used = 0
+        for key, word in footer_hints():
+            used += len(key) + len(word) + 3
+            if used > room:
+                break
+            hints.append(Content.assemble((key, "$user"), " ", (word, "$muted")))
+        return Content("  ").join(hints)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}" if minutes else f"{rest} s"

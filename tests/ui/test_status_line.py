@@ -1,0 +1,57 @@
+"""The status line: what the agent does is always visible, and nothing overflows."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_tui.ui.widgets.status_line import StatusLine
+from tests.ui.stage import Stage
+
+
+class Host(Stage):
+    def __init__(self) -> None:
+        self.line = StatusLine()
+        super().__init__([self.line])
+
+    @property
+    def shown(self) -> str:
+        return self.line.render().plain
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+async def test_the_line_fits_any_width(width: int) -> None:
+    async with (app := Host()).run_test(size=(width, 5)) as _:
+        line = app.line
+        line.title, line.model = "A rather long title of a session", "gpt-4o-mini"
+        for line.work in ("", "running a command that has quite a long name"):
+            assert app.line.render().cell_length <= line.size.width
+
+
+async def test_idle_is_ready_and_shows_keys_of_the_table() -> None:
+    async with (app := Host()).run_test(size=(120, 5)) as _:
+        assert "ready" in app.shown
+        assert "F4 compact" in app.shown
+
+
+async def test_work_shows_a_spinner_that_moves_and_rests_when_idle() -> None:
+    async with (app := Host()).run_test(size=(120, 5)) as pilot:
+        app.line.work = "thinking"
+        assert "thinking" in app.shown
+        before = app.shown
+        await pilot.pause(0.25)
+        assert app.shown != before
+        app.line.work = ""
+        assert "ready" in app.shown
+
+
+async def test_a_retry_says_when_and_why() -> None:
+    async with (app := Host()).run_test(size=(120, 5)) as _:
+        app.line.show_retry(2, 4.0, "429 Too many requests\x1b[2J")
+        assert "retry 2 in 4 s: 429 Too many requests␛[2J" in app.shown
+
+
+async def test_a_banner_stands_before_everything_else() -> None:
+    async with (app := Host()).run_test(size=(40, 5)) as _:
+        app.line.banner = "open in another window (pid 12)"
+        app.line.title, app.line.model = "A session", "gpt-4o"
+        assert app.shown.lstrip().startswith("open in another window")
