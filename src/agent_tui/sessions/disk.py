@@ -1,0 +1,137 @@
+"""The few things the store asks of a file system, each refusing what could hang or mislead it."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent_tui.core.errors import SessionNotFound, SessionReadOnly, StorageError
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+BLOCK = 1 << 20
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+@contextmanager
+def spoken_errors(doing: str, path: Path) -> Iterator[None]:
+    """Turn an OSError into one sentence for the user: what failed, where, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise spoken_error(doing, path, error) from error
+
+
+def spoken_error(doing: str, path: Path, error: OSError) -> Exception:
+    """The store's error for an OSError: read-only, full and failing disks read differently."""
+    why = error.strerror or str(error)
+    if error.errno in _FORBIDDEN:
+        return SessionReadOnly(f"{doing} {path} is not allowed here: {why}. Nothing was changed.")
+    if error.errno in _FULL:
+        return StorageError(
+            f"{doing} {path} failed, no room: {why}. Nothing was changed; free space and go on."
+        )
+    if error.errno == errno.ENOENT:
+        return SessionNotFound(f"{doing} {path} failed: it is not there.")
+    if error.errno == errno.ELOOP:
+        return StorageError(f"{path} is a symbolic link, which is never followed here.")
+    return StorageError(
+        f"{doing} {path} failed: {why}. Nothing was changed; it can be tried again."
+    )
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
+    """Open a regular file without following a link or waiting on a pipe; its status comes along.
+
+    Raises:
+        StorageError: the path is a folder, a pipe or a device.
+        OSError: the system refused.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, FILE_MODE)
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            return descriptor, status
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    raise StorageError(f"{path} is not a regular file, so it is not opened.")
+
+
+def create_file(path: Path) -> int:
+    """Create a file that must not exist yet, readable by its owner only under any umask."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    descriptor = os.open(path, flags, FILE_MODE)
+    os.fchmod(descriptor, FILE_MODE)
+    return descriptor
+
+
+def create_folder(folder: Path, durable: bool) -> None:
+    """Create a folder and its missing parents, 0700 under any umask, each entry made durable."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for new in reversed(missing):
+        try:
+            os.mkdir(new, FOLDER_MODE)
+        except FileExistsError:
+            continue
+        os.chmod(new, FOLDER_MODE)
+        if durable:
+            sync_folder(new.parent)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte: the system may take fewer than it is given."""
+    written = os.write(descriptor, data)
+    if written == len(data):
+        return
+    view = memoryview(data)
+    while written < len(data):
+        written += os.write(descriptor, view[written:])
+
+
+def copy_span(source: int, target: int, offset: int, length: int) -> None:
+    """Copy bytes from one open file to the end of another."""
+    end = offset + length
+    while offset < end:
+        block = os.pread(source, min(BLOCK, end - offset), offset)
+        if not block:
+            raise StorageError("the file that was being copied ended early; nothing was changed.")
+        write_all(target, block)
+        offset += len(block)
+
+
+def durable_sync(descriptor: int) -> None:
+    """Return when the file would survive a power cut (macOS: F_FULLFSYNC, not just fsync)."""
+    if hasattr(fcntl, "F_FULLFSYNC"):
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def tighten(path: Path, mode: int) -> bool:
+    """Take rights away from group and others; True when there were any."""
+    status = os.lstat(path)
+    if stat.S_ISLNK(status.st_mode) or not status.st_mode & 0o077:
+        return False
+    os.chmod(path, mode)
+    return True

@@ -1,0 +1,157 @@
+"""Bytes to lines to JSON objects and back: no content can raise, hang or hide another line.
+
+A good line is UTF-8 and holds one JSON object with finite numbers, bounded depth and bounded size.
+Lines end at the newline byte only: U+2028 and its like are ordinary characters of a JSON string.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from agent_tui.core.errors import BadRecord
+
+MAX_DEPTH = 100
+MAX_LINE_BYTES = 64 << 20
+BLOCK = 1 << 20
+BOM = b"\xef\xbb\xbf"
+_PADDING = " \t\r\n\0"
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise BadRecord(f"the number {text[:20]} is beyond what a float holds")
+    return number
+
+
+def _bounded(text: str) -> int:
+    if len(text) > 20 or not -(2**63) <= (number := int(text)) < 2**64:
+        raise BadRecord("a whole number of more than 64 bits")
+    return number
+
+
+def _refuse_constant(text: str) -> None:
+    raise BadRecord(f"{text} is not a JSON number")
+
+
+_decoder = json.JSONDecoder(
+    parse_float=_finite, parse_int=_bounded, parse_constant=_refuse_constant
+)
+_scan: Callable[[str, int], tuple[Any, int]] = vars(_decoder)["scan_once"]
+_plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_escaped = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+
+def decode_line(line: bytes) -> dict[str, Any]:
+    """The JSON object of one line; NULs and blanks around it are tolerated.
+
+    Raises:
+        BadRecord: the line is not one well-behaved JSON object; the message says why.
+    """
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        raise BadRecord(f"not UTF-8 from byte {error.start} on") from error
+    if text[:1] != "{" or text[-1:] != "}":
+        text = text.strip(_PADDING)
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration as stop:
+        raise BadRecord(f"not JSON from character {stop.value} on") from stop
+    except json.JSONDecodeError as error:
+        raise BadRecord(f"not JSON: {error.msg} at character {error.pos}") from error
+    except RecursionError as error:
+        raise BadRecord(f"nested deeper than {MAX_DEPTH} levels") from error
+    if end != len(text):
+        raise BadRecord(f"something follows the object at character {end}")
+    if type(value) is not dict:
+        raise BadRecord("a JSON value that is not an object")
+    if text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(value):
+        raise BadRecord(f"nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def encode(fields: Mapping[str, Any]) -> bytes:
+    """One line, with its newline, that decode_line reads back as the same object.
+
+    Raises:
+        BadRecord: the object could not be read back: too long, too deep, or not JSON.
+    """
+    try:
+        text = _plain(fields)
+        line = text.encode()
+    except UnicodeEncodeError:  # a lone surrogate has no UTF-8 form, but it has an escape
+        line = _escaped(fields).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadRecord(f"a record that JSON cannot hold: {error}") from error
+    if len(line) >= MAX_LINE_BYTES:
+        raise BadRecord(
+            f"a record of {len(line):,} bytes; the longest that a log takes is {MAX_LINE_BYTES:,}"
+        )
+    if line.count(b"{") + line.count(b"[") > MAX_DEPTH:
+        decode_line(line)
+    return line + b"\n"
+
+
+class LineReader:
+    """Walks the lines of an open file from an offset, in blocks, never holding more than one line.
+
+    Attributes:
+        offset: where reading stands; after the walk, the number of bytes seen.
+    """
+
+    def __init__(self, descriptor: int, offset: int = 0) -> None:
+        self.descriptor = descriptor
+        self.offset = offset
+
+    def blocks(self) -> Iterator[bytes]:
+        """The bytes from ``offset`` to the end of the file, block by block."""
+        while block := os.pread(self.descriptor, BLOCK, self.offset):
+            self.offset += len(block)
+            yield block
+
+    def lines(self) -> Iterator[tuple[int, int, bytes | None]]:
+        """Each line as (offset, length, bytes without the newline); the length counts the newline.
+
+        Only the file's unfinished end, if there is one, has no newline to count. A line longer
+        than MAX_LINE_BYTES comes as None, so that it costs no memory.
+        """
+        start = self.offset
+        held: list[bytes] = []
+        size = 0
+        for block in self.blocks():
+            *ended, rest = block.split(b"\n")
+            for piece in ended:
+                if size:
+                    held.append(piece)
+                    size += len(piece)
+                    yield start, size + 1, b"".join(held) if size <= MAX_LINE_BYTES else None
+                    start += size + 1
+                    held, size = [], 0
+                else:
+                    length = len(piece) + 1
+                    yield start, length, piece
+                    start += length
+            if rest:
+                size += len(rest)
+                held = [*held, rest] if size <= MAX_LINE_BYTES else []
+        if size:
+            yield start, size, b"".join(held) if size <= MAX_LINE_BYTES else None

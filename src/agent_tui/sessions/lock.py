@@ -1,0 +1,114 @@
+"""Locks that the kernel frees with their process: there is no stale lock, and none is ever stolen.
+
+flock, never lockf: a POSIX record lock falls as soon as any descriptor of the file is closed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+from agent_tui.core.errors import SessionBusy
+from agent_tui.sessions.disk import FILE_MODE, open_regular
+
+LOCK = "context.jsonl.lock"
+OWNER = "context.jsonl.owner"
+_FIRST_PAUSE_SECONDS = 0.0005
+_LONGEST_PAUSE_SECONDS = 0.02
+
+
+class FolderLock:
+    """The exclusive lock of one session folder, taken for the length of one mutation."""
+
+    def __init__(self, folder: Path, timeout_seconds: float = 5.0) -> None:
+        self.path = folder / LOCK
+        self.timeout_seconds = timeout_seconds
+        self._descriptor = -1
+
+    def acquire(self) -> None:
+        """Take the lock, waiting for another holder up to the timeout.
+
+        Raises:
+            SessionBusy: another process held it all the while; it may be stopped.
+        """
+        if self._descriptor < 0:
+            self._descriptor = _open_lock(self.path)
+        if _try_lock(self._descriptor):
+            return
+        deadline = time.monotonic() + self.timeout_seconds
+        pause = _FIRST_PAUSE_SECONDS
+        while time.monotonic() < deadline:
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+            if _try_lock(self._descriptor):
+                return
+        raise SessionBusy(
+            f"{self.path.parent.name} is being written by another process"
+            f"{read_holder(self.path.parent)}, and has been for {self.timeout_seconds:g} s. "
+            "Nothing was changed; try again, or end that process."
+        )
+
+    def release(self) -> None:
+        """Let the next mutation in."""
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Give up the descriptor, and with it the lock if it was held."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+class Ownership:
+    """The right to write a session, held for as long as it is open in one window."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / OWNER
+        self._descriptor = -1
+
+    def claim(self, since: str) -> bool:
+        """Take the right if nobody has it, leaving pid and time for the next who asks."""
+        descriptor = _open_lock(self.path)
+        if not _try_lock(descriptor):
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()} {since}\n".encode(), 0)
+        return True
+
+    def give_up(self) -> None:
+        """Let another window write."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def read_holder(folder: Path) -> str:
+    """Who owns a session, as `` (pid 123, since 2025-01-01T10:00:00Z)``; empty when unknown."""
+    try:
+        descriptor, _ = open_regular(folder / OWNER)
+        try:
+            pid, since = os.read(descriptor, 200).decode().split()
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):
+        return ""
+    return f" (pid {pid}, since {since})"
+
+
+def _open_lock(path: Path) -> int:
+    descriptor, status = open_regular(path, os.O_RDWR | os.O_CREAT)
+    if status.st_mode & 0o777 != FILE_MODE:
+        os.fchmod(descriptor, FILE_MODE)
+    return descriptor
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,375 @@
+"""A log folded into what it says: a pure function of its lines, one small step for each record."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from agent_tui.core.errors import BadRecord
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    LabelRecord,
+    Message,
+    ModelRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    SystemPrompt,
+    TitleRecord,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+    parse_record,
+)
+from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.jsonl import BOM, MAX_LINE_BYTES, LineReader, decode_line
+
+INTERRUPTED = "Interrupted: this call did not run to its end, and nothing is known of its effects."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record and the bytes that hold it; ``length`` includes the newline, where there is one."""
+
+    record: Record
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Bytes that are not a record, left where they are, with the reason in words."""
+
+    offset: int
+    length: int
+    reason: str
+
+
+Item: TypeAlias = Entry | Damage
+
+
+class SessionState:
+    """What the records of a log add up to; ``apply`` is the only thing that changes it.
+
+    Every record hangs off the record before it, unless a ``_head`` moved the leaf in between: the
+    active path leads from the first record to the leaf. Header, title, model, labels, compactions
+    and reverts are facts of the whole file; everything else is read along the active path.
+
+    Attributes:
+        entries: the records on the active path, in file order.
+        messages: those of them that are messages.
+        checkpoints: by id, on the active path; of equal ids the last one counts.
+        next_checkpoint_id: one more than the highest id anywhere in the file.
+        token_count: what the last ``_usage`` on the path says; 0 without one.
+        messages_since_usage: messages that came after it.
+        last_turn: the highest turn number on the path; 0 without one.
+        damaged: bytes that are not records, in file order.
+        orphans: records whose named parent cannot be read; they hang off the line before.
+        size: bytes folded so far.
+    """
+
+    def __init__(self) -> None:
+        self.header: SessionHeader | None = None
+        self.title = ""
+        self.model = ""
+        self.provider = ""
+        self.labels: dict[str, str] = {}
+        self.compactions: list[CompactionRecord] = []
+        self.reverts: list[RevertRecord] = []
+        self.next_checkpoint_id = 0
+        self.damaged: list[Damage] = []
+        self.orphans: list[Entry] = []
+        self.size = 0
+        self._all: list[Entry] = []
+        self._parents: list[int] = []
+        self._places: dict[str, int] = {}
+        self._leaf = -1
+        self._branched = False
+        self._forget_path()
+
+    def _forget_path(self) -> None:
+        self.system_prompt = ""
+        self.entries: list[Entry] = []
+        self.messages: list[Entry] = []
+        self.checkpoints: dict[int, Entry] = {}
+        self.token_count = 0
+        self.token_estimated = False
+        self.messages_since_usage = 0
+        self.last_turn = 0
+
+    @property
+    def leaf_uuid(self) -> str | None:
+        """The record that the next one hangs off."""
+        if self._leaf < 0:
+            return None
+        record = self._all[self._leaf].record
+        return record.to if isinstance(record, HeadRecord) else record.stamp.uuid
+
+    @property
+    def all_entries(self) -> Sequence[Entry]:
+        """Every record of the file, those on other branches included, in file order."""
+        return self._all
+
+    def items_before(self, offset: int) -> list[Item]:
+        """What lies before an offset: the damage first, then every record in file order."""
+        end = bisect_left(self._all, offset, key=lambda entry: entry.offset)
+        return [*(d for d in self.damaged if d.offset < offset), *self._all[:end]]
+
+    def apply(self, item: Item) -> None:
+        """Fold one more item, which lies behind all that were folded before."""
+        self.fold((item,))
+
+    def fold(self, items: Iterable[Item]) -> None:
+        """Fold items in file order; a branch costs one walk of its path, however many there are."""
+        for item in items:
+            if isinstance(item, Damage):
+                self.damaged.append(item)
+            else:
+                self._take(item)
+            self.size = item.offset + item.length
+        if self._branched:
+            self._rebuild_path()
+
+    def _take(self, entry: Entry) -> None:
+        record = entry.record
+        stamp = record.stamp
+        place = len(self._all)
+        parent = self._leaf
+        if type(record) is HeadRecord:
+            parent = self._places.get(record.to, parent)
+            self._branched = self._branched or parent != self._leaf
+        if stamp.parent_uuid is not None and stamp.parent_uuid not in self._places:
+            self.orphans.append(entry)
+        self._all.append(entry)
+        self._parents.append(parent)
+        if stamp.uuid is not None:
+            self._places[stamp.uuid] = place
+        self._leaf = place
+        note = _NOTES.get(type(record))
+        if note is not None:
+            note(self, record)
+        if not self._branched:
+            self._extend_path(entry)
+
+    def _extend_path(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        step = _STEPS.get(type(entry.record))
+        if step is not None:
+            step(self, entry, entry.record)
+
+    def _rebuild_path(self) -> None:
+        path = []
+        place = self._leaf
+        while place >= 0:
+            path.append(place)
+            place = self._parents[place]
+        self._forget_path()
+        for place in reversed(path):
+            self._extend_path(self._all[place])
+        self._branched = False
+
+
+def _note_header(state: SessionState, record: SessionHeader) -> None:
+    if state.header is None:
+        state.header = record
+
+
+def _note_title(state: SessionState, record: TitleRecord) -> None:
+    state.title = record.title
+
+
+def _note_model(state: SessionState, record: ModelRecord) -> None:
+    state.model, state.provider = record.model, record.provider
+
+
+def _note_label(state: SessionState, record: LabelRecord) -> None:
+    if record.label:
+        state.labels[record.target] = record.label
+    else:
+        state.labels.pop(record.target, None)
+
+
+def _note_checkpoint(state: SessionState, record: Checkpoint) -> None:
+    state.next_checkpoint_id = max(state.next_checkpoint_id, record.id + 1)
+
+
+def _note_compaction(state: SessionState, record: CompactionRecord) -> None:
+    state.compactions.append(record)
+
+
+def _note_revert(state: SessionState, record: RevertRecord) -> None:
+    state.reverts.append(record)
+
+
+def _step_prompt(state: SessionState, entry: Entry, record: SystemPrompt) -> None:
+    state.system_prompt = record.content
+
+
+def _step_checkpoint(state: SessionState, entry: Entry, record: Checkpoint) -> None:
+    state.checkpoints[record.id] = entry
+    if record.turn is not None and record.turn > state.last_turn:
+        state.last_turn = record.turn
+
+
+def _step_message(state: SessionState, entry: Entry, record: Message) -> None:
+    state.messages.append(entry)
+    state.messages_since_usage += 1
+    if record.turn is not None and record.turn > state.last_turn:
+        state.last_turn = record.turn
+
+
+def _step_usage(state: SessionState, entry: Entry, record: UsageRecord) -> None:
+    state.token_count = record.token_count
+    state.token_estimated = record.estimated
+    state.messages_since_usage = 0
+
+
+_NOTES: dict[type, Callable[..., None]] = {
+    SessionHeader: _note_header,
+    TitleRecord: _note_title,
+    ModelRecord: _note_model,
+    LabelRecord: _note_label,
+    Checkpoint: _note_checkpoint,
+    CompactionRecord: _note_compaction,
+    RevertRecord: _note_revert,
+}
+_STEPS: dict[type, Callable[..., None]] = {
+    SystemPrompt: _step_prompt,
+    Checkpoint: _step_checkpoint,
+    UserMessage: _step_message,
+    AssistantMessage: _step_message,
+    ToolMessage: _step_message,
+    UsageRecord: _step_usage,
+}
+
+
+def replay(items: Iterable[Item]) -> SessionState:
+    """Fold the items of a log, in file order."""
+    state = SessionState()
+    state.fold(items)
+    return state
+
+
+def read_log(path: Path) -> SessionState:
+    """Fold the log at a path; never raises on what it holds, never writes, never waits.
+
+    Raises:
+        SessionNotFound: there is no such file.
+        SessionReadOnly, StorageError: it cannot be read now, which is not "an empty session".
+    """
+    return load_log(path)[0]
+
+
+def load_log(path: Path) -> tuple[SessionState, int]:
+    """Like read_log, with the inode of the file that was read."""
+    with spoken_errors("Reading", path):
+        descriptor, status = open_regular(path)
+        try:
+            reader = LineReader(descriptor)
+            state = replay(read_items(reader))
+        finally:
+            os.close(descriptor)
+    state.size = reader.offset
+    return state, status.st_ino
+
+
+def follow_log(path: Path, inode: int, size: int) -> tuple[list[Item], int] | None:
+    """What was added behind ``size`` bytes of a log, and its size now.
+
+    None when the log must be read anew: it is another file, it is shorter, or the bytes that were
+    seen end inside a line.
+    """
+    with spoken_errors("Reading", path):
+        descriptor, status = open_regular(path)
+        try:
+            if status.st_ino != inode or status.st_size < size:
+                return None
+            if size and status.st_size > size and os.pread(descriptor, 1, size - 1) != b"\n":
+                return None
+            reader = LineReader(descriptor, size)
+            items = list(read_items(reader))
+        finally:
+            os.close(descriptor)
+    return items, reader.offset
+
+
+def read_items(reader: LineReader) -> Iterator[Item]:
+    """The records and the damage from where a reader stands to the end of its file."""
+    for offset, length, line in reader.lines():
+        if line is None:
+            reason = f"a line of {length:,} bytes; more than {MAX_LINE_BYTES:,} are not read"
+            yield Damage(offset, length, reason)
+            continue
+        if offset == 0 and line.startswith(BOM):
+            line = line[len(BOM) :]
+        try:
+            yield Entry(parse_record(decode_line(line)), offset, length)
+        except BadRecord as error:
+            if length == len(line):
+                yield Damage(offset, length, f"torn: the line was never finished ({error})")
+            elif line.strip():
+                yield Damage(offset, length, str(error))
+
+
+def repaired_messages(messages: Iterable[Message]) -> list[Message]:
+    """Messages that any provider takes: every call answered once, right behind its message.
+
+    A call without a result gets an "interrupted" one, a result without a call is left out, and
+    arguments that are not a JSON object become ``{}``. Nothing on disk changes.
+    """
+    whole: list[Message] = []
+    calls: tuple[ToolCall, ...] = ()
+    place = 0
+    results: dict[str, ToolMessage] = {}
+
+    def answer() -> None:
+        answers = [results.get(call.id) or _interrupted(call) for call in calls]
+        whole[place:place] = answers
+        results.clear()
+
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            answer()
+            message = _with_sound_calls(message)
+            whole.append(message)
+            calls, place = message.tool_calls, len(whole)
+        elif isinstance(message, ToolMessage):
+            if any(call.id == message.tool_call_id for call in calls):
+                results[message.tool_call_id] = message
+        else:
+            whole.append(message)
+    answer()
+    return whole
+
+
+def _interrupted(call: ToolCall) -> ToolMessage:
+    return ToolMessage(call.id, INTERRUPTED, is_error=True, interrupted=True)
+
+
+def _with_sound_calls(message: AssistantMessage) -> AssistantMessage:
+    if not message.tool_calls:
+        return message
+    seen: set[str] = set()
+    calls = []
+    for call in message.tool_calls:
+        if call.id in seen:
+            continue
+        seen.add(call.id)
+        calls.append(call if _is_object(call.arguments) else replace(call, arguments="{}"))
+    return replace(message, tool_calls=tuple(calls))
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        decode_line(arguments.encode())
+    except (BadRecord, UnicodeEncodeError):
+        return False
+    return True

@@ -1,0 +1,252 @@
+"""One open session: its state in memory, and every act that changes its log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from agent_tui.core.errors import (
+    AgentTuiError,
+    SessionReadOnly,
+    UnknownArchive,
+    UnknownCheckpoint,
+    UsageError,
+)
+from agent_tui.core.records import (
+    CompactionRecord,
+    Record,
+    RevertReason,
+    RevertRecord,
+    SessionHeader,
+    SystemPrompt,
+)
+from agent_tui.core.summary import ArchiveGlance
+from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
+from agent_tui.sessions.lock import Ownership
+from agent_tui.sessions.log import Durability, LogFile
+from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
+from agent_tui.sessions.tail import Assemble, Change, LogMark, Tail
+from agent_tui.sessions.writer import Writer
+
+
+class SessionLog:
+    """One open session. Every change is acknowledged before memory shows it.
+
+    Attributes:
+        folder: where the session is.
+        path: its live log.
+        state: what its records add up to; replaced as a whole by revert, compaction and the like.
+        read_only: empty, or why this window cannot write the session.
+        notices: what was found and put right on opening, for the user to know.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        state: SessionState,
+        inode: int,
+        writer: Writer,
+        ownership: Ownership | None,
+        read_only: str,
+    ) -> None:
+        self.folder = folder
+        self.path = folder / LIVE
+        self.state = state
+        self.read_only = read_only
+        self.notices: list[str] = []
+        self._inode = inode
+        self._writer = writer
+        self._ownership = ownership
+        self._file = LogFile(folder)
+        self._tail = Tail(self._file, state, inode)
+
+    async def append(self, *records: Record, durability: Durability) -> list[Record]:
+        """Write records behind the log; returns them as written, stamped.
+
+        Raises:
+            SessionReadOnly, SessionBusy, StorageError: nothing was written.
+        """
+        self._require_writable()
+        change = await self._writer.append(self._tail, records, durability, self._settle)
+        return change.records
+
+    async def revert(self, checkpoint_id: int, reason: RevertReason = "user") -> int:
+        """Go back to before a checkpoint; returns the archive that holds what was left.
+
+        Raises:
+            UnknownCheckpoint: the log has no such checkpoint.
+        """
+        await self._settle_pending()
+        state = self.state
+        target = state.checkpoints.get(checkpoint_id)
+        if target is None:
+            known = ", ".join(str(number) for number in list(state.checkpoints)[-5:]) or "none"
+            raise UnknownCheckpoint(
+                f"There is no checkpoint {checkpoint_id} in this session; the latest are: {known}."
+            )
+        act = RevertRecord(0, reason, checkpoint_id)
+        kept = state.items_before(target.offset)
+        return await self._rotate(lambda: self._tail.revert(kept, target.offset, act, state.title))
+
+    async def clear(self) -> int:
+        """Keep only header and system prompt; returns the archive that holds the rest."""
+        await self._settle_pending()
+        state = self.state
+        firsts: dict[type, Entry] = {}
+        for entry in state.entries:
+            if type(entry.record) is SessionHeader:
+                firsts.setdefault(SessionHeader, entry)
+            elif type(entry.record) is SystemPrompt:
+                firsts[SystemPrompt] = entry
+        kept = sorted(firsts.values(), key=lambda entry: entry.offset)
+        return await self._rotate(lambda: self._tail.clear(kept, state.title))
+
+    async def restore(self, number: int, reason: RevertReason = "restore") -> int:
+        """Make a copy of an archive the live log; returns the archive of the log it replaced.
+
+        Raises:
+            UnknownArchive: the session has no such archive.
+        """
+        await self._settle_pending()
+        await asyncio.to_thread(self._require_archive, number)
+        title = self.state.title
+        return await self._rotate(lambda: self._tail.restore(number, reason, title))
+
+    async def mark(self) -> LogMark:
+        """The fingerprint of the log as it is now: what a compaction is later checked against."""
+        marks: list[LogMark] = []
+
+        def run() -> Change:
+            marks.append(self._tail.mark())
+            return Change()
+
+        await self._writer.call(run, self._settle)
+        return marks[0]
+
+    async def compact(self, mark: LogMark, build: Assemble) -> int:
+        """Replace what was marked by what ``build(archive number)`` gives; returns that number.
+
+        Entries that ``build`` gives are copied byte for byte, records become new lines, and what
+        was appended after the mark is kept behind them. ``build`` runs in the writer thread.
+
+        Raises:
+            LogChanged: the log no longer begins with the marked bytes; nothing was changed.
+        """
+        await self._settle_pending()
+        title = self.state.title
+        return await self._rotate(lambda: self._tail.compact(mark, build, title))
+
+    def archives(self) -> list[ArchiveGlance]:
+        """Every archive, oldest first, with why and when it was rotated out. Reads the disk."""
+        numbers = finished_archives(self.folder)
+        states = {number: self.read_archive(number) for number in numbers}
+        later = [*states.values(), self.state]
+        acts: dict[int, CompactionRecord | RevertRecord] = {}
+        for state in later:
+            acts.update({act.archive: act for act in state.compactions})
+            acts.update({act.archive: act for act in state.reverts})
+        return [_glance(self.folder, n, state, acts.get(n)) for n, state in states.items()]
+
+    def read_archive(self, number: int) -> SessionState:
+        """What archive ``number`` holds. Reads the disk.
+
+        Raises:
+            UnknownArchive: the session has no such archive.
+        """
+        self._require_archive(number)
+        return read_log(archive_path(self.folder, number))
+
+    async def prune(self, keep: int) -> list[int]:
+        """Delete all but the newest ``keep`` archives; returns the numbers that went.
+
+        Raises:
+            UsageError: the newest archive is never deleted, so ``keep`` is at least 1.
+        """
+        self._require_writable()
+        if keep < 1:
+            raise UsageError(f"The newest archive is always kept: expected 1 or more, got {keep}.")
+        pruned: list[int] = []
+
+        def run() -> Change:
+            pruned.extend(finished_archives(self.folder)[:-keep])
+            self._file.remove_archives(pruned)
+            return Change()
+
+        await self._writer.call(run, self._settle)
+        return pruned
+
+    async def reload(self) -> bool:
+        """Catch up with a log that another process writes; whether there was anything new."""
+        if not self.read_only:
+            change = await self._writer.call(self._tail.catch_up, self._settle)
+            return change.state is not None
+        size = self.state.size
+        followed = await asyncio.to_thread(follow_log, self.path, self._inode, size)
+        if followed is None:
+            self.state, self._inode = await asyncio.to_thread(load_log, self.path)
+            return True
+        items, end = followed
+        self.state.fold(items)
+        self.state.size = end
+        return end > size
+
+    async def close(self) -> None:
+        """Finish what is being written and let other windows write."""
+        if self._ownership is not None:
+            await self._settle_pending()
+            self._ownership.give_up()
+            self._ownership = None
+            self.read_only = "this session was closed"
+        self._file.close()
+
+    async def _settle_pending(self) -> None:
+        self._require_writable()
+        await self._writer.call(Change, self._settle)
+
+    async def _rotate(self, run: Callable[[], Change]) -> int:
+        """Run a replacement; if it fails, memory is made to show what the disk has."""
+
+        def run_and_report() -> Change:
+            try:
+                return run()
+            except AgentTuiError:
+                with suppress(AgentTuiError):
+                    loop.call_soon_threadsafe(self._settle, self._tail.catch_up())
+                raise
+
+        loop = asyncio.get_running_loop()
+        change = await self._writer.call(run_and_report, self._settle)
+        return change.archive
+
+    def _settle(self, change: Change) -> None:
+        if change.state is not None:
+            self.state = change.state
+        elif change.entries:
+            self.state.fold(change.entries)
+
+    def _require_writable(self) -> None:
+        if self.read_only:
+            raise SessionReadOnly(f"This session cannot be written: {self.read_only}.")
+
+    def _require_archive(self, number: int) -> None:
+        known = finished_archives(self.folder)
+        if number not in known:
+            names = ", ".join(map(str, known)) or "none"
+            raise UnknownArchive(f"There is no archive {number}; this session has: {names}.")
+
+
+def _glance(
+    folder: Path, number: int, state: SessionState, act: CompactionRecord | RevertRecord | None
+) -> ArchiveGlance:
+    reason = act.reason if isinstance(act, RevertRecord) else "compaction" if act else ""
+    return ArchiveGlance(
+        number=number,
+        path=str(archive_path(folder, number)),
+        reason=reason,
+        at=(act.stamp.at or "") if act else "",
+        size_bytes=state.size,
+        messages=len(state.messages),
+        checkpoints=len(state.checkpoints),
+    )

@@ -1,0 +1,217 @@
+"""Every session under one data folder: make, find, open, throw away and bring back."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from agent_tui.core.errors import SessionBusy, SessionNotFound, SessionReadOnly, UsageError
+from agent_tui.core.records import SessionHeader, record_fields
+from agent_tui.core.summary import SessionGlance
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.disk import (
+    FILE_MODE,
+    FOLDER_MODE,
+    create_folder,
+    spoken_errors,
+    sync_folder,
+    tighten,
+)
+from agent_tui.sessions.glance import glance_at
+from agent_tui.sessions.jsonl import encode
+from agent_tui.sessions.lock import Ownership, read_holder
+from agent_tui.sessions.log import Durability, Piece, create_log
+from agent_tui.sessions.replay import load_log
+from agent_tui.sessions.session_log import SessionLog
+from agent_tui.sessions.tail import stamped, utc_now
+from agent_tui.sessions.writer import Writer
+
+__all__ = ["Durability", "SessionLog", "SessionStore"]
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LONGEST_NAME = 200
+
+
+class SessionStore:
+    """All sessions of one data folder; one thread writes them all."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.projects = root / "projects"
+        self.trash = root / "trash"
+        self._writer = Writer()
+
+    async def create(self, header: SessionHeader) -> SessionLog:
+        """Make a new session; when this returns, it survives a power cut.
+
+        Raises:
+            UsageError: the id is not a session id, or there is such a session already.
+        """
+        folder = self.projects / project_name(header.cwd) / _checked(header.session_id)
+        line = encode(record_fields(stamped(header, None, utc_now())))
+        await asyncio.to_thread(_make_session, folder, [line])
+        return await self.open_folder(folder)
+
+    async def open(self, session_id: str) -> SessionLog:
+        """Open a session by id, for writing if no other window has it.
+
+        Raises:
+            SessionNotFound: no session has that id.
+        """
+        return await self.open_folder(await asyncio.to_thread(self.find, session_id))
+
+    async def open_folder(self, folder: Path, read_only: str = "") -> SessionLog:
+        """Open the session in a folder; give a reason to open it for reading only."""
+        return await asyncio.to_thread(self._open, folder, read_only)
+
+    def _open(self, folder: Path, read_only: str) -> SessionLog:
+        notices: list[str] = []
+        ownership = None
+        if not read_only:
+            ownership, read_only = _claim(folder)
+        try:
+            if ownership is not None:
+                notices = _tightened(folder)
+            state, inode = load_log(folder / LIVE)
+        except BaseException:
+            if ownership is not None:
+                ownership.give_up()
+            raise
+        log = SessionLog(folder, state, inode, self._writer, ownership, read_only)
+        log.notices = notices
+        return log
+
+    def find(self, session_id: str) -> Path:
+        """The folder of a session. Reads the disk.
+
+        Raises:
+            SessionNotFound: no session has that id.
+        """
+        if _SESSION_ID.fullmatch(session_id):
+            for folder in self._folders():
+                if folder.name == session_id:
+                    return folder
+        raise SessionNotFound(f"There is no session {session_id!r} under {self.projects}.")
+
+    def list(self) -> list[SessionGlance]:
+        """Every session, newest first. Reads the head and the tail of each log."""
+        glances = [glance_at(folder) for folder in self._folders()]
+        return sorted(glances, key=lambda glance: glance.updated_at, reverse=True)
+
+    def _folders(self) -> Iterator[Path]:
+        for project in _subfolders(self.projects):
+            for folder in _subfolders(project):
+                if os.path.lexists(folder / LIVE):
+                    yield folder
+
+    async def delete(self, session_id: str) -> Path:
+        """Move a session into the trash; returns its place there, which undelete takes.
+
+        Raises:
+            SessionBusy: a window has it open.
+        """
+        return await asyncio.to_thread(self._delete, session_id)
+
+    def _delete(self, session_id: str) -> Path:
+        folder = self.find(session_id)
+        ownership, why_not = _claim(folder)
+        if ownership is None:
+            raise SessionBusy(f"{session_id} cannot be deleted: {why_not}.")
+        try:
+            with spoken_errors("Deleting", folder):
+                create_folder(self.trash, durable=True)
+                number = 1
+                while (place := self.trash / f"{session_id}-{number}").exists():
+                    number += 1
+                os.rename(folder, place)
+                sync_folder(self.trash)
+                sync_folder(folder.parent)
+        finally:
+            ownership.give_up()
+        return place
+
+    async def undelete(self, place: Path) -> None:
+        """Put a deleted session back where it was.
+
+        Raises:
+            UsageError: the place is not in the trash, or the session's id is in use again.
+        """
+        await asyncio.to_thread(self._undelete, place)
+
+    def _undelete(self, place: Path) -> None:
+        if place.parent != self.trash or not place.is_dir():
+            raise UsageError(f"{place} is not a deleted session.")
+        glance = glance_at(place)
+        session_id = place.name.rpartition("-")[0]
+        folder = self.projects / project_name(glance.cwd) / session_id
+        if folder.exists():
+            raise UsageError(f"{folder} is there again; move it away first.")
+        with spoken_errors("Restoring", place):
+            create_folder(folder.parent, durable=True)
+            os.rename(place, folder)
+            sync_folder(folder.parent)
+            sync_folder(self.trash)
+
+    async def aclose(self) -> None:
+        """Finish every write that was begun."""
+        await asyncio.to_thread(self._writer.close)
+
+
+def project_name(cwd: str) -> str:
+    """The folder name of a project: its path with ``/`` as ``-``; long ones end in a hash."""
+    name = cwd.replace("/", "-").replace("\0", "-").strip(".") or "-"
+    if len(name.encode()) <= _LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(cwd.encode(errors="surrogateescape")).hexdigest()[:12]
+    return f"{name.encode()[: _LONGEST_NAME - 13].decode(errors='ignore')}-{digest}"
+
+
+def _checked(session_id: str) -> str:
+    if not _SESSION_ID.fullmatch(session_id):
+        raise UsageError(
+            f"A session id is up to 64 letters, digits, '.', '_' and '-'; got {session_id!r}."
+        )
+    return session_id
+
+
+def _make_session(folder: Path, pieces: Iterable[Piece]) -> None:
+    with spoken_errors("Creating", folder):
+        create_folder(folder, durable=True)
+    create_log(folder, pieces)
+
+
+def _claim(folder: Path) -> tuple[Ownership | None, str]:
+    """The right to write a session, or why this window cannot have it."""
+    ownership = Ownership(folder)
+    try:
+        with spoken_errors("Writing", folder):
+            if ownership.claim(utc_now()):
+                return ownership, ""
+    except SessionReadOnly:
+        return None, f"its folder {folder} cannot be written"
+    return None, f"it is open in another window{read_holder(folder)}"
+
+
+def _tightened(folder: Path) -> list[str]:
+    """Close what others could read; one sentence for each thing that was open."""
+    notices = []
+    with spoken_errors("Closing to others", folder):
+        if tighten(folder, FOLDER_MODE):
+            notices.append(f"{folder} could be read by others; it is now yours alone.")
+        for name in sorted(os.listdir(folder)):
+            path = folder / name
+            if name.startswith(LIVE) and tighten(path, FILE_MODE):
+                notices.append(f"{path} could be read by others; it is now yours alone.")
+    return notices
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []

@@ -1,0 +1,312 @@
+"""The end of one session's log, as the writer thread knows it: what is stamped, written, rotated.
+
+Nothing here runs on the event loop. Every change gives back a Change, which the session applies to
+its state on the loop: memory follows the disk and never runs ahead of it.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from agent_tui.core.errors import AgentTuiError, LogChanged
+from agent_tui.core.records import (
+    HeadRecord,
+    Record,
+    RevertReason,
+    RevertRecord,
+    Stamp,
+    TitleRecord,
+    record_fields,
+)
+from agent_tui.sessions.archive import archive_path
+from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.jsonl import LineReader, encode
+from agent_tui.sessions.log import Build, Durability, LogFile, OpenLog, Piece, Span
+from agent_tui.sessions.replay import (
+    Entry,
+    Item,
+    SessionState,
+    load_log,
+    read_items,
+    read_log,
+    replay,
+)
+
+Assemble: TypeAlias = Callable[[int], Sequence[Record | Entry]]
+
+
+@dataclass(frozen=True, slots=True)
+class LogMark:
+    """A fingerprint of a log: one that still begins with the same bytes matches it."""
+
+    inode: int
+    size: int
+    crc: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a write did: records behind the old state, or a whole new state in its place."""
+
+    records: list[Record] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    state: SessionState | None = None
+    archive: int = 0
+
+
+def utc_now() -> str:
+    """The time as RFC 3339 in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def new_uuid(at: datetime | None = None) -> str:
+    """An id that no other record has; ids of later milliseconds sort later."""
+    milliseconds = int((at or datetime.now(UTC)).timestamp() * 1000)
+    return f"{milliseconds:012x}{os.urandom(10).hex()}"
+
+
+def stamped(record: Record, parent_uuid: str | None, at: str) -> Record:
+    """The record with an id, a parent and a time, where it has none yet."""
+    old = record.stamp
+    stamp = Stamp(old.uuid or new_uuid(), old.parent_uuid or parent_uuid, old.at or at)
+    return replace(record, stamp=stamp)
+
+
+class Tail:
+    """Writes one session's log, in the writer thread only."""
+
+    def __init__(self, file: LogFile, state: SessionState, inode: int) -> None:
+        self.file = file
+        self._follow(state, inode)
+
+    def _follow(self, state: SessionState, inode: int) -> None:
+        self._inode = inode
+        self._size = state.size
+        self._leaf = state.leaf_uuid
+
+    def reload(self) -> Change:
+        """Read the whole log again."""
+        state, inode = load_log(self.file.path)
+        self._follow(state, inode)
+        return Change(state=state)
+
+    def catch_up(self) -> Change:
+        """Read the log again if it is not what was last seen here; an empty change if it is."""
+        with spoken_errors("Reading", self.file.path):
+            status = os.lstat(self.file.path)
+        if (status.st_ino, status.st_size) == (self._inode, self._size):
+            return Change()
+        return self.reload()
+
+    def append(
+        self, batches: Sequence[Sequence[Record]], durability: Durability
+    ) -> list[Change | AgentTuiError]:
+        """Write many callers' records with one write and at most one flush.
+
+        A caller whose records cannot be encoded fails alone; if the disk refuses, all do.
+        """
+        at = utc_now()
+        leaf = self._leaf
+        outcomes: list[list[tuple[Record, bytes]] | AgentTuiError] = []
+        lines: list[bytes] = []
+        for batch in batches:
+            try:
+                written, leaf = _encoded(batch, leaf, at)
+            except AgentTuiError as error:
+                outcomes.append(error)
+                continue
+            outcomes.append(written)
+            lines += [line for _, line in written]
+        try:
+            landing = self.file.append(b"".join(lines), durability)
+        except AgentTuiError as error:
+            return [out if isinstance(out, AgentTuiError) else error for out in outcomes]
+        if (landing.inode, landing.size_before) != (self._inode, self._size):
+            return self._after_foreign_write(outcomes)
+        self._leaf = leaf
+        self._size = landing.size_before + len(landing.healing)
+        return [out if isinstance(out, AgentTuiError) else self._land(out) for out in outcomes]
+
+    def _land(self, written: list[tuple[Record, bytes]]) -> Change:
+        records, entries = [], []
+        for record, line in written:
+            records.append(record)
+            entries.append(Entry(record, self._size, len(line)))
+            self._size += len(line)
+        return Change(records, entries)
+
+    def _after_foreign_write(
+        self, outcomes: list[list[tuple[Record, bytes]] | AgentTuiError]
+    ) -> list[Change | AgentTuiError]:
+        state = self.reload().state
+        return [
+            out
+            if isinstance(out, AgentTuiError)
+            else Change([record for record, _ in out], state=state)
+            for out in outcomes
+        ]
+
+    def mark(self) -> LogMark:
+        """The fingerprint of the log as it is now."""
+        with spoken_errors("Reading", self.file.path):
+            descriptor, status = open_regular(self.file.path)
+            try:
+                return LogMark(status.st_ino, self._size, _checksum(descriptor, self._size))
+            finally:
+                os.close(descriptor)
+
+    def revert(self, kept: list[Item], cut: int, act: RevertRecord, title: str) -> Change:
+        """Keep the first ``cut`` bytes, which ``kept`` are, and add the act behind them."""
+        state = replay(kept)
+        state.size = cut
+        new = _with_title([act], state.title, title)
+
+        def build(log: OpenLog, number: int) -> Iterable[Piece]:
+            self._check_unchanged(log)
+            yield Span(log.descriptor, 0, cut)
+            yield self._extend(state, new, number)
+
+        return self._replace(build, state)
+
+    def clear(self, kept: Sequence[Entry], title: str) -> Change:
+        """Keep a few entries, and add a record of the act behind them."""
+        state = SessionState()
+        new = _with_title([RevertRecord(0, "clear")], "", title)
+
+        def build(log: OpenLog, number: int) -> Iterable[Piece]:
+            self._check_unchanged(log)
+            for entry in kept:
+                yield from _keep(log, entry, state)
+            yield self._extend(state, new, number)
+
+        return self._replace(build, state)
+
+    def restore(self, number: int, reason: RevertReason, title: str) -> Change:
+        """Put a copy of an archive in the place of the log; the archive stays."""
+        path = archive_path(self.file.folder, number)
+        state = read_log(path)
+        new = _with_title([RevertRecord(0, reason)], state.title, title)
+        with spoken_errors("Reading", path):
+            descriptor, status = open_regular(path)
+
+        def build(log: OpenLog, new_number: int) -> Iterable[Piece]:
+            self._check_unchanged(log)
+            yield Span(descriptor, 0, status.st_size)
+            newline = _missing_newline(descriptor, status.st_size)
+            yield newline
+            state.size = status.st_size + len(newline)
+            yield self._extend(state, new, new_number)
+
+        try:
+            return self._replace(build, state)
+        finally:
+            os.close(descriptor)
+
+    def compact(self, mark: LogMark, assemble: Assemble, title: str) -> Change:
+        """Replace the bytes under the mark by what ``assemble`` gives; keep what came after.
+
+        Raises:
+            LogChanged: the log no longer begins with those bytes; nothing was changed.
+        """
+        state = SessionState()
+
+        def build(log: OpenLog, number: int) -> Iterable[Piece]:
+            if (
+                log.inode != mark.inode
+                or log.size < mark.size
+                or _checksum(log.descriptor, mark.size) != mark.crc
+            ):
+                raise LogChanged(
+                    f"{self.file.path} is no longer the log that was summarised; "
+                    "nothing was changed. Compact again."
+                )
+            parts = assemble(number)
+            if title and not any(_title_of(part) for part in parts):
+                parts = [*parts, TitleRecord(title)]
+            for part in parts:
+                if isinstance(part, Entry):
+                    yield from _keep(log, part, state)
+                else:
+                    yield self._extend(state, [part], number)
+            yield Span(log.descriptor, mark.size, log.size - mark.size)
+            shift = state.size - mark.size
+            for item in read_items(LineReader(log.descriptor, mark.size)):
+                state.apply(replace(item, offset=item.offset + shift))
+
+        return self._replace(build, state)
+
+    def _check_unchanged(self, log: OpenLog) -> None:
+        if log.inode != self._inode or log.size != self._size:
+            raise LogChanged(
+                f"{self.file.path} was changed by another program; nothing was changed here. "
+                "It is read anew; try again."
+            )
+
+    def _extend(self, state: SessionState, records: Sequence[Record], number: int) -> bytes:
+        """Encode new records behind a state that is being built, and fold them into it."""
+        numbered = [
+            replace(record, archive=number) if isinstance(record, RevertRecord) else record
+            for record in records
+        ]
+        written, _ = _encoded(numbered, state.leaf_uuid, utc_now())
+        for record, line in written:
+            state.apply(Entry(record, state.size, len(line)))
+        return b"".join(line for _, line in written)
+
+    def _replace(self, build: Build, state: SessionState) -> Change:
+        number = self.file.replace(build)
+        status = os.lstat(self.file.path)
+        state.size = status.st_size
+        self._follow(state, status.st_ino)
+        return Change(state=state, archive=number)
+
+
+def _encoded(
+    records: Sequence[Record], leaf: str | None, at: str
+) -> tuple[list[tuple[Record, bytes]], str | None]:
+    written = []
+    for plain in records:
+        record = stamped(plain, leaf, at)
+        written.append((record, encode(record_fields(record))))
+        leaf = record.to if isinstance(record, HeadRecord) else record.stamp.uuid
+    return written, leaf
+
+
+def _keep(log: OpenLog, entry: Entry, state: SessionState) -> Iterator[Piece]:
+    """Copy an entry of the old log into the new one; a last line without a newline gets one."""
+    yield Span(log.descriptor, entry.offset, entry.length)
+    newline = _missing_newline(log.descriptor, entry.offset + entry.length)
+    state.apply(Entry(entry.record, state.size, entry.length + len(newline)))
+    yield newline
+
+
+def _missing_newline(descriptor: int, end: int) -> bytes:
+    return b"\n" if end and os.pread(descriptor, 1, end - 1) != b"\n" else b""
+
+
+def _title_of(part: Record | Entry) -> bool:
+    return isinstance(part.record if isinstance(part, Entry) else part, TitleRecord)
+
+
+def _with_title(records: list[Record], kept: str, title: str) -> list[Record]:
+    """A name that a person gave outlives the part of the log in which it was given."""
+    return [*records, TitleRecord(title)] if title != kept else records
+
+
+def _checksum(descriptor: int, size: int) -> int:
+    crc = 0
+    for block in _blocks(descriptor, size):
+        crc = zlib.crc32(block, crc)
+    return crc
+
+
+def _blocks(descriptor: int, size: int) -> Iterator[bytes]:
+    offset = 0
+    while offset < size and (block := os.pread(descriptor, min(1 << 20, size - offset), offset)):
+        offset += len(block)
+        yield block

@@ -1,0 +1,361 @@
+"""Laws of a session: what is acknowledged is on disk, and every way back in time is lossless."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.errors import (
+    LogChanged,
+    SessionNotFound,
+    SessionReadOnly,
+    StorageError,
+    UnknownArchive,
+    UnknownCheckpoint,
+    UsageError,
+)
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    Record,
+    RevertRecord,
+    SystemPrompt,
+    TitleRecord,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.sessions.archive import archive_numbers, archive_path
+from agent_tui.sessions.replay import Entry, read_log
+from agent_tui.sessions.store import Durability, SessionLog, SessionStore
+from tests.sessions.conftest import header
+
+D0, D1 = Durability.D0, Durability.D1
+
+
+async def talk(log: SessionLog, turns: int = 3) -> None:
+    await log.append(SystemPrompt("be brief"), durability=D0)
+    for turn in range(turns):
+        await log.append(Checkpoint(turn, turn + 1, 0), durability=D0)
+        await log.append(UserMessage(f"question {turn}", "human", turn + 1), durability=D1)
+        await log.append(
+            AssistantMessage(f"answer {turn}", turn=turn + 1),
+            UsageRecord(100 * (turn + 1)),
+            durability=D0,
+        )
+
+
+def texts(log: SessionLog) -> list[object]:
+    return [
+        entry.record.content
+        for entry in log.state.messages
+        if isinstance(entry.record, UserMessage | AssistantMessage)
+    ]
+
+
+def assert_memory_is_disk(log: SessionLog) -> None:
+    disk = read_log(log.path)
+    assert disk.entries == log.state.entries
+    assert disk.all_entries == log.state.all_entries
+    assert (disk.size, disk.leaf_uuid, disk.title) == (
+        log.state.size,
+        log.state.leaf_uuid,
+        log.state.title,
+    )
+
+
+async def test_what_was_written_is_read_back(store: SessionStore, log: SessionLog) -> None:
+    await talk(log)
+    assert_memory_is_disk(log)
+    await log.close()
+    again = await store.open("s1")
+    assert again.read_only == ""
+    assert again.state.entries == log.state.entries
+    assert again.state.header == log.state.header
+    assert (again.state.token_count, again.state.next_checkpoint_id) == (300, 3)
+    await again.close()
+
+
+async def test_each_record_hangs_off_the_one_before(log: SessionLog) -> None:
+    await talk(log)
+    stamps = [entry.record.stamp for entry in log.state.entries]
+    assert [stamp.parent_uuid for stamp in stamps] == [None, *(s.uuid for s in stamps[:-1])]
+    assert all(stamp.at and stamp.at.endswith("Z") for stamp in stamps)
+    assert len({stamp.uuid for stamp in stamps}) == len(stamps)
+
+
+async def test_appends_keep_the_order_in_which_they_were_asked_for(log: SessionLog) -> None:
+    prompts = [UserMessage(f"m{number}") for number in range(500)]
+    await asyncio.gather(*(log.append(prompt, durability=D1) for prompt in prompts))
+    assert texts(log) == [f"m{number}" for number in range(500)]
+    assert_memory_is_disk(log)
+
+
+async def test_a_revert_keeps_a_verbatim_prefix_and_the_old_future(log: SessionLog) -> None:
+    await talk(log)
+    old = log.path.read_bytes()
+    cut = log.state.checkpoints[1].offset
+    number = await log.revert(1)
+    assert number == 1
+    assert archive_path(log.folder, 1).read_bytes() == old
+    new = log.path.read_bytes()
+    assert new.startswith(old[:cut])
+    assert new.count(b"\n") == old[:cut].count(b"\n") + 1
+    act = log.state.entries[-1].record
+    assert isinstance(act, RevertRecord)
+    assert (act.archive, act.checkpoint, act.reason) == (1, 1, "user")
+    assert act.stamp.parent_uuid == log.state.entries[-2].record.stamp.uuid
+    assert texts(log) == ["question 0", "answer 0"]
+    assert log.state.token_count == 100
+    assert_memory_is_disk(log)
+
+
+async def test_an_unknown_checkpoint_changes_nothing(log: SessionLog) -> None:
+    await talk(log)
+    before = log.path.read_bytes()
+    with pytest.raises(UnknownCheckpoint, match="no checkpoint 9"):
+        await log.revert(9)
+    assert log.path.read_bytes() == before
+    assert archive_numbers(log.folder) == []
+
+
+async def test_a_name_given_later_outlives_a_revert_and_a_clear(log: SessionLog) -> None:
+    await talk(log)
+    await log.append(TitleRecord("the engine"), durability=D1)
+    await log.revert(1)
+    assert log.state.title == "the engine"
+    await log.clear()
+    assert log.state.title == "the engine"
+    await log.restore(1)
+    assert log.state.title == "the engine"
+    assert_memory_is_disk(log)
+
+
+async def test_a_restore_copies_the_archive_and_can_be_undone(log: SessionLog) -> None:
+    await talk(log)
+    old = log.path.read_bytes()
+    await log.revert(1)
+    shortened = log.path.read_bytes()
+    number = await log.restore(1)
+    assert number == 2
+    assert archive_path(log.folder, 1).read_bytes() == old
+    assert archive_path(log.folder, 2).read_bytes() == shortened
+    assert log.path.read_bytes().startswith(old)
+    assert len(texts(log)) == 6
+    assert await log.restore(2, "undo") == 3
+    assert texts(log) == ["question 0", "answer 0"]
+    assert_memory_is_disk(log)
+    with pytest.raises(UnknownArchive, match="no archive 7; this session has: 1, 2, 3"):
+        await log.restore(7)
+
+
+async def test_a_clear_keeps_header_and_system_prompt(log: SessionLog) -> None:
+    await talk(log)
+    old = log.path.read_bytes()
+    first_two = b"".join(old.splitlines(keepends=True)[:2])
+    assert await log.clear() == 1
+    assert log.path.read_bytes().startswith(first_two)
+    assert texts(log) == []
+    assert log.state.system_prompt == "be brief"
+    assert log.state.header is not None
+    assert_memory_is_disk(log)
+
+
+def last_two(log: SessionLog) -> list[Entry]:
+    return log.state.messages[-2:]
+
+
+async def test_a_compaction_copies_what_it_keeps_and_what_came_meanwhile(log: SessionLog) -> None:
+    await talk(log)
+    mark = await log.mark()
+    kept = last_two(log)
+    head = log.state.entries[:2]
+    old = log.path.read_bytes()
+    await log.append(UserMessage("meanwhile", "steer"), durability=D1)
+
+    def build(number: int) -> list[Record | Entry]:
+        summary = UserMessage("what happened so far", "compaction")
+        act = CompactionRecord("manual", "last-messages", 300, 50, number)
+        return [*head, summary, *kept, act]
+
+    assert await log.compact(mark, build) == 1
+    assert archive_path(log.folder, 1).read_bytes().startswith(old)
+    new = log.path.read_bytes()
+    for entry in (*head, *kept):
+        assert old[entry.offset : entry.offset + entry.length] in new
+    assert texts(log) == ["what happened so far", "question 2", "answer 2", "meanwhile"]
+    assert [act.archive for act in log.state.compactions] == [1]
+    assert_memory_is_disk(log)
+    await log.append(UserMessage("on we go"), durability=D1)
+    assert_memory_is_disk(log)
+
+
+@pytest.mark.parametrize("change", ["revert", "edit"])
+async def test_a_compaction_of_other_bytes_changes_nothing(log: SessionLog, change: str) -> None:
+    await talk(log)
+    mark = await log.mark()
+    if change == "revert":
+        await log.revert(1)
+        await talk(log, 9)
+    else:
+        with log.path.open("r+b") as file:
+            file.seek(mark.size // 2)
+            file.write(b"#")
+    before = log.path.read_bytes()
+    with pytest.raises(LogChanged):
+        await log.compact(mark, lambda number: [UserMessage("short")])
+    assert log.path.read_bytes() == before
+
+
+async def test_a_failing_compaction_leaves_no_trace(log: SessionLog) -> None:
+    await talk(log)
+    before = sorted(log.folder.iterdir()), log.path.read_bytes()
+
+    def fail(number: int) -> list[Record | Entry]:
+        raise ValueError("the summary was empty")
+
+    with pytest.raises(ValueError, match="empty"):
+        await log.compact(await log.mark(), fail)
+    assert (sorted(log.folder.iterdir()), log.path.read_bytes()) == before
+
+
+async def test_a_head_moves_the_leaf_and_the_other_branch_stays(log: SessionLog) -> None:
+    await talk(log, 2)
+    target = log.state.messages[1].record.stamp.uuid
+    assert target
+    await log.append(HeadRecord(target), durability=D1)
+    [branch] = await log.append(UserMessage("another way"), durability=D1)
+    assert branch.stamp.parent_uuid == target
+    assert texts(log) == ["question 0", "answer 0", "another way"]
+    assert len(log.state.all_entries) == 12
+    assert_memory_is_disk(log)
+
+
+async def test_files_are_for_their_owner_only_under_any_umask(tmp_path: Path) -> None:
+    old = os.umask(0)
+    store = SessionStore(tmp_path / "data")
+    try:
+        log = await store.create(header())
+        await talk(log)
+        await log.revert(1)
+        os.umask(0o777)
+        await log.revert(0)
+    finally:
+        os.umask(old)
+    for place in [tmp_path / "data", *(tmp_path / "data").rglob("*")]:
+        mode = stat.S_IMODE(place.lstat().st_mode)
+        assert mode == (0o700 if place.is_dir() else 0o600), place
+    await log.close()
+    await store.aclose()
+
+
+async def test_what_others_could_read_is_closed_and_reported(
+    store: SessionStore, log: SessionLog
+) -> None:
+    await talk(log)
+    await log.close()
+    log.path.chmod(0o644)
+    log.folder.chmod(0o755)
+    again = await store.open("s1")
+    assert len(again.notices) == 2
+    assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(log.folder.stat().st_mode) == 0o700
+    await again.close()
+
+
+async def test_a_second_window_reads_follows_and_cannot_write(
+    store: SessionStore, log: SessionLog
+) -> None:
+    await talk(log)
+    second = await store.open("s1")
+    assert f"open in another window (pid {os.getpid()}, since " in second.read_only
+    with pytest.raises(SessionReadOnly, match="another window"):
+        await second.append(UserMessage("no"), durability=D1)
+    assert not await second.reload()
+    await log.append(UserMessage("more"), durability=D1)
+    assert await second.reload()
+    assert second.state.entries == log.state.entries
+    await log.revert(1)
+    assert await second.reload()
+    assert second.state.entries == log.state.entries
+    await second.close()
+    await log.close()
+    third = await store.open("s1")
+    assert third.read_only == ""
+    await third.close()
+
+
+async def test_a_cancelled_append_is_settled_before_the_cancellation_goes_on(
+    log: SessionLog,
+) -> None:
+    for number in range(200):
+        task = asyncio.create_task(log.append(UserMessage(f"m{number}"), durability=D0))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert texts(log)[-1] == f"m{number}"
+    assert_memory_is_disk(log)
+
+
+async def test_a_session_is_listed_deleted_and_brought_back(store: SessionStore) -> None:
+    first = await store.create(header("a1"))
+    await talk(first, 1)
+    second = await store.create(header("b2", "/home/ada/poems"))
+    await second.append(TitleRecord("verses"), durability=D1)
+    assert {(glance.session_id, glance.title, glance.cwd) for glance in store.list()} == {
+        ("a1", "question 0", "/home/ada/engine"),
+        ("b2", "verses", "/home/ada/poems"),
+    }
+    await first.close()
+    await second.close()
+    place = await store.delete("a1")
+    assert [glance.session_id for glance in store.list()] == ["b2"]
+    with pytest.raises(SessionNotFound, match="a1"):
+        await store.open("a1")
+    await store.undelete(place)
+    again = await store.open("a1")
+    assert texts(again) == ["question 0", "answer 0"]
+    await again.close()
+
+
+@pytest.mark.parametrize("bad", ["../../etc", "", ".hidden", "a" * 65, "a/b"])
+async def test_a_session_id_is_never_a_path(store: SessionStore, bad: str) -> None:
+    with pytest.raises(UsageError):
+        await store.create(header(bad))
+    with pytest.raises(SessionNotFound):
+        await store.open(bad)
+
+
+async def test_a_session_that_exists_is_never_overwritten(
+    store: SessionStore, log: SessionLog
+) -> None:
+    await talk(log)
+    before = log.path.read_bytes()
+    with pytest.raises(StorageError, match="already"):
+        await store.create(header())
+    assert log.path.read_bytes() == before
+
+
+async def test_archives_tell_why_and_are_pruned_but_for_the_newest(log: SessionLog) -> None:
+    await talk(log)
+    await log.revert(2)
+    await log.clear()
+    await log.restore(1, "undo")
+    glances = log.archives()
+    assert [(g.number, g.reason, g.messages) for g in glances] == [
+        (1, "user", 6),
+        (2, "clear", 4),
+        (3, "undo", 0),
+    ]
+    with pytest.raises(UsageError, match="newest"):
+        await log.prune(0)
+    assert await log.prune(1) == [1, 2]
+    assert archive_numbers(log.folder) == [3]
+    await log.revert(1)
+    assert archive_numbers(log.folder) == [3, 4]
