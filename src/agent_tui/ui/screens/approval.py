@@ -1,0 +1,162 @@
+"""The question before an action: exactly what will happen, and four answers."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
+from agent_tui.core.text import clean, first_line, reveal
+from agent_tui.resources import stylesheet
+from agent_tui.ui.widgets.action_body import ActionBody, action_of
+from agent_tui.ui.widgets.line_input import LineInput
+from agent_tui.ui.widgets.rows import Rows
+
+GUARD_SECONDS = 0.3
+_LONGEST_GUARD_SECONDS = 1.5
+
+_OPTIONS = (
+    ("1", "y", "Allow once"),
+    ("2", "a", "Allow this, and the same again in this session"),
+    ("3", "n", "Reject"),
+    ("4", "w", "Reject with a word to the agent"),
+)
+_REJECT = 2
+
+
+class Options(Rows):
+    """The four answers; it swallows keys that were meant for the prompt before it appeared."""
+
+    def __init__(self) -> None:
+        super().__init__(count=len(_OPTIONS), choose_on_click=True)
+        self._shown = self._guard_until = 0.0
+
+    def begin_guard(self) -> None:
+        """Ignore keys from now on for a moment, and longer while they keep coming."""
+        self._shown = monotonic()
+        self._guard_until = self._shown + GUARD_SECONDS
+
+    async def on_key(self, event: events.Key) -> None:
+        now = monotonic()
+        if now < self._guard_until:
+            event.stop()
+            event.prevent_default()
+            self._guard_until = min(now + GUARD_SECONDS, self._shown + _LONGEST_GUARD_SECONDS)
+
+    def draw_row(self, index: int, width: int) -> Content:
+        number, letter, text = _OPTIONS[index]
+        pointer = "▸ " if index == self.cursor else "  "
+        style = "$danger" if index >= _REJECT else "$ok"
+        return Content.assemble(pointer, (f"{number} ", style), text, (f"  {letter}", "$faint"))
+
+
+class ApprovalScreen(ModalScreen[ApprovalAnswer]):
+    """Shows one request and is dismissed with the answer; Esc rejects.
+
+    The action stands there whole and can be scrolled; the cursor starts on Reject.
+    """
+
+    CSS_PATH = [
+        stylesheet("widgets/rows.tcss"),
+        stylesheet("widgets/line_input.tcss"),
+        stylesheet("screens/approval.tcss"),
+    ]
+    AUTO_FOCUS = "Options"
+    BINDINGS = [
+        *(
+            Binding(f"{number},{letter}", f"answer({index})", text, show=False)
+            for index, (number, letter, text) in enumerate(_OPTIONS)
+        ),
+        Binding("escape", "back", "Reject", show=False),
+        Binding("pageup", "scroll_body(-1)", "Scroll", show=False, priority=True),
+        Binding("pagedown", "scroll_body(1)", "Scroll", show=False, priority=True),
+    ]
+
+    def __init__(self, request: ApprovalRequest) -> None:
+        super().__init__()
+        self.request = request
+        self._action = action_of(request)
+        self._body = ActionBody(self._action)
+        self._options = Options()
+        self._word = LineInput("What should the agent do instead?", id="approval-word")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="approval") as box:
+            box.border_title = Content(f" {reveal(self.request.call.name)} asks ")
+            yield Static(Content(first_line(reveal(self.request.title), 400)), id="approval-title")
+            yield Static(self._facts(), id="approval-facts")
+            yield self._body
+            yield Static(id="approval-tail")
+            yield self._options
+            yield self._word
+
+    def on_mount(self) -> None:
+        self._word.display = False
+        self._options.cursor = _REJECT
+        self._options.begin_guard()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fit_body)
+
+    def _facts(self) -> Content:
+        facts = Content.styled(self._action.facts, "$muted")
+        if not self._action.hides_characters:
+            return facts
+        return Content.assemble(("Invisible characters, shown as <U+…>. ", "$danger bold"), facts)
+
+    def _fit_body(self) -> None:
+        """Give the action the rows it needs, or all there are, and then also show its end."""
+        rows = self._body.rows_at(self._body.scrollable_content_region.width)
+        tail = self.query_one("#approval-tail", Static)
+        others = 2 + len(_OPTIONS) + self._word.display
+        height = self.size.height
+        free = max(2, (height if height < 20 else int(height * 0.9)) - 2 - others)
+        is_cut = rows > free
+        tail.display = is_cut and free > 4
+        self._body.styles.height = min(rows, free - 1 if tail.display else free)
+        if tail.display:
+            tail.update(
+                Content.assemble(("PgDn for more · ends with: ", "$muted"), self._body.last_line)
+            )
+
+    @on(Rows.Chosen)
+    def _take_option(self, event: Rows.Chosen) -> None:
+        event.stop()
+        self.action_answer(event.index)
+
+    def action_answer(self, index: int) -> None:
+        match index:
+            case 0:
+                self.dismiss(ApprovalAnswer("once"))
+            case 1:
+                self.dismiss(ApprovalAnswer("session"))
+            case 2:
+                self.dismiss(ApprovalAnswer("reject"))
+            case _:
+                self._options.cursor = index
+                self._word.display = True
+                self._word.focus()
+                self._fit_body()
+
+    @on(LineInput.Submitted)
+    def _send_word(self, event: LineInput.Submitted) -> None:
+        event.stop()
+        self.dismiss(ApprovalAnswer("reject", clean(event.value.strip())))
+
+    def action_back(self) -> None:
+        if not self._word.has_focus:
+            self.dismiss(ApprovalAnswer("reject"))
+            return
+        self._word.display = False
+        self._options.focus()
+        self._fit_body()
+
+    def action_scroll_body(self, direction: int) -> None:
+        self._body.action_page(direction)

@@ -1,0 +1,130 @@
+"""The approval: everything that will happen is shown, and no key typed too early decides."""
+
+from __future__ import annotations
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
+from agent_tui.core.messages import CommandDisplay, DiffDisplay, Display, ToolCall
+from agent_tui.ui.screens.approval import GUARD_SECONDS, ApprovalScreen, Options
+from agent_tui.ui.widgets.action_body import ActionBody
+from tests.ui.stage import Stage
+
+COMMAND = CommandDisplay("make all && make check", "/work/project")
+DIFF = DiffDisplay("a.py", "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-old\n+new\n")
+
+
+def ask(display: Display | None = COMMAND, title: str = "Run a command") -> Stage:
+    call = ToolCall("call-1", "run_command", '{"command": "make all"}')
+    return Stage(screen=ApprovalScreen(ApprovalRequest("r1", call, title, display)))
+
+
+async def wait_out_the_guard(pilot: Pilot[None]) -> None:
+    await pilot.pause(GUARD_SECONDS + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (["1"], ApprovalAnswer("once")),
+        (["y"], ApprovalAnswer("once")),
+        (["2"], ApprovalAnswer("session")),
+        (["3"], ApprovalAnswer("reject")),
+        (["n"], ApprovalAnswer("reject")),
+        (["enter"], ApprovalAnswer("reject")),
+        (["escape"], ApprovalAnswer("reject")),
+        (["up", "up", "enter"], ApprovalAnswer("once")),
+        (["4", *"no", "enter"], ApprovalAnswer("reject", "no")),
+        (["w", *"no", "escape", "up", "up", "enter"], ApprovalAnswer("session")),
+    ],
+)
+async def test_every_answer_has_its_keys(keys: list[str], answer: ApprovalAnswer) -> None:
+    async with (app := ask()).run_test() as pilot:
+        await wait_out_the_guard(pilot)
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert app.results == [answer]
+
+
+@pytest.mark.parametrize("key", ["1", "y", "enter", "escape", "up", "4"])
+async def test_a_key_pressed_too_early_does_nothing(key: str) -> None:
+    async with (app := ask()).run_test() as pilot:
+        app.screen.query_one(Options).begin_guard()
+        await pilot.press(key)
+        assert app.results == []
+        assert app.screen.query_one(Options).cursor == 2
+
+
+async def test_someone_who_goes_on_typing_does_not_answer() -> None:
+    async with (app := ask()).run_test() as pilot:
+        app.screen.query_one(Options).begin_guard()
+        for _ in range(4):
+            await pilot.press("y")
+            await pilot.pause(0.12)
+        assert app.results == []
+
+
+async def test_a_click_on_an_answer_gives_it() -> None:
+    async with (app := ask()).run_test() as pilot:
+        await pilot.click(Options, offset=(4, 1))
+        await pilot.pause()
+        assert app.results == [ApprovalAnswer("session")]
+
+
+async def test_the_whole_command_can_be_read_however_long() -> None:
+    lines = [f"echo {number} {'x' * (number % 90)}" for number in range(300)]
+    seen: set[str] = set()
+    async with (app := ask(CommandDisplay("\n".join(lines)))).run_test(size=(60, 20)) as pilot:
+        await wait_out_the_guard(pilot)
+        body = app.screen.query_one(ActionBody)
+        for _ in range(120):
+            seen.update(body.render_line(y).text.rstrip() for y in range(body.size.height))
+            await pilot.press("pagedown")
+        shown = "\n".join(seen)
+        assert all(f" echo {number}" in shown for number in range(300))
+        assert "300 lines" in app.text
+        assert "ends with: echo 299" in app.text
+
+
+async def test_a_folded_line_cannot_pass_for_two() -> None:
+    long = "echo " + "a" * 100 + "; rm -rf /"
+    async with (app := ask(CommandDisplay(f"true\n{long}"))).run_test(size=(60, 20)) as pilot:
+        await pilot.pause()
+        rows = [app.screen.query_one(ActionBody).render_line(y).text for y in range(4)]
+        assert [row[:2] for row in rows] == ["1 ", "2 ", "┊ ", "┊ "]
+
+
+async def test_invisible_characters_are_shown_and_named() -> None:
+    async with (app := ask(CommandDisplay("cat a\u202etxt\u200b\x1b[2J"))).run_test() as pilot:
+        await pilot.pause()
+        assert "cat a<U+202E>txt<U+200B>␛[2J" in app.text
+        assert "Invisible characters" in app.text
+
+
+async def test_markup_in_a_command_is_text() -> None:
+    async with (
+        app := ask(CommandDisplay("echo [@click=app.quit]x[/]"), "[red]title")
+    ).run_test() as (pilot):
+        await pilot.pause()
+        assert "echo [@click=app.quit]x[/]" in app.text
+        assert "[red]title" in app.text
+
+
+async def test_a_diff_and_a_bare_call_are_shown_too() -> None:
+    async with (app := ask(DIFF)).run_test() as pilot:
+        await pilot.pause()
+        assert "+new" in app.text
+        assert "-old" in app.text
+    async with (app := ask(None)).run_test() as pilot:
+        await pilot.pause()
+        assert '{"command": "make all"}' in app.text
+
+
+async def test_all_answers_stay_in_reach_on_a_small_terminal() -> None:
+    async with (app := ask(CommandDisplay("x\n" * 100))).run_test(size=(40, 12)) as pilot:
+        await wait_out_the_guard(pilot)
+        await pilot.press("4")
+        await pilot.pause()
+        for text in ("Allow once", "3 Reject", "4 Reject with", "What should the agent"):
+            assert text in app.text
