@@ -1,4 +1,4 @@
-"""What the timeline shows: a closed union of frozen blocks, one for each record or live happening."""
+"""What the timeline shows: a closed union of frozen blocks, one for each record or happening."""
 
 from __future__ import annotations
 
@@ -25,14 +25,6 @@ class UserBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class AssistantBlock:
-    """An answer: its reasoning, and its text in Markdown."""
-
-    text: str
-    thinking: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ToolBlock:
     """A tool call with what came of it. ``arguments`` is JSON text, perhaps not complete yet."""
 
@@ -42,6 +34,15 @@ class ToolBlock:
     state: ToolState
     output: str = ""
     display: Display | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantBlock:
+    """An answer: its reasoning, its text in Markdown, and the calls that nothing ever came of."""
+
+    text: str
+    thinking: str = ""
+    calls: tuple[ToolBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

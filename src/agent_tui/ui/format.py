@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 
 def format_tokens(count: int, *, estimated: bool = False) -> str:
@@ -65,7 +65,7 @@ def parse_time(at: str | None) -> datetime | None:
         moment = datetime.fromisoformat(at)
     except ValueError:
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def format_clock(at: str | None) -> str:
@@ -79,7 +79,7 @@ def format_age(at: str | None, now: datetime | None = None) -> str:
     moment = parse_time(at)
     if moment is None:
         return ""
-    now = now or datetime.now(timezone.utc)
+    now = now or datetime.now(UTC)
     seconds = (now - moment).total_seconds()
     if seconds < 60:
         return "now"

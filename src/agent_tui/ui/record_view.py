@@ -1,0 +1,268 @@
+"""Records as timeline blocks: block ``i`` is what record ``i`` looks like, or nothing.
+
+Blocks are made when they are looked at. A tool call is drawn where its result is; the k-th result
+after an answer shows the k-th answered call, so that parallel calls keep the order in which they
+were made, as they did while they ran.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import assert_never
+
+from agent_tui.core.messages import (
+    Content,
+    MediaPart,
+    TextPart,
+    ToolCall,
+    thinking_of,
+)
+from agent_tui.core.records import (
+    ApprovalRecord,
+    AssistantMessage,
+    BranchSummary,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    LabelRecord,
+    ModelRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    SystemPrompt,
+    TitleRecord,
+    ToolMessage,
+    UnknownRecord,
+    UsageRecord,
+    UserMessage,
+    record_fields,
+)
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    Block,
+    CheckpointBlock,
+    CompactionBlock,
+    NoticeBlock,
+    RevertBlock,
+    ToolBlock,
+    ToolState,
+    UnknownBlock,
+    UserBlock,
+)
+
+_LOOK = 16
+"""Records to look through for a neighbour: logs keep what belongs together together."""
+_LOOK_TOOLS = 1_000
+
+# Logs without origins (plain kimi-style ones) wrap what the program said in a tag.
+_CHECKPOINT_NOTICE = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
+_COMPACTION_NOTICE = re.compile(r"\s*<system>Previous context has been compacted")
+
+
+class RecordBlocks:
+    """The blocks of a session's records; the sequence may grow while it is shown."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def block(self, index: int) -> Block | None:
+        """What a record looks like; None where it shows nothing."""
+        record = self._records[index]
+        match record:
+            case UserMessage():
+                return _user_block(record)
+            case AssistantMessage():
+                return self._assistant_block(index, record)
+            case ToolMessage():
+                return self._tool_block(index, record)
+            case Checkpoint():
+                return self._checkpoint_block(index, record)
+            case CompactionRecord():
+                return compaction_block(record)
+            case RevertRecord():
+                return RevertBlock(record.archive, record.reason, record.checkpoint)
+            case BranchSummary():
+                return NoticeBlock(f"Left a branch: {record.summary}")
+            case UnknownRecord():
+                fields = {
+                    key: value for key, value in record_fields(record).items() if key != "role"
+                }
+                return UnknownBlock(record.role, str(fields) if fields else "")
+            case (
+                SessionHeader()
+                | SystemPrompt()
+                | UsageRecord()
+                | HeadRecord()
+                | LabelRecord()
+                | TitleRecord()
+                | ModelRecord()
+                | ApprovalRecord()
+            ):
+                return None
+            case _:
+                assert_never(record)
+
+    def estimate(self, index: int, width: int) -> int:
+        """A guess of how many rows a record takes, without looking far."""
+        record = self._records[index]
+        if isinstance(record, UserMessage):
+            return min(26, _text_rows(record.content, width)) + 1
+        if isinstance(record, AssistantMessage):
+            rows = _text_rows(record.content, width)
+            return rows + 1 if rows else 0
+        if isinstance(record, ToolMessage):
+            return 14 if record.display else min(5, _text_rows(record.content, width)) + 2
+        if isinstance(record, Checkpoint):
+            return 1 if record.step else 2
+        if isinstance(record, (CompactionRecord, RevertRecord, BranchSummary, UnknownRecord)):
+            return 2
+        return 0
+
+    def _assistant_block(self, index: int, record: AssistantMessage) -> AssistantBlock | None:
+        text, thinking = _joined(record.content), thinking_of(record.content)
+        unanswered: tuple[ToolBlock, ...] = ()
+        if record.tool_calls:
+            answered = {result.tool_call_id for _, result in self._results_after(index)}
+            unanswered = tuple(
+                ToolBlock(call.id, call.name, call.arguments, "interrupted")
+                for call in record.tool_calls
+                if call.id not in answered
+            )
+        if not (text.strip() or thinking.strip() or unanswered):
+            return None
+        return AssistantBlock(text, thinking, unanswered)
+
+    def _tool_block(self, index: int, record: ToolMessage) -> ToolBlock:
+        call, result = self._call_shown_at(index, record)
+        return tool_block(call, result)
+
+    def _call_shown_at(self, index: int, record: ToolMessage) -> tuple[ToolCall, ToolMessage]:
+        asked = self._answer_before(index)
+        if asked is not None:
+            answer = self._records[asked]
+            assert isinstance(answer, AssistantMessage)
+            group = self._results_after(asked)
+            results = {result.tool_call_id: result for _, result in reversed(group)}
+            answered = [call for call in answer.tool_calls if call.id in results]
+            place = [position for position, _ in group].index(index)
+            if len(results) == len(group) == len(answered):
+                return answered[place], results[answered[place].id]
+            for call in answer.tool_calls:
+                if call.id == record.tool_call_id:
+                    return call, record
+        return ToolCall(record.tool_call_id, "result of an unknown call", ""), record
+
+    def _answer_before(self, index: int) -> int | None:
+        for place in range(index - 1, max(-1, index - _LOOK_TOOLS), -1):
+            record = self._records[place]
+            if isinstance(record, AssistantMessage):
+                return place
+            if isinstance(record, UserMessage):
+                return None
+        return None
+
+    def _results_after(self, index: int) -> list[tuple[int, ToolMessage]]:
+        """The results that follow an answer, before anyone speaks again."""
+        found = []
+        for place in range(index + 1, min(len(self._records), index + _LOOK_TOOLS)):
+            record = self._records[place]
+            if isinstance(record, ToolMessage):
+                found.append((place, record))
+            elif isinstance(record, (AssistantMessage, UserMessage)):
+                break
+        return found
+
+    def _checkpoint_block(self, index: int, record: Checkpoint) -> CheckpointBlock:
+        step = record.step if record.step is not None else self._guess_step(index)
+        usage = self._usage_before(index)
+        return CheckpointBlock(
+            record.id,
+            step,
+            record.stamp.at or "",
+            usage.token_count if usage else None,
+            usage.estimated if usage else False,
+        )
+
+    def _guess_step(self, index: int) -> int:
+        """Plain logs do not say: a checkpoint that a prompt follows opens a turn."""
+        for place in range(index + 1, min(len(self._records), index + _LOOK)):
+            record = self._records[place]
+            if isinstance(record, UserMessage):
+                return 0
+            if isinstance(record, (AssistantMessage, ToolMessage)):
+                return 1
+        return 0
+
+    def _usage_before(self, index: int) -> UsageRecord | None:
+        for place in range(index - 1, max(-1, index - _LOOK), -1):
+            record = self._records[place]
+            if isinstance(record, UsageRecord):
+                return record
+        return None
+
+
+def tool_block(call: ToolCall, result: ToolMessage) -> ToolBlock:
+    """A finished call, as its result record tells it."""
+    state: ToolState = "ok"
+    if result.interrupted:
+        state = "interrupted"
+    elif result.is_error:
+        state = "error"
+    output = _joined(result.content)
+    return ToolBlock(call.id, call.name, call.arguments, state, output, result.display)
+
+
+def compaction_block(record: CompactionRecord) -> CompactionBlock:
+    """A compaction, as its record tells it."""
+    return CompactionBlock(
+        record.trigger,
+        record.archive,
+        record.pre_tokens,
+        record.post_tokens,
+        record.summarised,
+        record.dropped,
+        record.fallback,
+    )
+
+
+def _user_block(record: UserMessage) -> UserBlock:
+    content = record.content
+    text = _joined(content)
+    origin = record.origin or _tagged_origin(text)
+    media: tuple[str, ...] = ()
+    if not isinstance(content, str):
+        media = tuple(_medium(part) for part in content if isinstance(part, MediaPart))
+    return UserBlock(text, origin, media)
+
+
+def _tagged_origin(text: str) -> str:
+    if _CHECKPOINT_NOTICE.fullmatch(text):
+        return "checkpoint"
+    return "compaction" if _COMPACTION_NOTICE.match(text) else "human"
+
+
+def _medium(part: MediaPart) -> str:
+    kind = part.kind.removesuffix("_url")
+    where = "embedded" if part.url.startswith("data:") else part.url[:200]
+    return f"{kind} {where}"
+
+
+def _joined(content: Content) -> str:
+    """The visible text; parts that are texts of their own stand on lines of their own."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.text for part in content if isinstance(part, TextPart))
+
+
+def _text_rows(content: Content, width: int) -> int:
+    if not isinstance(content, str):
+        return 1 + sum(
+            len(part.text) // width + part.text.count("\n") + 1
+            for part in content
+            if isinstance(part, TextPart)
+        )
+    return len(content) // width + content.count("\n") + 1 if content else 0

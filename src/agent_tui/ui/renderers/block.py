@@ -1,0 +1,55 @@
+"""The one place that knows which renderer draws which block."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    Block,
+    CheckpointBlock,
+    CompactionBlock,
+    DamageBlock,
+    NoticeBlock,
+    RevertBlock,
+    ToolBlock,
+    UnknownBlock,
+    UserBlock,
+)
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.drawing import Drawing
+from agent_tui.ui.renderers.message import draw_assistant, draw_user
+from agent_tui.ui.renderers.rows import (
+    draw_checkpoint,
+    draw_compaction,
+    draw_damage,
+    draw_notice,
+    draw_revert,
+    draw_unknown,
+)
+from agent_tui.ui.renderers.tool import draw_tool
+
+
+def draw_block(block: Block, canvas: Canvas, *, expanded: bool, active: bool) -> Drawing:
+    """Draw a block. ``expanded``: opened by the user; ``active``: under the pointer or cursor."""
+    match block:
+        case UserBlock():
+            return draw_user(block, canvas, expanded=expanded)
+        case AssistantBlock():
+            return draw_assistant(block, canvas, expanded=expanded)
+        case ToolBlock():
+            return draw_tool(block, canvas, expanded=expanded)
+        case CheckpointBlock():
+            return draw_checkpoint(block, canvas, active=active)
+        case CompactionBlock():
+            return draw_compaction(block, canvas, active=active)
+        case RevertBlock():
+            return draw_revert(block, canvas, active=active)
+        case DamageBlock():
+            return draw_damage(block, canvas)
+        case NoticeBlock():
+            return draw_notice(block, canvas)
+        case UnknownBlock():
+            return draw_unknown(block, canvas, expanded=expanded)
+        case _:
+            assert_never(block)

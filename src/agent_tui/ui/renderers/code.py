@@ -1,0 +1,162 @@
+# mypy: disable-error-code="import-untyped"
+"""Code on its own surface: wrapped to the width, coloured where its language is known."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from rich.segment import Segment
+from rich.style import Style
+
+from agent_tui.ui.palette import Palette
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.languages import tokenise
+from agent_tui.ui.renderers.lines import Line, line_cells, slice_spans, split_spans
+
+_CHUNK_LINES = 24
+_CHUNK_LIMIT = 120
+
+
+class CodeWriter:
+    """Draws code that arrives line by line; what it has drawn never changes.
+
+    Lines are coloured a couple of dozen at a time, the lexer's state carried from one piece to the
+    next: the work for each new line is the same at line 10 and at line 10,000.
+    """
+
+    def __init__(self, canvas: Canvas, language: str) -> None:
+        self._canvas = canvas
+        self._language = language
+        self._stack = ["root"]
+        self._chunk: list[str] = []
+        self._comments = 0
+
+    def head(self) -> list[Line]:
+        """The row above the code that names its language; none where it has no name."""
+        if not self._language:
+            return []
+        label = Segment(f" {self._language}", self._canvas.palette.faint)
+        return [lay_on_surface([label], self._canvas.width, self._canvas.palette.code_surface)]
+
+    def feed(self, line: str) -> list[Line]:
+        """Take one whole line; returns rows that are final now (often none)."""
+        self._chunk.append(line.expandtabs(4))
+        self._comments += line.count("/*") - line.count("*/")
+        full = len(self._chunk) >= _CHUNK_LINES and self._comments <= 0
+        if not full and len(self._chunk) < _CHUNK_LIMIT:
+            return []
+        return self.finish()
+
+    def finish(self) -> list[Line]:
+        """The rows of the lines that were held back; they are final now."""
+        rows = self._draw(self._chunk, self._stack)
+        self._chunk, self._comments = [], 0
+        return rows
+
+    def fork(self) -> CodeWriter:
+        """A copy that can be fed without changing this one."""
+        twin = CodeWriter(self._canvas, self._language)
+        twin._stack, twin._chunk = list(self._stack), list(self._chunk)
+        twin._comments = self._comments
+        return twin
+
+    def _draw(self, lines: list[str], stack: list[str]) -> list[Line]:
+        if not lines:
+            return []
+        canvas = self._canvas
+        coloured = colour_lines(canvas, self._language, lines, stack)
+        return [row for line in coloured for row in wrap_code(line, canvas)]
+
+
+def colour_lines(
+    canvas: Canvas, language: str, lines: list[str], stack: list[str] | None = None
+) -> list[Line]:
+    """Lines of code as styled pieces, one list a line; plain where the language is unknown."""
+    palette = canvas.palette
+    lexer = canvas.languages.find(language) if language else None
+    if lexer is None:
+        return [[Segment(line, palette.text)] for line in lines]
+    styles = _token_styles(palette)
+    text = "\n".join(lines) + "\n"
+    spans: Line = []
+    for kind, value in tokenise(lexer, text, ["root"] if stack is None else stack):
+        while kind not in styles:
+            kind = kind.parent
+        spans.append(Segment(value, styles[kind]))
+    return split_spans(spans)[: len(lines)]
+
+
+@lru_cache(maxsize=8)
+def _token_styles(palette: Palette) -> dict[Any, Style]:
+    from pygments.token import Token
+
+    return {
+        Token: palette.text,
+        Token.Keyword: palette.keyword,
+        Token.Keyword.Constant: palette.number,
+        Token.Name: palette.text,
+        Token.Name.Function: palette.name,
+        Token.Name.Class: palette.name,
+        Token.Name.Decorator: palette.keyword,
+        Token.Name.Tag: palette.keyword,
+        Token.Name.Attribute: palette.name,
+        Token.Name.Builtin: palette.name,
+        Token.Name.Exception: palette.name,
+        Token.Literal.String: palette.string,
+        Token.Literal.String.Doc: palette.comment,
+        Token.Literal.Number: palette.number,
+        Token.Literal: palette.string,
+        Token.Operator: palette.operator,
+        Token.Operator.Word: palette.keyword,
+        Token.Punctuation: palette.operator,
+        Token.Comment: palette.comment,
+        Token.Generic.Inserted: palette.added,
+        Token.Generic.Deleted: palette.removed,
+        Token.Generic.Heading: palette.heading,
+        Token.Generic.Subheading: palette.name,
+        Token.Generic.Prompt: palette.faint,
+        Token.Generic.Emph: palette.thinking,
+        Token.Generic.Strong: palette.heading,
+    }
+
+
+def wrap_code(line: Line, canvas: Canvas) -> list[Line]:
+    """One line of code as rows on its surface; what does not fit goes on, marked, in the next."""
+    width, palette = canvas.width, canvas.palette
+    room = max(width - 2, 8)
+    surface = palette.code_surface
+    edge = Segment(" ", surface)
+    if line_cells(line) <= room:
+        return [lay_on_surface([edge, *line], width, surface)]
+    rows = []
+    mark = Segment("↪ ", palette.faint)
+    for number, (start, end) in enumerate(_hard_breaks(line, room)):
+        piece = slice_spans(line, start, end)
+        rows.append(lay_on_surface([edge, *([mark] if number else []), *piece], width, surface))
+    return rows
+
+
+def _hard_breaks(line: Line, room: int) -> list[tuple[int, int]]:
+    """Code breaks at the edge, not between words: its spaces mean something."""
+    from rich.cells import get_character_cell_size
+
+    text = "".join(segment.text for segment in line)
+    breaks, start, used, limit = [], 0, 0, room
+    for index, character in enumerate(text):
+        cells = 1 if character.isascii() else get_character_cell_size(character)
+        if used + cells > limit and index > start:
+            breaks.append((start, index))
+            start, used, limit = index, 0, max(room - 2, 4)
+        used += cells
+    breaks.append((start, len(text)))
+    return breaks
+
+
+def lay_on_surface(line: Line, width: int, surface: Style) -> Line:
+    """The line with a background, filled up to the width."""
+    laid = [Segment(text, (style or Style.null()) + surface) for text, style, _ in line]
+    missing = width - line_cells(line)
+    if missing > 0:
+        laid.append(Segment(" " * missing, surface))
+    return laid

@@ -1,0 +1,140 @@
+"""Markdown inside a line: emphasis, code, links. One pass, no nesting of links, nothing executed.
+
+The delimiter rules are those of CommonMark 0.31, section 6.2, simplified: a run of one to three
+``*`` or ``_`` (or ``~~``) opens or closes by the characters beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rich.segment import Segment
+from rich.style import Style
+
+from agent_tui.ui.palette import Palette
+from agent_tui.ui.renderers.lines import Line
+
+_SPECIAL = re.compile(r"[\\`*_~\[<&]|https?://")
+_TOKEN = re.compile(
+    r"\\(?P<escape>[!-/:-@\[-`{-~])"
+    r"|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
+    r"|!?\[(?P<label>(?:\\.|[^\[\]\\])*)\]\((?P<target><[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)"
+    r"(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
+    r"|<(?P<auto>(?:https?://|mailto:)[^\s<>]+)>"
+    r"|(?P<bare>https?://[^\s<>`\"')\]*]+)"
+    r"|<(?P<tag>br|/?(?:b|i|u|em|strong|code|kbd|sub|sup|p|div|span|details|summary))\s*/?>"
+    r"|(?P<run>\*{1,3}|_{1,3}|~~)"
+    r"|&(?P<entity>amp|lt|gt|quot|nbsp|\#39);",
+    re.DOTALL | re.IGNORECASE,
+)
+_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "nbsp": " ", "#39": "'"}
+_BOLD = Style(bold=True)
+_ITALIC = Style(italic=True)
+_STRIKE = Style(strike=True)
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run of emphasis marks at a place among the pieces."""
+
+    place: int
+    mark: str
+    count: int
+    opens: bool
+    closes: bool
+
+
+def style_inline(text: str, base: Style, palette: Palette) -> Line:
+    """The text as styled pieces; marks that have no partner stay as they were written."""
+    if not _SPECIAL.search(text):
+        return [Segment(text, base)] if text else []
+    pieces, runs = _scan(text, base, palette)
+    _pair(pieces, runs)
+    return [piece for piece in pieces if piece.text]
+
+
+def _scan(text: str, base: Style, palette: Palette) -> tuple[list[Segment], list[_Run]]:
+    pieces: list[Segment] = []
+    runs: list[_Run] = []
+    position = 0
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        if start > position:
+            pieces.append(Segment(text[position:start], base))
+        position = end
+        if match["run"]:
+            runs.append(_read_run(text, match, len(pieces)))
+            pieces.append(Segment(match["run"], base))
+        else:
+            pieces.extend(_read_token(match, base, palette))
+    if position < len(text):
+        pieces.append(Segment(text[position:], base))
+    return pieces, runs
+
+
+def _read_token(match: re.Match[str], base: Style, palette: Palette) -> Line:
+    if match["escape"]:
+        return [Segment(match["escape"], base)]
+    if match["ticks"]:
+        code = match["code"].replace("\n", " ")
+        if len(code) > 2 and code[0] == code[-1] == " " and code.strip():
+            code = code[1:-1]
+        return [Segment(code, base + palette.code)]
+    if match["label"] is not None:
+        return _read_link(match["label"], match["target"].strip("<>"), base, palette)
+    if match["auto"] or match["bare"]:
+        url = match["auto"] or match["bare"]
+        trail = "" if match["auto"] else url[len(url.rstrip(".,;:!?")) :]
+        url = url.removesuffix(trail) if trail else url
+        return [Segment(url, base + palette.link + Style(link=url)), Segment(trail, base)]
+    if match["tag"]:
+        return [Segment("\n" if match["tag"].lower() == "br" else match.group(), base)]
+    return [Segment(_ENTITIES[match["entity"].lower()], base)]
+
+
+def _read_link(label: str, target: str, base: Style, palette: Palette) -> Line:
+    """A link shows where it leads: a terminal may not tell, and a text may lie."""
+    label = label.replace("\\", "") or target
+    style = base + palette.link
+    if target.startswith(("http://", "https://")):
+        style += Style(link=target)
+    if label == target or not target:
+        return [Segment(label, style)]
+    return [Segment(label, style), Segment(f" ({target})", base + palette.faint)]
+
+
+def _read_run(text: str, match: re.Match[str], place: int) -> _Run:
+    start, end = match.span()
+    before = text[start - 1] if start else " "
+    after = text[end] if end < len(text) else " "
+    left = not after.isspace() and (after.isalnum() or before.isspace() or not before.isalnum())
+    right = not before.isspace() and (before.isalnum() or after.isspace() or not after.isalnum())
+    mark = match["run"]
+    if mark[0] == "_":
+        left, right = left and not before.isalnum(), right and not after.isalnum()
+    return _Run(place, mark[0], len(mark), left, right)
+
+
+def _pair(pieces: list[Segment], runs: list[_Run]) -> None:
+    """Match closers with the nearest opener of the same mark and style what is between."""
+    openers: list[_Run] = []
+    for run in runs:
+        while run.closes and run.count:
+            opener = next(
+                (o for o in reversed(openers) if o.mark == run.mark and o.count and o.opens), None
+            )
+            if opener is None:
+                break
+            del openers[openers.index(opener) + 1 :]
+            taken = 2 if opener.count >= 2 and run.count >= 2 else 1
+            style = _STRIKE if run.mark == "~" else _BOLD if taken == 2 else _ITALIC
+            for place in range(opener.place + 1, run.place):
+                piece = pieces[place]
+                pieces[place] = Segment(piece.text, (piece.style or Style.null()) + style)
+            for side in (opener, run):
+                side.count -= taken
+                rest = pieces[side.place]
+                pieces[side.place] = Segment(side.mark * side.count, rest.style)
+        if run.opens and run.count:
+            openers.append(run)

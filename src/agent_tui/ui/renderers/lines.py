@@ -1,0 +1,173 @@
+"""Lines of styled text: wrapping by terminal cells, and the last step from segments to strips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from rich.cells import cell_len, get_character_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from agent_tui.core.text import clean
+
+Line: TypeAlias = list[Segment]
+Spans: TypeAlias = Sequence[Segment]
+
+_JOINERS = "\u200d\ufe0f"
+
+
+def break_line(text: str, width: int) -> list[tuple[int, int]]:
+    """Where a line of text breaks to fit ``width`` cells: (start, end) of each row.
+
+    Words stay whole where they can; the spaces at a break are left out; a line that begins
+    indented keeps its indent on the first row only.
+    """
+    if len(text) <= width and (text.isascii() or cell_len(text) <= width):
+        return [(0, len(text))]
+    return _break_ascii(text, width) if text.isascii() else _break_wide(text, width)
+
+
+def _break_ascii(text: str, width: int) -> list[tuple[int, int]]:
+    rows = []
+    start, length = 0, len(text)
+    while length - start > width:
+        space = text.rfind(" ", start + 1, start + width + 1)
+        if space <= start or not text[start:space].strip():
+            end = following = start + width
+        else:
+            end, following = space, space + 1
+            while following < length and text[following] == " ":
+                following += 1
+            while end > start and text[end - 1] == " ":
+                end -= 1
+        rows.append((start, end))
+        start = following
+    if start < length or not rows:
+        rows.append((start, length))
+    return rows
+
+
+def _break_wide(text: str, width: int) -> list[tuple[int, int]]:
+    """Like the ASCII way, measured in cells; wide characters may break between any two."""
+    rows = []
+    start = used = 0
+    candidate = -1  # the last place where a break would not split a word
+    index, length = 0, len(text)
+    while index < length:
+        character = text[index]
+        cells = get_character_cell_size(character)
+        if cells > 1 and index > start and text[index - 1] not in _JOINERS:
+            candidate = index
+        if used + cells > width and index > start and character not in _JOINERS:
+            if character == " ":
+                end = following = index
+            elif candidate > start and text[start:candidate].strip():
+                end = following = candidate
+            else:
+                end = following = index
+            while end > start and text[end - 1] == " ":
+                end -= 1
+            while following < length and text[following] == " ":
+                following += 1
+            rows.append((start, end))
+            start = index = following
+            used, candidate = 0, -1
+            continue
+        used += cells
+        if character == " ":
+            candidate = index + 1
+        index += 1
+    if start < length or not rows:
+        rows.append((start, length))
+    return rows
+
+
+def wrap_text(text: str, width: int) -> list[str]:
+    """Plain text as rows of at most ``width`` cells; line breaks stay, tabs become spaces."""
+    rows: list[str] = []
+    for line in text.split("\n"):
+        flat = line.expandtabs(4) if "\t" in line else line
+        rows.extend(flat[start:end] for start, end in break_line(flat, width))
+    return rows
+
+
+def wrap_spans(spans: Spans, width: int) -> list[Line]:
+    """Styled text without line breaks as rows of at most ``width`` cells."""
+    text = "".join(span.text for span in spans)
+    rows = break_line(text, width)
+    if len(rows) == 1:
+        return [list(spans)]
+    return [slice_spans(spans, start, end) for start, end in rows]
+
+
+def slice_spans(spans: Spans, start: int, end: int) -> Line:
+    """The styled characters from ``start`` to ``end``."""
+    taken: Line = []
+    position = 0
+    for text, style, _ in spans:
+        following = position + len(text)
+        if following > start and position < end:
+            piece = text[max(0, start - position) : end - position]
+            if piece:
+                taken.append(Segment(piece, style))
+        if following >= end:
+            break
+        position = following
+    return taken
+
+
+def split_spans(spans: Spans) -> list[Line]:
+    """Styled text cut at its line breaks."""
+    lines: list[Line] = [[]]
+    for text, style, _ in spans:
+        first, *rest = text.split("\n")
+        if first:
+            lines[-1].append(Segment(first, style))
+        lines.extend([Segment(piece, style)] if piece else [] for piece in rest)
+    return lines
+
+
+def line_cells(line: Iterable[Segment]) -> int:
+    """The width of a line in cells."""
+    return sum(cell_len(segment.text) for segment in line)
+
+
+def crop_text(text: str, width: int) -> str:
+    """One row of text, cut with an ellipsis where it does not fit ``width`` cells."""
+    if width <= 0:
+        return ""
+    if len(text) <= width and (text.isascii() or cell_len(text) <= width):
+        return text
+    kept, used = [], 0
+    for character in text:
+        used += get_character_cell_size(character)
+        if used > width - 1:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + "…"
+
+
+def indent(lines: list[Line], first: Line, rest: Line | None = None) -> list[Line]:
+    """The lines with ``first`` before the first of them and ``rest`` before the others."""
+    following = first if rest is None else rest
+    return [[*(following if number else first), *line] for number, line in enumerate(lines)]
+
+
+def to_strip(line: Iterable[Segment], width: int, base: Style) -> Strip:
+    """One row of the screen, exactly ``width`` cells wide, on the base style.
+
+    This is the choke point: whatever reached a segment, no control sequence leaves here.
+    """
+    segments: list[Segment] = []
+    cells = 0
+    for text, style, _ in line:
+        safe = text if text.isprintable() else clean(text).replace("\n", " ").expandtabs(4)
+        cells += len(safe) if safe.isascii() else cell_len(safe)
+        segments.append(Segment(safe, base + style if style else base))
+    if cells < width:
+        segments.append(Segment(" " * (width - cells), base))
+        return Strip(segments, width)
+    strip = Strip(segments, cells)
+    return strip if cells == width else strip.crop(0, width).adjust_cell_length(width, base)

@@ -1,0 +1,114 @@
+"""Messages: what was said to the agent, what it thought, and what it answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich.segment import Segment
+
+from agent_tui.core.text import clean, first_line
+from agent_tui.ui.blocks import AssistantBlock, UserBlock
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.drawing import NOTHING, Drawing, Parts
+from agent_tui.ui.renderers.fold import fold
+from agent_tui.ui.renderers.lines import Line, wrap_text
+from agent_tui.ui.renderers.markdown import draw_markdown
+from agent_tui.ui.renderers.tool import draw_tool
+
+_PROMPT_ROWS = 24
+_SUMMARY_ROWS = 6
+_LABELS = {
+    "steer": "while it worked",
+    "dmail": "D-Mail from the future",
+    "compaction": "summary of what came before",
+    "checkpoint": "checkpoint notice",
+    "reminder": "reminder",
+    "agent": "from another agent",
+    "import": "imported",
+}
+
+
+def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
+    """A prompt on its surface; what a program said in a person's name stays small."""
+    if block.origin in ("reminder", "checkpoint"):
+        return _draw_aside(block, canvas, expanded=expanded)
+    if block.origin == "compaction":
+        return _draw_summary(block, canvas, expanded=expanded)
+    palette = canvas.palette
+    style = palette.muted if block.queued else palette.text
+    text = clean(block.text.rstrip()) or ("" if block.media else "(empty)")
+    rows: list[Line] = [[Segment(row, style)] for row in wrap_text(text, canvas.prose_width)]
+    rows = rows if text else []
+    rows = fold(rows, _PROMPT_ROWS, canvas, expanded=expanded)
+    rows += [[Segment(f"▣ {clean(medium)}", palette.muted)] for medium in block.media]
+    label = "waits for the next step" if block.queued else _LABELS.get(block.origin, "")
+    if label:
+        rows.append([Segment(label, palette.faint)])
+    bar = Segment("▌", palette.faint if block.queued else palette.user)
+    return Drawing(rows, bar, bar, palette.user_surface)
+
+
+def _draw_aside(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
+    palette = canvas.palette
+    sign = Segment("·", palette.faint)
+    if expanded:
+        rows: list[Line] = [
+            [Segment(row, palette.muted)] for row in wrap_text(clean(block.text), canvas.width)
+        ]
+        return Drawing(rows, sign)
+    line = f"{_LABELS[block.origin]}: {first_line(block.text, canvas.width)}"
+    return Drawing([Parts([Segment(line, palette.faint)]).fit(canvas.width)], sign)
+
+
+def _draw_summary(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
+    palette = canvas.palette
+    rail = Segment("│", palette.compaction)
+    rows = draw_markdown(clean(block.text.strip()), canvas)
+    rows = fold(rows, _SUMMARY_ROWS, canvas, expanded=expanded)
+    return Drawing([[Segment(_LABELS["compaction"], palette.compaction)], *rows], rail, rail)
+
+
+def draw_assistant(block: AssistantBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
+    """An answer in Markdown, under one line about the thinking that led to it."""
+    text = clean(block.text).strip("\n")
+    answer = draw_markdown(text, canvas) if text.strip() else []
+    thinking = draw_thinking(block.thinking, canvas, expanded=expanded)
+    drawing = join_answer(thinking, answer, canvas)
+    for call in block.calls:
+        drawing = _add_call(drawing, draw_tool(call, canvas, expanded=expanded))
+    return drawing
+
+
+def join_answer(thinking: list[Line], answer: list[Line], canvas: Canvas) -> Drawing:
+    """Thinking and answer as one block."""
+    if not thinking and not answer:
+        return NOTHING
+    if not thinking:
+        return Drawing(answer)
+    rows = [*thinking, [], *answer] if answer else thinking
+    return Drawing(rows, Segment("✻", canvas.palette.thinking))
+
+
+def _add_call(drawing: Drawing, call: Drawing) -> Drawing:
+    """An unanswered call below the text; its sign moves into its row, the gutter is taken."""
+    head, *body = call.rows
+    marked = [call.sign, Segment(" "), *head]
+    if not drawing.rows:
+        return call
+    return replace(drawing, rows=[*drawing.rows, [], marked, *body])
+
+
+def draw_thinking(thinking: str, canvas: Canvas, *, expanded: bool) -> list[Line]:
+    """One line once it is done; all of it when opened."""
+    if not thinking.strip():
+        return []
+    style = canvas.palette.thinking
+    if expanded:
+        rows = wrap_text(clean(thinking).strip(), canvas.prose_width)
+        return [[Segment(row, style)] for row in rows]
+    glance = first_line(thinking, canvas.prose_width)
+    return [
+        Parts([Segment("thought  ", canvas.palette.faint), Segment(glance, style)]).fit(
+            canvas.prose_width
+        )
+    ]

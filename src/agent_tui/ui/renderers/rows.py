@@ -1,0 +1,125 @@
+"""Rows across the screen: checkpoints, compactions, reverts, damage, notices, unknown records."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style
+
+from agent_tui.core.text import clean
+from agent_tui.ui.blocks import (
+    CheckpointBlock,
+    CompactionBlock,
+    DamageBlock,
+    NoticeBlock,
+    RevertBlock,
+    UnknownBlock,
+)
+from agent_tui.ui.format import format_clock, format_count, format_tokens
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, Drawing, Parts
+from agent_tui.ui.renderers.lines import Line, wrap_text
+
+_NAMED_REVERTS = {
+    "user": "went back",
+    "dmail": "went back by D-Mail",
+    "undo": "undone",
+    "redo": "redone",
+    "restore": "archive restored",
+    "clear": "context cleared",
+}
+
+
+def draw_checkpoint(block: CheckpointBlock, canvas: Canvas, *, active: bool) -> Drawing:
+    """A rule before a prompt; inside a turn a note at the right edge, until it is pointed at."""
+    palette = canvas.palette
+    facts = [format_clock(block.at)]
+    if block.tokens is not None:
+        facts.insert(0, f"{format_tokens(block.tokens, estimated=block.estimated)} tokens")
+    note = " · ".join(fact for fact in facts if fact)
+    if block.step and not active:
+        quiet = [Segment(f"◇ {block.id}", palette.faint)]
+        return Drawing([Parts([], quiet).fit(canvas.width)], space=0)
+    if active:
+        bold = palette.checkpoint + Style(bold=True)
+        label = [Segment(f"◆ {block.id} ", bold), Segment("go back here ", palette.checkpoint)]
+        row = _rule(label, note, canvas, palette.checkpoint)
+    else:
+        row = _rule([Segment(f"◇ {block.id} ", palette.checkpoint)], note, canvas, palette.line)
+    return Drawing([row], space=0 if block.step else 1, wide=True)
+
+
+def draw_compaction(block: CompactionBlock, canvas: Canvas, *, active: bool) -> Drawing:
+    """What a compaction did, in one row; it opens both sides."""
+    palette = canvas.palette
+    before, after = format_tokens(block.tokens_before), format_tokens(block.tokens_after)
+    style = palette.compaction + Style(bold=active)
+    label = [Segment("≡ ", style)]
+    if block.archive:
+        label.append(Segment(f"compacted {before} → {after} tokens ", style))
+    else:
+        label.append(Segment(f"compacting {before} tokens … ", style))
+    if block.fallback:
+        label.append(Segment("by the fallback ", palette.attention))
+    counts = [f"{block.summarised} summarised"] if block.summarised else []
+    if block.dropped:
+        counts.append(f"{block.dropped} dropped")
+    note = "open both sides" if active and block.archive else " · ".join(counts)
+    return Drawing([_rule(label, note, canvas, style if active else palette.line)], wide=True)
+
+
+def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
+    """Where the log went back, and which archive holds what left."""
+    palette = canvas.palette
+    deed = _NAMED_REVERTS.get(block.reason, clean(block.reason))
+    where = "" if block.checkpoint is None else f" to checkpoint {block.checkpoint}"
+    style = palette.checkpoint + Style(bold=active)
+    label = [Segment(f"↶ {deed}{where} ", style)]
+    note = f"open archive {block.archive}" if active else f"archive {block.archive}"
+    return Drawing([_rule(label, note, canvas, style if active else palette.line)], wide=True)
+
+
+def draw_damage(block: DamageBlock, canvas: Canvas) -> Drawing:
+    """How many lines of the log are not shown because they cannot be read."""
+    text = f"{format_count(block.lines, 'damaged line')} kept in the log, left out here"
+    style = canvas.palette.attention
+    return Drawing([[Segment(text, style)]], Segment("!", style))
+
+
+def draw_notice(block: NoticeBlock, canvas: Canvas) -> Drawing:
+    """A sentence of the program."""
+    palette = canvas.palette
+    sign, style = {
+        "info": ("·", palette.muted),
+        "warning": ("!", palette.attention),
+        "error": ("✗", palette.danger),
+    }[block.level]
+    rows: list[Line] = [
+        [Segment(row, style)] for row in wrap_text(clean(block.text), canvas.prose_width)
+    ]
+    return Drawing(rows, Segment(sign, style))
+
+
+def draw_unknown(block: UnknownBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
+    """A record of another program's: its role, and its fields when opened."""
+    palette = canvas.palette
+    head = Segment(f"record “{clean(block.role)}” ", palette.muted)
+    text = clean(block.text)
+    if not expanded:
+        return Drawing(
+            [Parts([head, Segment(text, palette.faint)]).fit(canvas.width)], _unknown(canvas)
+        )
+    body: list[Line] = [[Segment(row, palette.faint)] for row in wrap_text(text, canvas.width)]
+    return Drawing([[head], *body], _unknown(canvas))
+
+
+def _unknown(canvas: Canvas) -> Segment:
+    return Segment("?", canvas.palette.faint)
+
+
+def _rule(label: Line, note: str, canvas: Canvas, style: Style) -> Line:
+    """A line across the screen with a label near its left end and a note near its right end."""
+    palette = canvas.palette
+    width = canvas.width + GUTTER - 1
+    right = [Segment(f" {note} ", palette.faint)] if note else []
+    lead, tail = Segment("─ ", style), Segment("─" * MARGIN_RIGHT, style)
+    return Parts([lead, *label], [*right, tail]).fit(width, Segment("─", style))

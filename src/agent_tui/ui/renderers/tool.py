@@ -1,0 +1,143 @@
+"""Tool calls: one line that says what, then a few rows of what came of it."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style
+
+from agent_tui.core.arguments import glance_arguments
+from agent_tui.core.messages import CommandDisplay, DiffDisplay
+from agent_tui.core.text import clean, reveal
+from agent_tui.ui.blocks import ToolBlock
+from agent_tui.ui.format import format_count
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.diff import count_changes, draw_diff
+from agent_tui.ui.renderers.drawing import Drawing, Parts
+from agent_tui.ui.renderers.fold import fold
+from agent_tui.ui.renderers.lines import Line, wrap_text
+
+_FOLDED_ROWS = 4
+_FOLDED_DIFF_ROWS = 12
+_MOST_ROWS = 2_000
+_SUBJECTS = ("command", "path", "file_path", "file", "pattern", "query", "url", "name", "title")
+_NOTES = {
+    "pending": "being written",
+    "approval": "waits for your approval",
+    "running": "running",
+    "interrupted": "interrupted",
+}
+
+
+def draw_tool(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
+    """A call with its state, its subject, and its result: folded to a few rows or whole."""
+    head = _draw_head(block, canvas)
+    body = _draw_arguments(block, canvas) if expanded else []
+    body += _draw_result(block, canvas, expanded=expanded)
+    rail = Segment("│" if body else " ", canvas.palette.line)
+    return Drawing([head, *body], _sign(block, canvas), rail)
+
+
+def _sign(block: ToolBlock, canvas: Canvas) -> Segment:
+    palette = canvas.palette
+    text, style = {
+        "pending": ("○", palette.muted),
+        "approval": ("?", palette.attention + Style(bold=True)),
+        "running": ("◐", palette.tool),
+        "ok": ("●", palette.ok),
+        "error": ("✗", palette.danger),
+        "interrupted": ("⊘", palette.attention),
+    }[block.state]
+    return Segment(text, style)
+
+
+def _draw_head(block: ToolBlock, canvas: Canvas) -> Line:
+    palette = canvas.palette
+    name = Segment(f"{reveal(block.name)} ", palette.tool + Style(bold=True))
+    subject = " ".join(reveal(_subject(block)).split())
+    return Parts([name, Segment(subject, palette.text)], _facts(block, canvas)).fit(canvas.width)
+
+
+def _subject(block: ToolBlock) -> str:
+    """What the call is about: the field that says most, or all of them in short."""
+    fields = glance_arguments(block.arguments)
+    for key in _SUBJECTS:
+        if fields.get(key):
+            return fields[key]
+    return " ".join(f"{key}={value}" for key, value in fields.items())
+
+
+def _facts(block: ToolBlock, canvas: Canvas) -> Line:
+    """The result in two words, at the right edge."""
+    palette = canvas.palette
+    if block.state in _NOTES:
+        style = palette.muted if block.state == "pending" else palette.attention
+        return [
+            Segment(f" {_NOTES[block.state]}", palette.tool if block.state == "running" else style)
+        ]
+    match block.display:
+        case DiffDisplay(_, diff):
+            added, removed = count_changes(diff)
+            return [Segment(f" +{added}", palette.added), Segment(f" -{removed}", palette.removed)]
+        case CommandDisplay(exit_code=code) if code:
+            return [Segment(f" exit {code}", palette.danger)]
+    if block.state == "error":
+        return [Segment(" failed", palette.danger)]
+    lines = block.output.count("\n") + 1 if block.output.strip() else 0
+    return [Segment(f" {format_count(lines, 'line')}", palette.faint)]
+
+
+def _draw_arguments(block: ToolBlock, canvas: Canvas) -> list[Line]:
+    """Every field of an opened call; a command whole, a diff in its own rows instead."""
+    if isinstance(block.display, DiffDisplay):
+        return []
+    palette = canvas.palette
+    if isinstance(block.display, CommandDisplay):
+        rows = wrap_text(reveal(block.display.command), canvas.width - 2)
+        mark = [Segment("$ ", palette.faint)]
+        lines = [
+            [*(mark if not n else [Segment("  ")]), Segment(row, palette.text)]
+            for n, row in enumerate(rows)
+        ]
+        return [*lines, []] if block.output.strip() else lines
+    fields = glance_arguments(block.arguments)
+    if not fields:
+        return [
+            [Segment(row, palette.muted)]
+            for row in wrap_text(reveal(block.arguments), canvas.width)
+        ]
+    lines = []
+    for key, value in fields.items():
+        head = f"{reveal(key)}: "
+        for number, row in enumerate(wrap_text(reveal(value), max(8, canvas.width - len(head)))):
+            lead = Segment(" " * len(head) if number else head, palette.faint)
+            lines.append([lead, Segment(row, palette.muted)])
+    return [*lines, []] if block.output.strip() else lines
+
+
+def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Line]:
+    palette = canvas.palette
+    if isinstance(block.display, DiffDisplay) and block.state != "error":
+        limit = _MOST_ROWS if expanded else _FOLDED_DIFF_ROWS
+        rows = draw_diff(block.display.diff, canvas)
+        return fold(rows, limit, canvas, expanded=False)
+    output = block.output.rstrip()
+    if not output.strip():
+        return []
+    tail = isinstance(block.display, CommandDisplay)
+    limit = _MOST_ROWS if expanded else _FOLDED_ROWS
+    style = palette.danger if block.state == "error" else palette.muted
+    lines = output.split("\n")
+    hidden = max(0, len(lines) - limit)
+    if hidden > 1:
+        lines = lines[-limit:] if tail else lines[:limit]
+    rows = [
+        [Segment(row, style)]
+        for line in lines
+        for row in wrap_text(clean(line[:20_000]), canvas.width)
+    ]
+    if not expanded:
+        rows = rows[-limit * 2 :] if tail else rows[: limit * 2]
+    if hidden > 1:
+        note: Line = [Segment(f"… {format_count(hidden, 'more line')}", palette.faint)]
+        rows = [note, *rows] if tail else [*rows, note]
+    return rows

@@ -1,0 +1,237 @@
+"""The timeline's contents without a screen: blocks, their rows, and finding one by the other.
+
+Blocks ``0 .. recorded - 1`` are those of the records; live ones follow, for what happens now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.strip import Strip
+
+from agent_tui.core.records import Record
+from agent_tui.ui.blocks import Block, CheckpointBlock, CompactionBlock, RevertBlock
+from agent_tui.ui.record_view import RecordBlocks
+from agent_tui.ui.renderers.block import draw_block
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, assemble
+from agent_tui.ui.widgets.heights import Heights
+from agent_tui.ui.widgets.open_answer import OpenAnswer
+from agent_tui.ui.widgets.strip_cache import StripCache
+
+Place = tuple[int, int]
+"""A row of the timeline: a block and a row inside it."""
+
+_SAMPLE = 48
+
+
+class BlockList:
+    """Very many blocks as one column of rows.
+
+    Attributes:
+        heights: rows of each block; exact for those that were drawn.
+        recorded: how many blocks come from records.
+        open: the answer being written, always the last block while it is.
+    """
+
+    def __init__(self) -> None:
+        self.heights = Heights(0, self._estimate)
+        self.recorded = 0
+        self.open: OpenAnswer | None = None
+        self.show_all = False
+        self._source = RecordBlocks(())
+        self._live: list[Block] = []
+        self._toggled: set[int] = set()
+        self._cache = StripCache()
+        self._canvas: Canvas | None = None
+        self._width = 0
+
+    def __len__(self) -> int:
+        return self.recorded + len(self._live) + (self.open is not None)
+
+    def load(self, records: Sequence[Record]) -> None:
+        """Show these records and nothing else."""
+        self._source, self.recorded = RecordBlocks(records), len(records)
+        self._live, self.open = [], None
+        self._toggled.clear()
+        self._lay_out()
+
+    def settle(self) -> None:
+        """Show what was recorded meanwhile in place of the live blocks."""
+        first, gained = self.recorded, len(self._source) - self.recorded
+        if gained <= 0:
+            return
+        self._toggled = {index for index in self._toggled if index < first}
+        self._live, self.open = [], None
+        self.heights.truncate(first)
+        self.recorded = len(self._source)
+        for index in range(first, self.recorded + gained):
+            self._cache.forget(index)
+        self.heights.extend(gained)
+
+    def draw_on(self, canvas: Canvas, width: int) -> None:
+        """Draw for another width or in other colours from now on."""
+        self._canvas, self._width = canvas, width
+        self._lay_out()
+
+    def redraw(self) -> None:
+        """Draw everything again; it takes the same rows."""
+        self._cache.clear()
+        if self.open is not None and self._canvas is not None:
+            self.open.place(self._canvas, self._width)
+
+    def append(self, block: Block) -> int:
+        """Add a live block; returns its index. An open answer is closed first."""
+        self.close_answer()
+        self._live.append(block)
+        index = len(self) - 1
+        self._cache.forget(index)
+        self.heights.append(2)
+        return index
+
+    def replace(self, index: int, block: Block) -> None:
+        """A live block changed."""
+        self._live[index - self.recorded] = block
+        self._forget(index)
+
+    def remove(self, index: int) -> None:
+        """A live block is gone; those after it move up."""
+        del self._live[index - self.recorded]
+        for later in range(index, len(self) + 1):
+            self._cache.forget(later)
+        self._toggled = {place for place in self._toggled if place < index}
+        self.heights.truncate(index)
+        self.heights.extend(len(self) - index)
+
+    def open_answer(self) -> OpenAnswer:
+        """The answer being written; a new one where there is none."""
+        if self.open is None:
+            self.open = OpenAnswer()
+            if self._canvas is not None:
+                self.open.place(self._canvas, self._width)
+            self._cache.forget(len(self) - 1)
+            self.heights.append(0, exact=True)
+        return self.open
+
+    def close_answer(self) -> None:
+        """The answer is complete: it becomes a block like any other, with the same rows."""
+        if self.open is None:
+            return
+        answer, self.open = self.open, None
+        answer.advance()
+        self._live.append(answer.block)
+        self._forget(len(self) - 1)
+
+    def measure_open(self) -> int:
+        """Take over the open answer's rows; returns how many came."""
+        if self.open is None:
+            return 0
+        index = len(self) - 1
+        change = len(self.open.strips) - self.heights[index]
+        self.heights.set_exact(index, len(self.open.strips))
+        return change
+
+    def block(self, index: int) -> Block | None:
+        """The block at an index; None where a record shows nothing."""
+        if index < self.recorded:
+            return self._source.block(index)
+        if self.open is not None and index == len(self) - 1:
+            return self.open.block
+        return self._live[index - self.recorded]
+
+    def is_expanded(self, index: int) -> bool:
+        """Whether a block is opened up, by itself or with all others."""
+        return (index in self._toggled) != self.show_all
+
+    def toggle(self, index: int) -> None:
+        """Open or fold a block."""
+        self._toggled ^= {index}
+        if self.open is not None and index == len(self) - 1:
+            self.open.expanded = self.is_expanded(index)
+            self.redraw()
+        self._forget(index)
+
+    def toggle_all(self) -> None:
+        """Open all blocks, or fold them."""
+        self.show_all = not self.show_all
+        self._toggled.clear()
+        self._lay_out()
+
+    def strips(self, index: int, *, active: bool = False) -> list[Strip]:
+        """The rows of a block, exactly as many as ``rows`` says."""
+        if self.open is not None and index == len(self) - 1:
+            return self.open.strips
+        key = (index, self.is_expanded(index), active)
+        strips = self._cache.get(key)
+        if strips is None:
+            strips = self._draw(index, active=active)
+            self._cache.put(key, strips)
+        return strips
+
+    def rows(self, index: int) -> int:
+        """How many rows a block takes; draws it where that is not known."""
+        if not self.heights.is_exact(index):
+            self.heights.set_exact(index, len(self.strips(index)))
+        return self.heights[index]
+
+    def walk(self, place: Place, rows: int) -> Place:
+        """The place some rows below (or above) another, every block on the way counted exactly."""
+        index, offset = place
+        if not len(self):
+            return 0, 0
+        offset += rows
+        while offset < 0 and index > 0:
+            index -= 1
+            offset += self.rows(index)
+        while offset >= self.rows(index) and index < len(self) - 1:
+            offset -= self.rows(index)
+            index += 1
+        return index, max(0, min(offset, self.rows(index) - 1))
+
+    def span(self, place: Place, height: int) -> list[Place]:
+        """The places of ``height`` rows from one on; fewer at the end."""
+        index, offset = place
+        places: list[Place] = []
+        while len(places) < height and index < len(self):
+            rows = self.rows(index)
+            stop = min(rows, offset + height - len(places))
+            places.extend([(index, row) for row in range(offset, stop)])
+            index, offset = index + 1, 0
+        return places
+
+    def end(self, height: int) -> Place:
+        """The place from which the last ``height`` rows show."""
+        last = len(self) - 1
+        return self.walk((last, self.rows(last)), -height) if last >= 0 else (0, 0)
+
+    def _draw(self, index: int, *, active: bool) -> list[Strip]:
+        block = self.block(index)
+        if block is None or self._canvas is None:
+            return []
+        drawing = draw_block(block, self._canvas, expanded=self.is_expanded(index), active=active)
+        return assemble(drawing, self._width, self._canvas.palette.base)
+
+    def _forget(self, index: int) -> None:
+        self._cache.forget(index)
+        self.heights.set_exact(index, len(self.strips(index)))
+
+    def _estimate(self, index: int) -> int:
+        if index < self.recorded:
+            return self._source.estimate(index, max(8, self._width - GUTTER - MARGIN_RIGHT))
+        return 2
+
+    def _lay_out(self) -> None:
+        self._cache.clear()
+        count = len(self)
+        step = max(1, count // _SAMPLE)
+        sample = [self._estimate(index) for index in range(0, count, step)]
+        guess = sum(sample) / len(sample) if sample else 1.0
+        self.heights = Heights(count, self._estimate, guess)
+        if self.open is not None and self._canvas is not None:
+            self.open.place(self._canvas, self._width)
+            self.measure_open()
+
+
+def is_marker(block: Block | None) -> bool:
+    """Whether a block leads somewhere when it is pressed."""
+    return isinstance(block, (CheckpointBlock, CompactionBlock, RevertBlock))

@@ -1,0 +1,115 @@
+"""The answer that is being written: only its last piece is drawn again as it grows."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from agent_tui.core.text import clean
+from agent_tui.ui.blocks import AssistantBlock
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.drawing import assemble
+from agent_tui.ui.renderers.lines import Line, wrap_text
+from agent_tui.ui.renderers.markdown import MarkdownWriter
+from agent_tui.ui.renderers.message import draw_thinking, join_answer
+
+_LIVE_THINKING_ROWS = 6
+_LIVE_THINKING_TEXT = 1_500
+
+
+class OpenAnswer:
+    """Collects the pieces of an answer and keeps its strips, most of them final.
+
+    ``advance`` draws what came since it was last called; its cost does not grow with the answer.
+    """
+
+    def __init__(self) -> None:
+        self.strips: list[Strip] = []
+        self.expanded = False
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._held = ""
+        self._canvas: Canvas | None = None
+        self._width = 0
+        self._writer: MarkdownWriter | None = None
+        self._fed = 0
+        self._final_rows = 0
+        self._final_strips = 0
+        self._changed = False
+
+    def add_text(self, text: str) -> None:
+        """More of the answer."""
+        self._text.append(text)
+        self._changed = True
+
+    def add_thinking(self, text: str) -> None:
+        """More of the reasoning."""
+        self._thinking.append(text)
+        self._changed = True
+
+    @property
+    def block(self) -> AssistantBlock:
+        """The answer so far."""
+        return AssistantBlock("".join(self._text), "".join(self._thinking))
+
+    def place(self, canvas: Canvas, width: int) -> None:
+        """Draw on this canvas from now on, everything again."""
+        self._canvas, self._width = canvas, width
+        self._writer = MarkdownWriter(canvas)
+        self._fed = self._final_rows = self._final_strips = 0
+        self._held = ""
+        self.strips = []
+        self._changed = True
+        self.advance()
+
+    def advance(self) -> bool:
+        """Draw what is new; False where nothing came."""
+        if not self._changed or self._canvas is None or self._writer is None:
+            return False
+        self._changed = False
+        if not self._text:
+            self._draw_live_thinking(self._canvas)
+            return True
+        self._feed(self._writer)
+        tail = self._writer.preview()
+        if not self._final_strips:
+            self._draw_all(self._canvas, self._writer, tail)
+        else:
+            self._draw_new(self._writer, tail)
+        return True
+
+    def _feed(self, writer: MarkdownWriter) -> None:
+        fresh = self._held + "".join(self._text[self._fed :])
+        self._fed = len(self._text)
+        self._held = "\r" if fresh.endswith("\r") else ""
+        writer.feed(clean(fresh.removesuffix("\r")))
+
+    def _draw_all(self, canvas: Canvas, writer: MarkdownWriter, tail: list[Line]) -> None:
+        thinking = draw_thinking("".join(self._thinking), canvas, expanded=self.expanded)
+        drawing = join_answer(thinking, [*writer.lines, *tail], canvas)
+        self.strips = assemble(drawing, self._width, canvas.palette.base)
+        self._final_rows = len(writer.lines)
+        self._final_strips = len(self.strips) - len(tail) if writer.lines else 0
+
+    def _draw_new(self, writer: MarkdownWriter, tail: list[Line]) -> None:
+        assert self._canvas is not None
+        del self.strips[self._final_strips :]
+        self.strips.extend(self._rows(writer.lines[self._final_rows :]))
+        self._final_rows = len(writer.lines)
+        self._final_strips = len(self.strips)
+        self.strips.extend(self._rows(tail))
+
+    def _rows(self, lines: list[Line]) -> list[Strip]:
+        assert self._canvas is not None
+        drawing = join_answer([], lines, self._canvas)
+        return assemble(drawing, self._width, self._canvas.palette.base)[drawing.space :]
+
+    def _draw_live_thinking(self, canvas: Canvas) -> None:
+        text = clean("".join(self._thinking)[-_LIVE_THINKING_TEXT:]).strip()
+        style = canvas.palette.thinking
+        rows: list[Line] = [
+            [Segment(row, style)]
+            for row in wrap_text(text, canvas.prose_width)[-_LIVE_THINKING_ROWS:]
+        ]
+        drawing = join_answer(rows if text else [], [], canvas)
+        self.strips = assemble(drawing, self._width, canvas.palette.base)

@@ -1,0 +1,238 @@
+"""Events from the wire as changes of the timeline, in one match; what else they say goes on.
+
+The timeline shows what is part of the conversation. The gauge, approvals and the progress of a turn
+belong to others: a ``WireListener`` hears of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol, assert_never
+
+from agent_tui.core.events import (
+    ApprovalAnswer,
+    ApprovalAnswered,
+    ApprovalRequest,
+    ApprovalRequested,
+    CheckpointMade,
+    CompactionBegan,
+    CompactionDelta,
+    CompactionFinished,
+    DMailSent,
+    Event,
+    Failed,
+    PromptJoined,
+    Reverted,
+    StatusChanged,
+    StepBegan,
+    StepInterrupted,
+    StepRetried,
+    TextDelta,
+    ThinkDelta,
+    ToolCallBegan,
+    ToolCallDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnBegan,
+    TurnEnd,
+    TurnFinished,
+)
+from agent_tui.core.summary import CompactionReport, RotationReport
+from agent_tui.core.usage import Gauge, Usage
+from agent_tui.ui.blocks import (
+    CheckpointBlock,
+    CompactionBlock,
+    NoticeBlock,
+    ToolBlock,
+    ToolState,
+    UserBlock,
+)
+
+if TYPE_CHECKING:
+    from agent_tui.core.messages import Display, ToolCall
+    from agent_tui.ui.widgets.timeline import Timeline
+
+
+class WireListener(Protocol):
+    """Whoever shows the part of the wire that is not conversation."""
+
+    def turn_began(self, turn: int) -> None: ...
+    def step_began(self, step: int) -> None: ...
+    def step_retried(self, event: StepRetried) -> None: ...
+    def turn_finished(self, end: TurnEnd, steps: int) -> None: ...
+    def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None: ...
+    def approval_requested(self, request: ApprovalRequest) -> None: ...
+    def approval_answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None: ...
+    def compaction_began(self, trigger: str, tokens: int) -> None: ...
+    def compaction_streamed(self, text: str) -> None: ...
+    def compaction_finished(self, report: CompactionReport | None, reason: str) -> None: ...
+    def reverted(self, report: RotationReport) -> None: ...
+
+
+class WireView:
+    """Keeps a timeline in step with what happens.
+
+    After a revert or a compaction the log is another one: the listener loads it anew, and
+    ``forget`` makes this view forget the blocks that were there.
+    """
+
+    def __init__(self, timeline: Timeline, listener: WireListener) -> None:
+        self._timeline = timeline
+        self._listener = listener
+        self._tokens: int | None = None
+        self._estimated = False
+        self._writing: dict[int, str] = {}
+        self._tools: dict[str, tuple[int, ToolBlock]] = {}
+        self._queued: list[tuple[int, str]] = []
+        self._compaction: int | None = None
+
+    def handle(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case TurnBegan(turn, prompt):
+                self._timeline.append(UserBlock(prompt))
+                self._listener.turn_began(turn)
+            case CheckpointMade(number, _, step):
+                self._add_checkpoint(number, step)
+            case StepBegan(step):
+                self._writing.clear()
+                self._listener.step_began(step)
+            case StepRetried():
+                self._listener.step_retried(event)
+            case StepInterrupted(reason):
+                self._interrupt(reason)
+            case TextDelta(text):
+                self._timeline.stream_text(text)
+            case ThinkDelta(text):
+                self._timeline.stream_thinking(text)
+            case ToolCallBegan(index, call_id, name):
+                self._writing[index] = call_id
+                self._set_tool(ToolBlock(call_id, name, "", "pending"))
+            case ToolCallDelta(index, arguments):
+                self._extend_call(index, arguments)
+            case ToolStarted(call):
+                self._change_call(call, "running")
+            case ToolFinished(call, result, interrupted):
+                state: ToolState = "error" if result.is_error else "ok"
+                state = "interrupted" if interrupted else state
+                self._change_call(call, state, result.output, result.display)
+            case ApprovalRequested(request):
+                self._change_call(request.call, "approval", display=request.display)
+                self._listener.approval_requested(request)
+            case ApprovalAnswered(request, answer):
+                self._change_call(request.call, "running", display=request.display)
+                self._listener.approval_answered(request, answer)
+            case PromptJoined(text):
+                self._join_prompt(text)
+            case CompactionBegan(trigger, tokens):
+                self._compaction = self._timeline.append(CompactionBlock(trigger, 0, tokens, 0))
+                self._listener.compaction_began(trigger, tokens)
+            case CompactionDelta(text):
+                self._listener.compaction_streamed(text)
+            case CompactionFinished(report, reason):
+                self._finish_compaction(report, reason)
+                self._listener.compaction_finished(report, reason)
+            case Reverted(report):
+                self._listener.reverted(report)
+            case DMailSent(checkpoint, _):
+                self._notice(f"The agent sent a D-Mail to its checkpoint {checkpoint}")
+            case StatusChanged(gauge, usage, model):
+                self._tokens, self._estimated = gauge.tokens, gauge.estimated
+                self._listener.status_changed(gauge, usage, model)
+            case TurnFinished(_, end, steps):
+                self._timeline.close_answer()
+                self._drop_unstarted()
+                self._listener.turn_finished(end, steps)
+            case Failed(message):
+                self._timeline.append(NoticeBlock(message, "error"))
+            case _:
+                assert_never(event)
+
+    def queue_prompt(self, text: str) -> None:
+        """Show a message that the agent has not been told yet."""
+        self._queued.append((self._timeline.append(UserBlock(text, "steer", queued=True)), text))
+
+    def forget(self) -> None:
+        """The timeline was loaded anew: the live blocks are gone."""
+        self._writing.clear()
+        self._tools.clear()
+        self._queued.clear()
+        self._compaction = None
+
+    def _add_checkpoint(self, number: int, step: int) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._timeline.append(CheckpointBlock(number, step, now, self._tokens, self._estimated))
+
+    def _set_tool(self, block: ToolBlock) -> None:
+        known = self._tools.get(block.call_id)
+        if known is None:
+            self._tools[block.call_id] = self._timeline.append(block), block
+        else:
+            self._tools[block.call_id] = known[0], block
+            self._timeline.replace(known[0], block)
+
+    def _extend_call(self, index: int, arguments: str) -> None:
+        known = self._tools.get(self._writing.get(index, ""))
+        if known is not None:
+            block = known[1]
+            self._set_tool(replace(block, arguments=block.arguments + arguments))
+
+    def _change_call(
+        self, call: ToolCall, state: ToolState, output: str = "", display: Display | None = None
+    ) -> None:
+        self._set_tool(ToolBlock(call.id, call.name, call.arguments, state, output, display))
+
+    def _interrupt(self, reason: str) -> None:
+        self._timeline.close_answer()
+        self._drop_unstarted()
+        text = "Interrupted." if reason == "cancelled" else f"Interrupted: {reason}"
+        self._notice(text)
+
+    def _drop_unstarted(self) -> None:
+        """Calls that were never written whole are not in the log: they leave the screen too."""
+        for call_id, (index, block) in sorted(
+            self._tools.items(), key=lambda item: item[1][0], reverse=True
+        ):
+            if block.state == "pending":
+                self._discard(index)
+                del self._tools[call_id]
+
+    def _discard(self, index: int) -> None:
+        self._timeline.discard(index)
+        self._tools = {
+            key: (place - (place > index), block) for key, (place, block) in self._tools.items()
+        }
+        self._queued = [(place - (place > index), text) for place, text in self._queued]
+
+    def _join_prompt(self, text: str) -> None:
+        """A queued prompt takes its place in the conversation: where it was read."""
+        for number, (index, queued) in enumerate(self._queued):
+            if queued == text:
+                del self._queued[number]
+                self._discard(index)
+                break
+        self._timeline.append(UserBlock(text, "steer"))
+
+    def _finish_compaction(self, report: CompactionReport | None, reason: str) -> None:
+        if self._compaction is None:
+            return
+        if report is None:
+            self._timeline.replace(self._compaction, NoticeBlock(reason or "Nothing compacted."))
+        else:
+            self._timeline.replace(
+                self._compaction,
+                CompactionBlock(
+                    report.trigger,
+                    report.archive,
+                    report.tokens_before,
+                    report.tokens_after,
+                    report.summarised,
+                    report.dropped,
+                    report.fallback,
+                ),
+            )
+        self._compaction = None
+
+    def _notice(self, text: str) -> None:
+        self._timeline.append(NoticeBlock(text))
