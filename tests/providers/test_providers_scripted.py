@@ -9,62 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_tui.core.errors import ProviderError
-from agent_tui.core.events import (
-    ReplyEnded,
-    StreamPart,
-    TextDelta,
-    ThinkDelta,
-    ToolCallBegan,
-    ToolCallDelta,
-)
-from agent_tui.core.messages import ToolCall
-from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
-from agent_tui.providers.base import ModelRequest, ToolSchema
+from agent_tui.core.events import StreamPart
+from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
 from agent_tui.providers.scenario import Fault, Reply, Scenario, Scene, ScriptedCall
 from agent_tui.providers.scripted import Scripted, split_text
-
-TOOLS = tuple(
-    ToolSchema(name, f"{name} does what it says.", {"type": "object", "properties": {}})
-    for name in (
-        "read_file",
-        "write_file",
-        "edit_file",
-        "find_files",
-        "search_files",
-        "run_command",
-    )
-)
-
-
-def ask(*messages: Message | str, tools: tuple[ToolSchema, ...] = TOOLS) -> ModelRequest:
-    said = tuple(UserMessage(m, origin="human") if isinstance(m, str) else m for m in messages)
-    return ModelRequest("scripted", "Be helpful.", said, tools)
-
-
-async def play(provider: Scripted, request: ModelRequest) -> list[StreamPart]:
-    return [part async for part in provider.stream(request)]
-
-
-def text(parts: list[StreamPart]) -> str:
-    return "".join(part.text for part in parts if isinstance(part, TextDelta))
-
-
-def calls(parts: list[StreamPart]) -> list[ToolCall]:
-    drafts = {p.index: [p.call_id, p.name, ""] for p in parts if isinstance(p, ToolCallBegan)}
-    for part in parts:
-        if isinstance(part, ToolCallDelta):
-            drafts[part.index][2] += part.arguments
-    return [ToolCall(*draft) for draft in drafts.values()]
-
-
-def answer(parts: list[StreamPart]) -> AssistantMessage:
-    return AssistantMessage(text(parts), tuple(calls(parts)))
-
-
-def ended(parts: list[StreamPart]) -> ReplyEnded:
-    assert isinstance(parts[-1], ReplyEnded)
-    assert sum(isinstance(part, ReplyEnded) for part in parts) == 1
-    return parts[-1]
+from tests.providers.replies import answer, ask, calls, ended, play, text, thinking
 
 
 async def test_a_script_is_played_in_order_whatever_the_prompt() -> None:
@@ -72,7 +21,7 @@ async def test_a_script_is_played_in_order_whatever_the_prompt() -> None:
     assert text(await play(provider, ask("x"))) == "one"
     second = await play(provider, ask("x"))
     assert text(second) == "two"
-    assert "".join(p.text for p in second if isinstance(p, ThinkDelta)) == "hm"
+    assert thinking(second) == "hm"
     assert ended(second).finish_reason == "stop"
 
 

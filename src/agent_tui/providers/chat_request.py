@@ -1,0 +1,147 @@
+"""Our messages as an OpenAI-compatible server wants them."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from agent_tui.core.messages import (
+    Content,
+    MediaPart,
+    Part,
+    TextPart,
+    ThinkPart,
+    ToolCall,
+    UnknownPart,
+    text_of,
+    thinking_of,
+)
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.providers.base import ModelRequest, ToolSchema
+
+_AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+
+
+def write_messages(request: ModelRequest, *, with_reasoning: bool) -> list[dict[str, Any]]:
+    """The system prompt and the messages, which must be repaired: each call with its result.
+
+    Thinking is never sent as text; ``with_reasoning`` sends that of tool-calling turns as
+    ``reasoning_content``, which some servers demand and others refuse.
+    """
+    wire: list[dict[str, Any]] = []
+    if request.system_prompt:
+        wire.append({"role": "system", "content": _sendable(request.system_prompt)})
+    for message in request.messages:
+        fields = _write_message(message, with_reasoning)
+        if fields is not None:
+            wire.append(fields)
+    return wire
+
+
+def write_tools(tools: tuple[ToolSchema, ...]) -> list[dict[str, Any]]:
+    """The tools as function declarations."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools
+    ]
+
+
+def _write_message(message: Message, with_reasoning: bool) -> dict[str, Any] | None:
+    match message:
+        case UserMessage():
+            return {"role": "user", "content": _write_content(message.content)}
+        case AssistantMessage():
+            return _write_answer(message, with_reasoning)
+        case ToolMessage():
+            return {
+                "role": "tool",
+                "tool_call_id": message.tool_call_id,
+                "content": _plain_content(message.content),
+            }
+        case _:
+            assert_never(message)
+
+
+def _write_answer(message: AssistantMessage, with_reasoning: bool) -> dict[str, Any] | None:
+    """An assistant turn; None for one that holds nothing but thinking: servers refuse it."""
+    text = _plain_content(message.content)
+    if not message.tool_calls:
+        return {"role": "assistant", "content": text} if text else None
+    fields: dict[str, Any] = {
+        "role": "assistant",
+        "content": text,
+        "tool_calls": [_write_call(call) for call in message.tool_calls],
+    }
+    thinking = thinking_of(message.content)
+    if with_reasoning and thinking:
+        fields["reasoning_content"] = _sendable(thinking)
+    return fields
+
+
+def _write_call(call: ToolCall) -> dict[str, Any]:
+    arguments = _sendable(call.arguments) or "{}"
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
+
+
+def _plain_content(content: Content) -> str:
+    """Text for the roles that may hold nothing else; what cannot be sent is named."""
+    if isinstance(content, str):
+        return _sendable(content)
+    said = (
+        text_of((part,)) or _name_part(part) for part in content if not isinstance(part, ThinkPart)
+    )
+    return _sendable("".join(said))
+
+
+def _write_content(content: Content) -> str | list[dict[str, Any]]:
+    """A user's content: a string where it is all text, which every server understands."""
+    if isinstance(content, str):
+        return _sendable(content)
+    parts = [part for part in content if not isinstance(part, ThinkPart)]
+    if all(isinstance(part, TextPart) for part in parts):
+        return _sendable(text_of(content))
+    return [_write_part(part) for part in parts]
+
+
+def _write_part(part: Part) -> dict[str, Any]:
+    match part:
+        case TextPart(text):
+            return {"type": "text", "text": _sendable(text)}
+        case MediaPart(kind="audio_url", url=url) if url.startswith("data:"):
+            return _write_audio(url)
+        case MediaPart(kind=kind, url=url):
+            return {"type": kind, kind: {"url": url}}
+        case ThinkPart() | UnknownPart():
+            return {"type": "text", "text": _name_part(part)}
+        case _:
+            assert_never(part)
+
+
+def _write_audio(url: str) -> dict[str, Any]:
+    kind, _, data = url.removeprefix("data:").partition(";base64,")
+    audio_format = _AUDIO_FORMATS.get(kind, kind.rpartition("/")[2])
+    return {"type": "input_audio", "input_audio": {"data": data, "format": audio_format}}
+
+
+def _name_part(part: Part) -> str:
+    """Words in place of a part that this role or this server cannot hold."""
+    if isinstance(part, MediaPart):
+        return f"[{part.kind.removesuffix('_url')}]"
+    if isinstance(part, UnknownPart):
+        return f"[a part of type {part.fields.get('type', 'unknown')!s:.40}]"
+    return ""
+
+
+def _sendable(text: str) -> str:
+    """Half surrogate pairs cannot be sent: they are replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,243 @@
+"""What went wrong between us and a server, in one sentence that holds no key.
+
+Every text that a server sent is redacted, cleaned and cut before it is shown.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from agent_tui.core.errors import ProviderError
+from agent_tui.core.text import clean
+from agent_tui.providers.secret import Secret
+
+RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
+_LONGEST = 400
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota", re.IGNORECASE)
+_PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Whom a request went to, for words: ``key_source`` says where the key came from."""
+
+    url: str
+    model: str
+    key: Secret
+    key_source: str
+
+    @property
+    def shown_url(self) -> str:
+        """The address without user name, password and query."""
+        parts = urlsplit(self.url)
+        place = parts.netloc.rpartition("@")[2]
+        return self.quote(urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", "")))
+
+    def quote(self, text: str) -> str:
+        """A foreign text made fit to be shown: no key, no control characters, one line."""
+        text = clean(self.key.redact(text[:20_000]))
+        text = " ".join(text.split())
+        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def explain_status(
+    server: Server, status: int, body: Any, headers: Mapping[str, str]
+) -> ProviderError:
+    """An answer with a status of 4xx or 5xx."""
+    words = server.quote(read_words(body))
+    is_spent = status == 429 and _QUOTA.search(words) is not None
+    said = f' It says: "{words}"' if words else ""
+    return ProviderError(
+        _sentence(server, status, is_spent) + said,
+        status=status,
+        retryable=status in RETRYABLE_STATUSES and not is_spent,
+        retry_after_seconds=read_retry_after(headers),
+    )
+
+
+def explain_error_event(server: Server, body: Any, *, begun: bool) -> ProviderError:
+    """An error that a server sent inside a stream, or in place of one with status 200."""
+    words = server.quote(read_words(body))
+    code = body.get("code") if isinstance(body, dict) else None
+    status = code if isinstance(code, int) and 400 <= code < 600 else None
+    fatal = status is not None and status not in RETRYABLE_STATUSES
+    said = f': "{words}"' if words else "."
+    return ProviderError(
+        f"{server.shown_url} ended the answer with an error{said}",
+        status=status,
+        retryable=not begun and not fatal,
+    )
+
+
+def explain_connection(server: Server, error: BaseException) -> ProviderError:
+    """A connection that was not made, or that broke before the server said a word."""
+    return ProviderError(_connection_sentence(server, error), retryable=True)
+
+
+def explain_cut(server: Server, *, begun: bool) -> ProviderError:
+    """A stream that ended without saying so."""
+    what = "in the middle of the answer" if begun else "before the answer"
+    again = "" if begun else " Ask again."
+    return ProviderError(
+        f"The connection to {server.shown_url} ended {what}.{again}", retryable=not begun
+    )
+
+
+def explain_silence(server: Server, seconds: float, *, begun: bool) -> ProviderError:
+    """A server that stopped talking, or never began."""
+    what = "went silent in the middle of the answer" if begun else "did not begin to answer"
+    return ProviderError(
+        f"{server.shown_url} {what}: nothing came for {seconds:g} seconds.", retryable=not begun
+    )
+
+
+def explain_garbage(server: Server, sample: str, *, begun: bool) -> ProviderError:
+    """An answer that is no chat stream."""
+    if _PAGE.match(sample):
+        return ProviderError(
+            f"{server.shown_url} answered with a web page instead of a reply. "
+            "Check the base URL: most end in /v1."
+        )
+    words = server.quote(sample)[:120]
+    said = f": {words}" if words else "."
+    return ProviderError(
+        f"{server.shown_url} sent something that is not a chat stream{said}", retryable=not begun
+    )
+
+
+def read_words(body: Any) -> str:
+    """What a server says is wrong, out of the shapes that error bodies come in."""
+    if isinstance(body, bytes):
+        body = body.decode("utf-8", "replace")
+    if isinstance(body, str):
+        return _read_text(body)
+    if isinstance(body, dict):
+        for name in ("message", "error", "detail", "error_description", "msg", "errors"):
+            if body.get(name):
+                return read_words(body[name])
+    if isinstance(body, list) and body:
+        return read_words(body[0])
+    return json.dumps(body, ensure_ascii=False, default=str) if body else ""
+
+
+def _read_text(text: str) -> str:
+    if text.lstrip()[:1] in {"{", "["}:
+        try:
+            return read_words(json.loads(text))
+        except (ValueError, RecursionError):
+            return text
+    if _PAGE.match(text):
+        title = re.search(r"<title>([^<]{1,200})</title>", text, re.IGNORECASE)
+        return title[1] if title else ""
+    return text
+
+
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
+    """How long to wait in seconds: from a number, or from a date (by the server's own clock)."""
+    from datetime import UTC, datetime
+    from email.utils import parsedate_to_datetime
+
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None or not value:
+        return seconds
+    try:
+        until = parsedate_to_datetime(value)
+        sent = headers.get("date")
+        now = parsedate_to_datetime(sent) if sent else datetime.now(UTC)
+        return max(0.0, (until - now).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e9 else None
+
+
+def _sentence(server: Server, status: int, is_spent: bool) -> str:
+    url = server.shown_url
+    match status:
+        case 400 | 422:
+            return f"{url} refused the request ({status})."
+        case 401:
+            return f"{url} did not accept {_name_key(server)} ({status}). Check that key."
+        case 402:
+            return f"{url} wants to be paid first ({status}): look at your account there."
+        case 403:
+            return (
+                f"{url} forbids this ({status}): {_name_key(server)} may not use "
+                f"{server.quote(server.model)}."
+            )
+        case 404:
+            return (
+                f"{url} knows no model {server.quote(server.model)}, or is not the right "
+                f"address ({status}). Check --model and the base URL."
+            )
+        case 408:
+            return f"{url} gave up waiting for the request ({status})."
+        case 413:
+            return f"The request is too large for {url} ({status}): compact the conversation."
+        case 429 if is_spent:
+            return f"The quota of {_name_key(server)} at {url} is used up ({status})."
+        case 429:
+            return f"{url} asks to slow down ({status})."
+        case _ if status >= 500:
+            return f"{url} has a problem of its own ({status})."
+        case _:
+            return f"{url} answered with status {status}."
+
+
+def _name_key(server: Server) -> str:
+    return f"the key from {server.key_source}" if server.key else "a request without a key"
+
+
+def _connection_sentence(server: Server, error: BaseException) -> str:
+    url, place = server.shown_url, urlsplit(server.url).hostname or server.url
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            reason = server.quote(cause.verify_message)
+            return f"{url} is not trusted: its certificate was refused ({reason})."
+        if isinstance(cause, ssl.SSLError):
+            return f"{url} does not speak TLS as expected: should it begin with http://?"
+        if isinstance(cause, socket.gaierror):
+            return f"The host {server.quote(place)} was not found. Check the base URL {url}."
+        if isinstance(cause, OSError) and cause.errno == errno.ECONNREFUSED:
+            return f"{url} refused the connection: is the server running?"
+        if isinstance(cause, OSError) and cause.errno in {errno.ENETUNREACH, errno.EHOSTUNREACH}:
+            return f"{url} cannot be reached: there is no way to that network."
+        if isinstance(cause, OSError) and cause.errno == errno.ECONNRESET:
+            return f"{url} closed the connection before it answered."
+        if type(cause).__name__ == "ConnectTimeout":
+            return f"{url} could not be reached: it does not answer to a connection."
+        if type(cause).__name__ in {"RemoteProtocolError", "ReadError"}:
+            return f"{url} closed the connection before it answered."
+    return f"{url} could not be reached ({server.quote(str(error)) or type(error).__name__})."
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what led to it, groups included; never in circles."""
+    waiting: list[BaseException] = [error]
+    seen: set[int] = set()
+    while waiting:
+        cause = waiting.pop(0)
+        if id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        waiting += [link for link in (cause.__cause__, cause.__context__) if link is not None]
+        waiting += getattr(cause, "exceptions", ())
