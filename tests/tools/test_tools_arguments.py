@@ -7,22 +7,22 @@ import json
 import pytest
 
 from agent_tui.core.errors import ToolError
-from agent_tui.tools.arguments import describe_tool, parse_arguments
+from agent_tui.tools.arguments import parse_arguments, schema_of
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.read_file import ReadFile, ReadFileArguments
 
 
 def test_every_tool_has_a_schema_whose_fields_are_described() -> None:
     for tool in builtin_tools():
-        name, description, parameters = describe_tool(tool)
-        assert name == tool.name
-        assert description
-        assert parameters["type"] == "object"
-        assert parameters["additionalProperties"] is False
-        for field in parameters["properties"].values():
+        schema = schema_of(tool)
+        assert schema["name"] == tool.name
+        assert schema["description"]
+        assert schema["parameters"]["type"] == "object"
+        assert schema["parameters"]["additionalProperties"] is False
+        for field in schema["parameters"]["properties"].values():
             assert field["description"]
             assert "title" not in field
-        json.dumps(parameters)
+        json.dumps(schema)
 
 
 def test_only_tools_with_side_effects_need_approval() -> None:

@@ -13,9 +13,10 @@ from agent_tui.tools.base import AnyTool, Parameters, Tool
 _LONGEST = 8_000_000
 
 
-def describe_tool(tool: AnyTool) -> tuple[str, str, dict[str, Any]]:
-    """A tool as a model is told of it: name, description, and its parameters as JSON schema."""
-    return tool.name, tool.description, _without_titles(tool.parameters.model_json_schema())
+def schema_of(tool: AnyTool) -> dict[str, Any]:
+    """A tool as a model is told of it: ``name``, ``description`` and ``parameters``."""
+    schema = _without_titles(tool.parameters.model_json_schema())
+    return {"name": tool.name, "description": tool.description, "parameters": schema}
 
 
 def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:

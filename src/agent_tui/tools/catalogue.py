@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agent_tui.tools.arguments import describe_tool, parse_arguments
 from agent_tui.tools.base import AnyTool
 from agent_tui.tools.edit_file import EditFile
 from agent_tui.tools.find_files import FindFiles
@@ -10,8 +9,6 @@ from agent_tui.tools.read_file import ReadFile
 from agent_tui.tools.run_command import RunCommand
 from agent_tui.tools.search_files import SearchFiles
 from agent_tui.tools.write_file import WriteFile
-
-__all__ = ["builtin_tools", "describe_tool", "parse_arguments"]
 
 
 def builtin_tools() -> tuple[AnyTool, ...]:
