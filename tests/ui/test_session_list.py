@@ -1,0 +1,220 @@
+"""The session list: everything is found, nothing is lost, ten thousand rows do not stall it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
+from textual.pilot import Pilot
+
+from agent_tui.core.errors import SessionBusy, StorageError
+from agent_tui.core.summary import SessionGlance
+from agent_tui.ui.screens.session_list import SessionListScreen
+from agent_tui.ui.widgets.rows import Rows
+from tests.ui.stage import Stage
+
+
+def glance(number: int, title: str = "", cwd: str = "/home/me/project") -> SessionGlance:
+    at = f"2026-01-{1 + number % 28:02d}T{number // 28 % 24:02d}:00:00Z"
+    return SessionGlance(
+        session_id=f"s{number}",
+        folder=f"/sessions/s{number}",
+        title=title or f"session {number}",
+        cwd=cwd,
+        created_at=at,
+        updated_at=at,
+        size_bytes=1_000 + number,
+        archives=number % 3,
+        first_prompt=f"prompt of {number}",
+    )
+
+
+class Sessions:
+    """The engine's part, in memory."""
+
+    def __init__(self, *glances: SessionGlance) -> None:
+        self.all = {each.session_id: each for each in glances}
+        self.trash: dict[str, SessionGlance] = {}
+        self.error: Exception | None = None
+
+    async def list_sessions(self) -> list[SessionGlance]:
+        if self.error:
+            raise self.error
+        return list(self.all.values())
+
+    async def rename_session(self, session_id: str, title: str) -> None:
+        self.all[session_id] = replace(self.all[session_id], title=title)
+
+    async def delete_session(self, session_id: str) -> str:
+        if self.error:
+            raise self.error
+        self.trash[f"trash-{session_id}"] = self.all.pop(session_id)
+        return f"trash-{session_id}"
+
+    async def undelete_session(self, token: str) -> None:
+        back = self.trash.pop(token)
+        self.all[back.session_id] = back
+
+
+def show(sessions: Sessions, current: str = "") -> Stage:
+    return Stage(screen=SessionListScreen(sessions, current))
+
+
+def rows(app: Stage) -> Rows:
+    return app.screen.query_one(Rows)
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+THREE = (glance(1, "Fix the parser"), glance(2, "Écrire des tests"), glance(3, "", "/srv/website"))
+
+
+async def test_the_newest_stands_first_and_enter_opens_it() -> None:
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot)
+        lines = [line for line in app.text.splitlines() if "session 3" in line or "parser" in line]
+        assert "session 3" in lines[0]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.results == [("open", "s3")]
+
+
+async def test_a_second_click_opens_what_the_first_chose() -> None:
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.click(Rows, offset=(6, 2))
+        await pilot.pause()
+        assert app.results == []
+        await pilot.click(Rows, offset=(6, 2))
+        await pilot.pause()
+        assert app.results == [("open", "s1")]
+
+
+async def test_typing_in_the_filter_narrows_the_list_and_enter_opens() -> None:
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("slash", *"pars")
+        await pilot.pause()
+        assert rows(app).count == 1
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.results == [("open", "s1")]
+
+
+async def test_the_filter_finds_projects_and_prompts_too() -> None:
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("slash", *"website", "space", "3")
+        await pilot.pause()
+        assert rows(app).count == 1
+        await pilot.press("escape")
+        await pilot.pause()
+        assert rows(app).count == 3
+        assert app.results == []
+
+
+async def test_n_begins_a_new_session_and_escape_leaves() -> None:
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("n")
+        await pilot.pause()
+        assert app.results == [("new", "")]
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.results == [None]
+
+
+async def test_a_rename_shows_and_is_kept() -> None:
+    sessions = Sessions(*THREE)
+    async with (app := show(sessions)).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("r", "ctrl+u", *"better", "enter")
+        await settle(pilot)
+        assert sessions.all["s3"].title == "better"
+        assert "better" in app.text
+
+
+async def test_a_deleted_session_comes_back_with_u() -> None:
+    sessions = Sessions(*THREE)
+    async with (app := show(sessions)).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("d")
+        await settle(pilot)
+        assert "s3" not in sessions.all
+        assert rows(app).count == 2
+        await pilot.press("u")
+        await settle(pilot)
+        assert "s3" in sessions.all
+        assert rows(app).count == 3
+
+
+async def test_the_open_session_cannot_be_deleted() -> None:
+    sessions = Sessions(*THREE)
+    async with show(sessions, current="s3").run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("d")
+        await settle(pilot)
+        assert "s3" in sessions.all
+
+
+async def test_a_failure_is_one_sentence_and_the_list_lives_on() -> None:
+    sessions = Sessions(*THREE)
+    async with (app := show(sessions)).run_test(size=(100, 24), notifications=True) as pilot:
+        await settle(pilot)
+        sessions.error = SessionBusy("Another window holds the session (pid 12).")
+        await pilot.press("d")
+        await settle(pilot)
+        await pilot.pause(0.3)
+        assert "Another window holds" in app.text
+        assert rows(app).count == 3
+
+
+async def test_an_unreadable_store_says_why() -> None:
+    sessions = Sessions()
+    sessions.error = StorageError("The disk refused.")
+    async with (app := show(sessions)).run_test() as pilot:
+        await settle(pilot)
+        assert "The disk refused." in app.text
+
+
+async def test_without_sessions_it_says_how_to_begin() -> None:
+    async with (app := show(Sessions())).run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        assert "Press n" in app.text
+        await pilot.press("enter", "d", "r", "u")
+        await settle(pilot)
+        assert app.results == []
+
+
+async def test_a_title_is_text_and_is_cleaned() -> None:
+    hostile = glance(1, "[@click=app.quit]x[/] \x1b[2J\u202e")
+    async with (app := show(Sessions(hostile))).run_test() as pilot:
+        await settle(pilot)
+        assert "[@click=app.quit]x[/] ␛[2J<U+202E>" in app.text
+
+
+async def test_the_preview_shows_the_first_prompt_where_there_is_room() -> None:
+    async with (app := show(Sessions(*THREE))).run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        assert "prompt of 3" in app.text
+        await pilot.press("down")
+        await pilot.pause()
+        assert "prompt of 2" in app.text
+
+
+async def test_ten_thousand_sessions_filter_within_a_frame_or_two() -> None:
+    many = Sessions(*(glance(number) for number in range(10_000)))
+    async with (app := show(many)).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, SessionListScreen)
+        began = perf_counter()
+        screen._refilter()
+        assert perf_counter() - began < 0.1
+        await pilot.press("end")
+        await pilot.pause()
+        assert rows(app).cursor == 9_999
