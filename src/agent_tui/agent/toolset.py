@@ -10,8 +10,8 @@ from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord
 from agent_tui.providers.base import ToolSchema
+from agent_tui.tools.arguments import parse_arguments, schema_of
 from agent_tui.tools.base import AnyTool, ToolContext
-from agent_tui.tools.catalogue import describe_tool, parse_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Toolset:
     def __init__(self, tools: Iterable[AnyTool], context: ToolContext) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._context = context
-        self.schemas = tuple(ToolSchema(*describe_tool(tool)) for tool in self._tools.values())
+        self.schemas = tuple(ToolSchema(**schema_of(tool)) for tool in self._tools.values())
 
     def has_side_effects(self, call: ToolCall) -> bool:
         """Whether the call may change the world: it must be durable before it runs."""

@@ -20,14 +20,18 @@ from agent_tui.agent.wire import Wire
 from agent_tui.config import Settings, data_root, load_settings
 from agent_tui.context.context import Context
 from agent_tui.context.tokens import TokenCounter
-from agent_tui.core.errors import SessionNotFound
-from agent_tui.core.records import ModelRecord, SessionHeader, SystemPrompt
+from agent_tui.core.errors import AgentTuiError, SessionNotFound
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import ModelRecord, SessionHeader, SystemPrompt, UserMessage
 from agent_tui.core.summary import SessionGlance
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
+from agent_tui.runtime.files import FileList
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession, Parts
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from agent_tui.tools.base import FileMemory, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
@@ -37,6 +41,8 @@ NO_MODEL = (
     "or start the embedded demo with: agent-tui --demo"
 )
 DEFAULT_MODEL = "gpt-4.1"
+_HISTORY_SESSIONS = 10
+_HISTORY_PROMPTS = 500
 
 
 class Engine:
@@ -57,7 +63,8 @@ class Engine:
         self.settings = settings
         self.workspace = workspace
         self.suggestions = suggestions
-        self._launch = launch
+        self.launch = launch
+        self._files = FileList(workspace)
         self._store = store
         self._provider = provider
         self._model = model
@@ -164,9 +171,9 @@ class Engine:
 
     async def open_launched(self) -> OpenSession:
         """Open what the command line asked for: a session by id, the latest, or a new one."""
-        if self._launch.resume:
-            return await self.open_session(self._launch.resume)
-        if self._launch.latest:
+        if self.launch.resume:
+            return await self.open_session(self.launch.resume)
+        if self.launch.latest:
             return await self.latest_session()
         return await self.new_session()
 
@@ -175,18 +182,22 @@ class Engine:
         await session.load()
         return session
 
-    def _parts(self, log: SessionLog, wire: Wire) -> Parts:
+    def _parts(self, log: SessionLog, wire: Wire, model: str = "") -> Parts:
         workspace = self._workspace_of(log)
-        context = Context(log, self._counter)
-        approvals = Approvals(wire.emit, yolo=self._launch.yolo)
+        counter, window = self._counter, self._window
+        if model and model != self._model:
+            counter, window = TokenCounter(model), self.settings.context.window or window_of(model)
+        model = model or self._model
+        context = Context(log, counter)
+        approvals = Approvals(wire.emit, yolo=self.launch.yolo)
         toolset = Toolset(builtin_tools(), ToolContext(workspace, FileMemory()))
         chosen = self.settings.context
         compactor = Compactor(
             context=context,
             provider=self._provider,
-            model=self._model,
+            model=model,
             policy=CompactionPolicy(
-                window=self._window,
+                window=window,
                 reserved=chosen.reserved,
                 ratio=chosen.ratio,
                 strategy=chosen.strategy,
@@ -199,7 +210,7 @@ class Engine:
         agent = Agent(
             context=context,
             provider=self._provider,
-            model=self._model,
+            model=model,
             system_prompt=log.state.system_prompt,
             toolset=toolset,
             approvals=approvals,
@@ -207,7 +218,7 @@ class Engine:
             wire=wire,
             limits=Limits(self.settings.agent.max_steps, self.settings.agent.max_attempts),
         )
-        return Parts(context, agent, approvals, compactor, toolset, self._model)
+        return Parts(context, agent, approvals, compactor, toolset, self._provider.name, model)
 
     def _workspace_of(self, log: SessionLog) -> Path:
         """Where the session's tools work: its own folder, except that a demo's is made anew."""
@@ -215,6 +226,30 @@ class Engine:
         if header is None or not header.cwd or self._temporary is not None:
             return self.workspace
         return Path(header.cwd)
+
+    def complete_path(self, typed: str) -> list[str]:
+        """Paths of the workspace that hold what was typed; blocks, so call it in a thread."""
+        return self._files.matching(typed)
+
+    async def prompt_history(self) -> list[str]:
+        """What was asked in the latest sessions of the workspace, oldest first."""
+        return await asyncio.to_thread(self._read_prompts)
+
+    def _read_prompts(self) -> list[str]:
+        rows = [row for row in self._store.list() if row.cwd == str(self.workspace)]
+        prompts: list[str] = []
+        for row in reversed(rows[:_HISTORY_SESSIONS]):
+            try:
+                state = read_log(Path(row.folder) / LIVE)
+            except AgentTuiError:
+                continue
+            records = (entry.record for entry in state.messages)
+            prompts += [
+                text_of(record.content)
+                for record in records
+                if isinstance(record, UserMessage) and record.origin in ("human", "steer")
+            ]
+        return prompts[-_HISTORY_PROMPTS:]
 
     async def rename_session(self, session_id: str, title: str) -> None:
         """Name a session that is not open here."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,8 +17,23 @@ from agent_tui.agent.wire import Wire
 from agent_tui.context.compaction import CompactionDraft, view_past
 from agent_tui.context.context import Context
 from agent_tui.core.errors import SessionError, SessionReadOnly
-from agent_tui.core.events import ApprovalAnswer, Event, Reverted, TurnEnd
-from agent_tui.core.records import CompactionRecord, Record, RevertReason, TitleRecord
+from agent_tui.core.events import (
+    ApprovalAnswer,
+    Event,
+    PromptJoined,
+    Reverted,
+    StatusChanged,
+    TurnEnd,
+)
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.records import (
+    CompactionRecord,
+    ModelRecord,
+    Record,
+    RevertReason,
+    TitleRecord,
+    UserMessage,
+)
 from agent_tui.core.summary import (
     ArchiveGlance,
     CheckpointGlance,
@@ -44,14 +60,15 @@ class Parts:
     approvals: Approvals
     compactor: Compactor
     toolset: Toolset
+    provider: str
     model: str
 
 
 class Assemble(Protocol):
     """Builds the parts of a session over its log and wire."""
 
-    def __call__(self, log: SessionLog, wire: Wire) -> Parts:
-        """The parts, not yet restored."""
+    def __call__(self, log: SessionLog, wire: Wire, model: str = "") -> Parts:
+        """The parts, not yet restored; an empty model means the one of this run."""
         ...
 
 
@@ -61,6 +78,7 @@ class OpenSession:
     def __init__(self, log: SessionLog, assemble: Assemble) -> None:
         self._log = log
         self._wire = Wire()
+        self._assemble = assemble
         self._parts = assemble(log, self._wire)
         self._busy = False
 
@@ -112,6 +130,16 @@ class OpenSession:
         return len(self._log.state.damaged)
 
     @property
+    def message_count(self) -> int:
+        """How many messages the live log holds on its active path."""
+        return len(self._log.state.messages)
+
+    @property
+    def notices(self) -> list[str]:
+        """What was found and put right on opening, for the user to know."""
+        return self._log.notices
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing has been said yet."""
         return not self._log.state.messages
@@ -135,6 +163,20 @@ class OpenSession:
             return await self._parts.agent.run_turn(prompt)
         finally:
             self._busy = False
+
+    async def run_shell(self, command: str) -> None:
+        """Run a command that the user typed, and let the agent see what it printed."""
+        self._require_idle()
+        call = ToolCall("shell", "run_command", json.dumps({"command": command}))
+        self._busy = True
+        try:
+            outcome = await self._parts.toolset.carry_out(call, Approvals(_ignore, yolo=True))
+        finally:
+            self._busy = False
+        text = f"I ran `{command}`:\n\n```\n{outcome.result.output.rstrip()}\n```"
+        message = UserMessage(text, origin="human", turn=self._parts.context.last_turn)
+        await settle(self._parts.context.append(message, durability=Durability.D1))
+        self._wire.emit(PromptJoined(text))
 
     def steer(self, prompt: str) -> None:
         """Let a message join the running turn at its next step."""
@@ -191,7 +233,7 @@ class OpenSession:
 
     async def archives(self) -> list[ArchiveGlance]:
         """Every rotated log, newest first."""
-        return await asyncio.to_thread(self._log.archives)
+        return (await asyncio.to_thread(self._log.archives))[::-1]
 
     async def open_archive(self, number: int) -> BrowsedSession:
         """An archive, read-only; raises UnknownArchive."""
@@ -276,6 +318,20 @@ class OpenSession:
         title = first_line(title, 200)
         await settle(self._log.append(TitleRecord(title), durability=Durability.D1))
 
+    async def use_model(self, model: str) -> None:
+        """Ask another model from here on."""
+        self._require_idle()
+        parts = self._assemble(self._log, self._wire, model)
+        record = ModelRecord(parts.provider, parts.model)
+        await settle(self._log.append(record, durability=Durability.D1))
+        self._parts = parts
+        await self.load()
+        self._wire.emit(StatusChanged(self.gauge, None, parts.model))
+
+    async def prune_archives(self, keep: int) -> list[int]:
+        """Delete all but the newest ``keep`` archives; returns the numbers that went."""
+        return await settle(self._log.prune(keep))
+
     async def follow(self) -> bool:
         """Take in what another process wrote; True when there was something new."""
         if not await self._log.reload():
@@ -295,3 +351,7 @@ class OpenSession:
         self._require_writable()
         if self._busy:
             raise SessionError("A turn is running: interrupt it with Esc first.")
+
+
+def _ignore(_event: Event) -> None:
+    """For approvals that nobody has to hear of."""

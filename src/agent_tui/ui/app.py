@@ -1,0 +1,109 @@
+"""The app: first frame first, then the engine in a thread, then the session on the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.binding import Binding
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.resources import stylesheet
+from agent_tui.ui.commands import CommandProvider
+from agent_tui.ui.screens.chat import ChatScreen
+from agent_tui.ui.theme import THEMES, token_defaults
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.engine import Engine
+    from agent_tui.runtime.launch import Launch
+
+_SECOND_PRESS_SECONDS = 2.0
+
+
+class AgentTui(App[int]):
+    """Owns the engine and the themes; everything else is on a screen."""
+
+    TITLE = "agent-tui"
+    CSS_PATH = [stylesheet("base.tcss")]
+    COMMANDS = {CommandProvider}
+    MODES = {"chat": ChatScreen}
+    DEFAULT_MODE = "chat"
+    BINDINGS = [Binding("ctrl+c", "copy_or_quit", show=False, priority=True)]
+
+    def __init__(self, launch: Launch) -> None:
+        super().__init__()
+        self.launch = launch
+        self.engine: Engine | None = None
+        self._quit_pressed_at = -_SECOND_PRESS_SECONDS
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = THEMES[0].name
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return token_defaults(dark=self.current_theme.dark)
+
+    def on_ready(self) -> None:
+        """The first frame is out: settle the collector, then load what is heavy."""
+        gc.freeze()
+        gc.enable()
+        gc.set_threshold(20_000, 20, 100)
+        sys.setswitchinterval(0.0005)
+        self.run_worker(self._start_engine(), group="engine", exit_on_error=False)
+
+    async def _start_engine(self) -> None:
+        chat = self.chat
+        try:
+            self.engine = await asyncio.to_thread(_assemble, self.launch)
+            theme = self.engine.settings.ui.theme
+            if theme in self.available_themes:
+                self.theme = theme
+            await chat.begin(self.engine)
+            await self.engine.warm()
+        except AgentTuiError as error:
+            chat.show_failure(str(error))
+        except Exception as error:
+            self.log.error(error)
+            chat.show_failure(f"agent-tui could not start: {type(error).__name__}: {error}.")
+        gc.freeze()
+
+    @property
+    def chat(self) -> ChatScreen:
+        """The conversation, below whatever else is open."""
+        screen = self.screen_stack[0]
+        assert isinstance(screen, ChatScreen)
+        return screen
+
+    async def action_copy_or_quit(self) -> None:
+        """Copy what is selected; else the second press within two seconds quits."""
+        if selected := self.screen.get_selected_text():
+            self.copy_to_clipboard(selected)
+            self.screen.clear_selection()
+            return
+        now = time.monotonic()
+        if now - self._quit_pressed_at < _SECOND_PRESS_SECONDS:
+            await self.leave()
+            return
+        self._quit_pressed_at = now
+        self.chat.show_hint("Press Ctrl+C again to quit.")
+
+    async def leave(self) -> None:
+        """Interrupt what runs, let the log settle, and exit."""
+        await self.chat.end()
+        if self.engine is not None:
+            await self.engine.aclose()
+        self.exit(0)
+
+
+def _assemble(launch: Launch) -> Engine:
+    from agent_tui.runtime.engine import Engine
+
+    return Engine.assemble(launch)
+
+
+def run_app(launch: Launch) -> int:
+    """Run the full-screen program; returns the exit code."""
+    return AgentTui(launch).run() or 0

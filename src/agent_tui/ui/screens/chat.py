@@ -1,0 +1,317 @@
+"""The conversation: timeline, composer, gauge and status, and the workers that act on the session.
+
+Data goes down, intent comes up as messages and commands. Acts run in one exclusive worker group,
+so that a turn, a revert and a compaction never overlap.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.worker import Worker, WorkerCancelled, WorkerFailed
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.events import (
+    ApprovalAnswer,
+    ApprovalRequest,
+    StepRetried,
+    TurnEnd,
+)
+from agent_tui.core.summary import CompactionReport, RotationReport
+from agent_tui.core.usage import Gauge, Usage
+from agent_tui.resources import stylesheet
+from agent_tui.ui.blocks import NoticeBlock
+from agent_tui.ui.command_runner import run_command
+from agent_tui.ui.commands import key_bindings
+from agent_tui.ui.screens.approval import ApprovalScreen
+from agent_tui.ui.widgets.composer import Composer
+from agent_tui.ui.widgets.gauge import TokenGauge
+from agent_tui.ui.widgets.status_line import StatusLine
+from agent_tui.ui.widgets.timeline import Timeline
+from agent_tui.ui.widgets.welcome import Welcome
+from agent_tui.ui.wire_view import WireView
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.engine import Engine
+    from agent_tui.runtime.open_session import OpenSession
+
+_ACTS = "session"
+_WIDGETS = ("timeline", "composer", "completion", "rows", "gauge", "status_line", "welcome")
+_SECOND_ESCAPE_SECONDS = 1.0
+_FOLLOW_SECONDS = 1.0
+_TURN_ENDS: dict[TurnEnd, str] = {
+    "max_steps": "Stopped at the limit of steps for one turn; say “go on” to continue.",
+    "rejected": "Stopped: the action was rejected. Say what to do instead.",
+}
+
+
+class ChatScreen(Screen[None]):
+    """Holds one open session; ``begin`` brings the engine when it is ready."""
+
+    CSS_PATH = [
+        *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
+        stylesheet("screens/chat.tcss"),
+    ]
+    BINDINGS = key_bindings()
+    AUTO_FOCUS = "Prompt"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.engine: Engine | None = None
+        self.session: OpenSession | None = None
+        self._stop_listening: Callable[[], None] | None = None
+        self._turn: Worker[None] | None = None
+        self._early_prompt = ""
+        self._escaped_at = -_SECOND_ESCAPE_SECONDS
+
+    def compose(self) -> ComposeResult:
+        yield Welcome()
+        yield Timeline()
+        yield Composer(self._complete_path)
+        with Horizontal(id="bottom"):
+            yield StatusLine()
+            yield TokenGauge()
+
+    def on_mount(self) -> None:
+        self.timeline = self.query_one(Timeline)
+        self.composer = self.query_one(Composer)
+        self.status = self.query_one(StatusLine)
+        self.gauge = self.query_one(TokenGauge)
+        self.welcome = self.query_one(Welcome)
+        self._view = WireView(self.timeline, self)
+        self.timeline.display = False
+        self.set_interval(_FOLLOW_SECONDS, self._follow)
+
+    def _complete_path(self, typed: str) -> list[str]:
+        return self.engine.complete_path(typed) if self.engine else []
+
+    # The session on the screen.
+
+    async def begin(self, engine: Engine) -> None:
+        """Take over the engine and open what the command line asked for."""
+        self.engine = engine
+        self.welcome.place = str(engine.workspace)
+        self.welcome.model = engine.model_label
+        self.welcome.suggestions = engine.suggestions
+        await self.show_session(await engine.open_launched())
+        if prompt := self._early_prompt or engine.launch.prompt:
+            self._early_prompt = ""
+            self.send(prompt)
+        self.composer.set_history(await engine.prompt_history())
+
+    async def show_session(self, session: OpenSession) -> None:
+        """Put a session on the screen in place of the one that is there, which is closed."""
+        before, self.session = self.session, session
+        if self._stop_listening is not None:
+            self._stop_listening()
+        self._stop_listening = session.subscribe(self._view.handle)
+        self.reload()
+        for notice in session.notices:
+            self.timeline.append(NoticeBlock(notice, "warning"))
+        if before is not None and self.engine is not None:
+            await self.engine.close_session(before)
+
+    def reload(self) -> None:
+        """Show the session as its log is now."""
+        session = self.session
+        if session is None:
+            return
+        self.timeline.load(session.records, damaged=session.damaged)
+        self._view.forget()
+        self._show_facts(session)
+        self._show_conversation(shown=not session.is_empty)
+
+    def _show_facts(self, session: OpenSession) -> None:
+        self.gauge.gauge = session.gauge
+        self.status.title = session.title
+        self.status.model = session.model
+        self.status.banner = session.read_only
+        self.composer.read_only = session.read_only
+
+    def _show_conversation(self, *, shown: bool) -> None:
+        self.timeline.display = shown
+        self.welcome.display = not shown
+
+    async def _follow(self) -> None:
+        """A session that another window writes is followed live."""
+        session = self.session
+        if session is not None and session.read_only and await session.follow():
+            self.reload()
+
+    async def end(self) -> None:
+        """Interrupt what runs, wait until the log is settled, and close the session."""
+        await self._interrupt_turn()
+        if self.session is not None and self.engine is not None:
+            await self.engine.close_session(self.session)
+
+    # What the user wants.
+
+    @on(Composer.Submitted)
+    def _take_prompt(self, event: Composer.Submitted) -> None:
+        if event.shell:
+            self.act(lambda session: session.run_shell(event.text))
+        else:
+            self.send(event.text)
+
+    @on(Welcome.Suggested)
+    def _take_suggestion(self, event: Welcome.Suggested) -> None:
+        self.send(event.text)
+
+    def send(self, prompt: str) -> None:
+        """Start a turn; steer the one that runs; wait while the engine is still starting."""
+        session = self.session
+        if session is None:
+            self._early_prompt = prompt
+            self.show_hint("Starting; your message goes out in a moment.")
+        elif session.busy:
+            session.steer(prompt)
+            self._view.queue_prompt(prompt)
+        else:
+            self._show_conversation(shown=True)
+            self._turn = self.act(lambda session: session.run_turn(prompt))
+
+    def act(self, start: Callable[[OpenSession], Coroutine[Any, Any, object]]) -> Worker[None]:
+        """Run an act on the session in the exclusive worker; a failure is shown, never raised."""
+        return self.run_worker(
+            self._act(start), group=_ACTS, exclusive=not self.is_busy, exit_on_error=False
+        )
+
+    async def _act(self, start: Callable[[OpenSession], Coroutine[Any, Any, object]]) -> None:
+        if self.session is None:
+            return
+        try:
+            await start(self.session)
+        except AgentTuiError as error:
+            self.show_failure(str(error))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is running."""
+        return self.session is not None and self.session.busy
+
+    @on(Composer.CommandEntered)
+    def _take_command(self, event: Composer.CommandEntered) -> None:
+        run_command(self, event.name, event.argument)
+
+    def action_command(self, name: str) -> None:
+        """A key of the command table was pressed."""
+        run_command(self, name, "")
+
+    @on(Timeline.CheckpointPressed)
+    def _take_checkpoint(self, event: Timeline.CheckpointPressed) -> None:
+        run_command(self, "revert", str(event.checkpoint))
+
+    @on(Timeline.CompactionPressed)
+    def _take_compaction(self, event: Timeline.CompactionPressed) -> None:
+        run_command(self, "compactions", str(event.archive))
+
+    @on(Timeline.ArchivePressed)
+    def _take_archive(self, event: Timeline.ArchivePressed) -> None:
+        run_command(self, "archives", str(event.archive))
+
+    @on(TokenGauge.AttributionRequested)
+    def _take_gauge_click(self) -> None:
+        run_command(self, "tokens", "")
+
+    def escape(self) -> None:
+        """Interrupt the turn; with nothing to interrupt, a second Esc offers to go back."""
+        if self.is_busy:
+            self.run_worker(self._interrupt_turn(), exit_on_error=False)
+            return
+        now = time.monotonic()
+        if now - self._escaped_at < _SECOND_ESCAPE_SECONDS and not self.composer.text:
+            run_command(self, "revert", "")
+        self._escaped_at = now
+        self.composer.focus()
+
+    async def _interrupt_turn(self) -> None:
+        if self._turn is not None and self._turn.is_running:
+            self._turn.cancel()
+            with suppress(WorkerCancelled, WorkerFailed):
+                await self._turn.wait()
+
+    # What the program has to say.
+
+    def show_failure(self, sentence: str) -> None:
+        """Show what went wrong where it cannot be missed, in the conversation."""
+        self._show_conversation(shown=True)
+        self.timeline.append(NoticeBlock(sentence, "error"))
+
+    def show_notice(self, sentence: str) -> None:
+        """Show a sentence of the program in the conversation."""
+        self._show_conversation(shown=True)
+        self.timeline.append(NoticeBlock(sentence))
+
+    def show_hint(self, sentence: str) -> None:
+        """Show a sentence in the status line for a few seconds."""
+        self.status.notice = sentence
+        self.set_timer(4, lambda: self._drop_hint(sentence))
+
+    def _drop_hint(self, sentence: str) -> None:
+        if self.status.notice == sentence:
+            self.status.notice = ""
+
+    # What the wire says beside the conversation.
+
+    def turn_began(self, turn: int) -> None:
+        self._show_conversation(shown=True)
+        self.composer.running = True
+        self.status.work = "thinking"
+        if self.session is not None:
+            self.status.title = self.session.title
+
+    def step_began(self, step: int) -> None:
+        self.status.notice = ""
+        self.status.work = "thinking"
+
+    def step_retried(self, event: StepRetried) -> None:
+        self.status.show_retry(event.attempt, event.wait_seconds, event.reason)
+
+    def turn_finished(self, end: TurnEnd, steps: int) -> None:
+        self.composer.running = False
+        self.status.work = self.status.notice = ""
+        self.timeline.settle()
+        self._view.forget()
+        if end in _TURN_ENDS:
+            self.show_notice(_TURN_ENDS[end])
+
+    def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
+        self.gauge.gauge = gauge
+        self.status.model = model or self.status.model
+
+    def approval_requested(self, request: ApprovalRequest) -> None:
+        self.status.work = "waiting for you"
+
+        def answered(answer: ApprovalAnswer | None) -> None:
+            if self.session is not None:
+                self.session.answer(request.id, answer or ApprovalAnswer("reject"))
+
+        self.app.push_screen(ApprovalScreen(request), answered)
+
+    def approval_answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:
+        self.status.work = "working"
+
+    def compaction_began(self, trigger: str, tokens: int) -> None:
+        self.status.work = "compacting the context"
+
+    def compaction_streamed(self, text: str) -> None:
+        self.status.notice = text.strip()[-60:] or self.status.notice
+
+    def compaction_finished(self, report: CompactionReport | None, reason: str) -> None:
+        self.status.work = "thinking" if self.is_busy else ""
+        self.status.notice = ""
+        if report is not None:
+            self.reload()
+
+    def reverted(self, report: RotationReport) -> None:
+        self.reload()
+        if report.prompt:
+            self.composer.set_text(report.prompt)
+        self.composer.focus()
