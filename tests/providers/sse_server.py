@@ -23,6 +23,9 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 
+_TLS = b"\x16"
+
+
 @dataclass(frozen=True)
 class Pause:
     """Silence, in seconds."""
@@ -173,7 +176,7 @@ class SseServer:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: request after request until somebody closes it."""
         try:
-            while (seen := await _read_request(reader)) is not None:
+            while (seen := await _read_request(reader, writer)) is not None:
                 self.requests.append(seen)
                 if self.hangs_up:
                     break
@@ -222,10 +225,13 @@ class SseServer:
         return bool(gone)
 
 
-async def _read_request(reader: asyncio.StreamReader) -> Seen | None:
-    head = await reader.readline()
-    if not head.strip():
+async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Seen | None:
+    first = await reader.read(1)
+    if first == _TLS:
+        writer.write(b"HTTP/1.1 400 Plain HTTP, please\r\nConnection: close\r\n\r\n")
+    if not first or first == _TLS:
         return None
+    head = first + await reader.readline()
     method, path, _ = head.decode("latin-1").split(" ", 2)
     headers: dict[str, str] = {}
     while (line := await reader.readline()).strip():

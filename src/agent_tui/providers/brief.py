@@ -1,7 +1,7 @@
 """Answers a request for a summary without a model: picks out of the brief what it says.
 
 The summary is extractive, so it claims nothing that the conversation did not say: what was asked,
-which tools were called on what, which lines spoke of errors.
+which tools were called on what and how they ended, which lines spoke of trouble.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ HEADINGS = (
     "Code state",
     "Important context",
 )
-_ROLE = re.compile(
-    r"^\W*(?:message\s+\d+\W*)?(?:role\W+)?(user|human|assistant|tool)\b[^\n]{0,40}$", re.IGNORECASE
-)
+_ROLE = re.compile(r"^(?:#+\s*message\s+\d+\W+|role\W+)(user|assistant|tool)\b", re.IGNORECASE)
+_PREVIOUS, _TRANSCRIPT = "# summary so far", "# transcript"
+_WISH = "above all, keep what matters for this:"
 _CALL = re.compile(
-    r"\b(edit_file|write_file|run_command)\b.{0,20}?\\?\"(?:path|command)\\?\"\s*:\s*\\?\"(.+?)\\?\"[,}]"
+    r"\b(edit_file|write_file|run_command)\b.{0,20}?\"(?:path|command)\"\s*:\s*"
+    r"\"((?:[^\"\\]|\\.)+)"
 )
-_PATH = re.compile(
-    r"(?<![\w/.-])((?:[\w@-]+/)+[\w@.-]+\.\w{1,5}|[\w@-]+\.(?:py|md|toml|json|txt))\b"
-)
+_DEFINED = re.compile(r"\b(?:def|class) (\w+)")
+_PATH = re.compile(r"(?<![\w/.-])((?:[\w@-]+/)*[\w@-]+\.(?:py|md|toml|json|txt|js|ts|rs|go|c))\b")
+_EXIT = re.compile(r"\[exit code (\d+)")
 _TROUBLE = re.compile(r"\b(?:FAIL(?:ED)?|\w*Error|Traceback|Exception|rejected|cannot)\b")
-_DECISION = re.compile(r"\b(?:must|never|always|decided|because|root cause|important|note)\b", re.I)
-_MOST = 6
+_DECISION = re.compile(r"\b(?:must|never|always|decided|because|root cause|invented)\b", re.I)
+_MOST, _MOST_FILES, _WIDTH = 8, 14, 160
 _DISCLOSURE = (
     "Picked out of the conversation by the scripted stand-in: a real model would write a summary."
 )
@@ -57,77 +58,128 @@ def is_brief(request: ModelRequest) -> bool:
     return sum(heading.lower() in asked for heading in HEADINGS) >= 4
 
 
-@dataclass(slots=True)
-class _Findings:
-    """What was found in a brief, in order, without repeats."""
-
-    prompts: list[str] = field(default_factory=list)
-    actions: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-    commands: list[str] = field(default_factory=list)
-    trouble: list[str] = field(default_factory=list)
-    decisions: list[str] = field(default_factory=list)
-
-
 def summarise_brief(request: ModelRequest) -> str:
     """A summary with the six sections, made of the brief's own words."""
-    found = _read_brief(text_of(request.messages[-1].content))
-    focus = found.prompts[-1] if found.prompts else "Not said in what was summarised."
-    sections = (
-        [focus],
-        [*(f"Command: `{command}`" for command in found.commands[-3:]), _files_line(found.files)],
-        [*(f"Asked: {prompt}" for prompt in found.prompts[-_MOST:]), *found.actions[-_MOST:]],
-        found.trouble[-_MOST:],
-        [f"`{path}` was changed" for path in found.changed[-_MOST:]],
-        [*found.decisions[-_MOST:], _DISCLOSURE],
-    )
-    return "\n\n".join(
-        f"## {heading}\n{_bullets(lines)}"
-        for heading, lines in zip(HEADINGS, sections, strict=True)
-    )
+    reader = _BriefReader()
+    for line in text_of(request.messages[-1].content).splitlines():
+        reader.read(line)
+    sections = reader.sections()
+    return "\n\n".join(f"## {heading}\n{_bullets(sections[heading])}" for heading in HEADINGS)
+
+
+@dataclass(slots=True)
+class _BriefReader:
+    """Goes through a brief line by line and notes what a summary needs, without repeats."""
+
+    role: str = ""
+    asked: bool = False
+    wish: str = ""
+    command: str = ""
+    previous: dict[str, list[str]] = field(default_factory=dict)
+    prompts: list[str] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
+    changed: dict[str, set[str]] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    trouble: list[tuple[str, str]] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+
+    def read(self, line: str) -> None:
+        """Take in one line of the brief."""
+        lowered = line.strip().lower()
+        match = _ROLE.match(line)
+        if match:
+            self.role, self.asked = match[1].lower(), False
+        elif lowered == _PREVIOUS:
+            self.role = "previous"
+        elif lowered.startswith((_TRANSCRIPT, "# end of")):
+            self.role = ""
+        elif lowered.startswith(_WISH):
+            self.wish = line.strip()[len(_WISH) :].strip()
+        elif self.role == "previous":
+            self._read_previous(line.strip())
+        elif lowered:
+            self._read_said(line)
+
+    def sections(self) -> dict[str, list[str]]:
+        """The lines of each section, the earlier summary's first."""
+        focus = [f"Asked last: {self.prompts[-1]}"] if self.prompts else []
+        if self.wish:
+            focus.append(f"To be kept above all: {self.wish}")
+        new = {
+            "Current focus": focus,
+            "Environment": [f"Command: `{command}`" for command in self.commands],
+            "Completed work": self.actions,
+            "Open issues": [line for _, line in self.trouble],
+            "Code state": [_describe_change(path, self.changed[path]) for path in self.changed],
+            "Important context": self.decisions,
+        }
+        merged = {heading: _merge(self.previous.get(heading, []), new[heading]) for heading in new}
+        merged["Current focus"] = focus or merged["Current focus"]
+        seen = [f"Files seen: {', '.join(f'`{path}`' for path in self.files[:_MOST_FILES])}"]
+        merged["Environment"] += seen if self.files else []
+        merged["Important context"].append(_DISCLOSURE)
+        return merged
+
+    def _read_previous(self, line: str) -> None:
+        """A line of the summary that this one takes further."""
+        if line.startswith("## "):
+            self.previous.setdefault(line[3:].strip(), [])
+        elif line.startswith("- ") and self.previous:
+            said = line[2:].strip()
+            if said != _DISCLOSURE and not said.startswith(("None", "Files seen:")):
+                self.previous[next(reversed(self.previous))].append(said)
+
+    def _read_said(self, line: str) -> None:
+        for path in _PATH.findall(line):
+            _add(self.files, path)
+        said = first_line(line.strip().removeprefix("- "), _WIDTH)
+        if self.role == "user":
+            if not self.asked:
+                _add(self.prompts, said)
+                _add(self.actions, f"Asked: {said}")
+            self.asked = True
+        elif self.role == "assistant":
+            calls = _CALL.findall(line)
+            for tool, target in calls:
+                self._note_call(tool, target, line)
+            if not calls and not line.startswith("call ") and _DECISION.search(said):
+                _add(self.decisions, said)
+        elif self.role == "tool":
+            self._read_result(said)
+
+    def _note_call(self, tool: str, target: str, line: str) -> None:
+        if tool == "run_command":
+            self.command = target
+            _add(self.commands, target)
+        else:
+            self.changed.setdefault(target, set()).update(_DEFINED.findall(line))
+            _add(self.actions, f"Changed `{target}`")
+
+    def _read_result(self, said: str) -> None:
+        ended = _EXIT.search(said)
+        if ended and self.command:
+            self.actions.append(f"Ran `{self.command}`: exit code {ended[1]}")
+            if ended[1] == "0":
+                self.trouble = [
+                    (cause, line) for cause, line in self.trouble if cause != self.command
+                ]
+            self.command = ""
+        elif _TROUBLE.search(said) and (self.command, said) not in self.trouble:
+            self.trouble.append((self.command, said))
+
+
+def _describe_change(path: str, names: set[str]) -> str:
+    inside = f" ({', '.join(f'`{name}`' for name in sorted(names))})" if names else ""
+    return f"`{path}` was changed{inside}"
+
+
+def _merge(old: list[str], new: list[str]) -> list[str]:
+    return [*(line for line in old if line not in new), *new][-_MOST:]
 
 
 def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines if line) or "- None seen."
-
-
-def _files_line(files: list[str]) -> str:
-    return f"Files seen: {', '.join(f'`{path}`' for path in files[:12])}" if files else ""
-
-
-def _read_brief(brief: str) -> _Findings:
-    found = _Findings()
-    role, asked = "", False
-    for line in brief.splitlines():
-        match = _ROLE.match(line)
-        if match:
-            role, asked = match[1].lower(), False
-            continue
-        for tool, target in _CALL.findall(line):
-            _note_call(found, tool, target)
-        for path in _PATH.findall(line):
-            _add(found.files, path)
-        said = first_line(line.strip().removeprefix("- "), 160)
-        if not said or said.lower().rstrip(":") in {"content", "text"}:
-            continue
-        if role in {"user", "human"} and not asked:
-            _add(found.prompts, said)
-            asked = True
-        elif role != "user" and _TROUBLE.search(line) and len(line) < 200:
-            _add(found.trouble, said)
-        elif role == "assistant" and _DECISION.search(line) and not _CALL.search(line):
-            _add(found.decisions, said)
-    return found
-
-
-def _note_call(found: _Findings, tool: str, target: str) -> None:
-    if tool == "run_command":
-        _add(found.commands, target)
-        _add(found.actions, f"Ran `{target}`")
-    else:
-        _add(found.changed, target)
-        _add(found.actions, f"Changed `{target}`")
+    return "\n".join(f"- {line}" for line in lines) or "None."
 
 
 def _add(lines: list[str], line: str) -> None:

@@ -49,14 +49,6 @@ class Quirks:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a server may be silent, in seconds."""
-
-    first_token_seconds: float
-    idle_seconds: float
-
-
 class ChatExchange:
     """Asks once. Failures are kept in ``failure`` instead of raised.
 
@@ -69,15 +61,15 @@ class ChatExchange:
         server: Server,
         request: ModelRequest,
         quirks: Quirks,
-        patience: Patience,
+        timeout_seconds: float,
     ) -> None:
         self.failure: ProviderError | None = None
         self._client = client
         self._server = server
         self._request = request
         self._quirks = quirks
-        self._patience = patience
-        self._silence = patience.first_token_seconds
+        self._timeout_seconds = timeout_seconds
+        self._silence = timeout_seconds
         self._deadline = asyncio.get_running_loop().time() + self._silence
         self._reader = ChatReader(_used_ids(request))
         self._begun = False
@@ -161,7 +153,7 @@ class ChatExchange:
         if self._reader.finish_reason:
             self._silence = USAGE_SECONDS
         elif self._begun:
-            self._silence = self._patience.idle_seconds
+            self._silence = self._timeout_seconds
         else:
             return
         self._deadline = asyncio.get_running_loop().time() + self._silence

@@ -31,8 +31,8 @@ class OpenAICompatible:
         api_key: empty for local servers that want none.
         name: the provider's name in config and records.
         key_source: where the key came from, in words, for error messages.
-        first_token_seconds: how long the server may be silent before the first token.
-        idle_seconds: how long it may be silent between two chunks.
+        timeout_seconds: how long the server may be silent: before the first token, in all, and
+            between two chunks.
     """
 
     def __init__(
@@ -42,16 +42,15 @@ class OpenAICompatible:
         api_key: str = "",
         name: str = "openai",
         key_source: str = "OPENAI_API_KEY",
-        first_token_seconds: float = 300.0,
-        idle_seconds: float = 180.0,
+        timeout_seconds: float = 300.0,
     ) -> None:
-        from agent_tui.providers.chat_exchange import Patience, Quirks
+        from agent_tui.providers.chat_exchange import Quirks
 
         self._name = name
         self._url = (base_url or DEFAULT_URL).strip()
         self._key = Secret(api_key.strip())
         self._key_source = key_source
-        self._patience = Patience(first_token_seconds, idle_seconds)
+        self._timeout_seconds = timeout_seconds
         self._quirks = Quirks()
         self._client: AsyncOpenAI | None = None
         self._warming = threading.Lock()
@@ -79,7 +78,7 @@ class OpenAICompatible:
         if self._client is None:
             raise self._refusal() or ProviderError("The provider was closed.")
         server = Server(self._url, request.model, self._key, self._key_source)
-        exchange = ChatExchange(self._client, server, request, self._quirks, self._patience)
+        exchange = ChatExchange(self._client, server, request, self._quirks, self._timeout_seconds)
         try:
             async for part in exchange.parts():
                 yield part

@@ -57,10 +57,12 @@ class Reply:
 
     Attributes:
         think: reasoning, streamed before the text.
-        text: Markdown; ``{last_line}`` is replaced by the last line of the last tool's result.
+        text: Markdown; ``{last_line}`` is replaced by the last line that the last tool printed.
         calls: tool calls, all in the same answer.
         expects: a pattern that a result of the step before must contain for this reply to be
-            played; empty = no result may be an error. Otherwise the results are told as they are.
+            played; empty = no result may be an error.
+        or_else: what is played where the results are not as expected, the first that fits; where
+            none does, the results are told as they are.
         first_token_seconds: how long the server is silent first.
         cut_after: break the connection after that many chunks.
         faults: failures before this reply, one per attempt.
@@ -75,6 +77,7 @@ class Reply:
     text: str = ""
     calls: tuple[ScriptedCall, ...] = ()
     expects: str = ""
+    or_else: tuple[Reply, ...] = ()
     first_token_seconds: float = 0.0
     cut_after: int | None = None
     faults: tuple[Fault, ...] = ()
@@ -119,7 +122,6 @@ class Scenario:
     Attributes:
         model: the name it goes by.
         window: its context window in tokens.
-        reserved: tokens to keep free for an answer; what auto-compaction should reckon with.
         chunks_per_second: streaming rate; 0 = no delay at all.
         chunk_chars: the size of a chunk at most.
         pause_seconds: silence before each first token (not at rate 0).
@@ -132,7 +134,6 @@ class Scenario:
     __pydantic_config__ = _STRICT
     model: str = "scripted"
     window: int = 12_000
-    reserved: int = 2_000
     chunks_per_second: float = 0.0
     chunk_chars: int = 6
     pause_seconds: float = 0.0

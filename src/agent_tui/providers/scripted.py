@@ -120,9 +120,10 @@ class Scripted:
         name, step = (match[1], int(match[2]) + 1) if match else ("", 0)
         scene = self.scenario.scene(name)
         if scene is not None and step < len(scene.replies):
-            reply = scene.replies[step]
-            if _is_expected(reply, results):
-                return Cue(name, step, _filled_in(reply, results))
+            choices = (scene.replies[step], *scene.replies[step].or_else)
+            fitting = next((reply for reply in choices if _is_expected(reply, results)), None)
+            if fitting is not None:
+                return Cue(name, step, _filled_in(fitting, results))
         prompt = _last_prompt(request.messages)
         return _improvised(continue_improvising(name, step, prompt, request, results))
 
@@ -231,7 +232,8 @@ def _is_expected(reply: Reply, results: tuple[ToolMessage, ...]) -> bool:
 
 
 def _filled_in(reply: Reply, results: tuple[ToolMessage, ...]) -> Reply:
-    lines = text_of(results[-1].content).strip().splitlines()
+    printed = text_of(results[-1].content).splitlines()
+    lines = [line.strip() for line in printed if line.strip() and not line.startswith("[")]
     return replace(reply, text=reply.text.replace("{last_line}", lines[-1] if lines else ""))
 
 

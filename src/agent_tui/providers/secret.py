@@ -10,6 +10,7 @@ from urllib.parse import quote, quote_plus
 
 _MARK = "[key]"
 _WINDOW = 12
+_SHORTEST = 6
 _MASKED = re.compile(r"[\w-]*(?:\*{3,}|•{3,}|x{6,})[\w-]*", re.IGNORECASE)
 
 
@@ -35,8 +36,9 @@ class Secret:
         """The text with the key, its longer pieces and its usual encodings replaced.
 
         What a server masked itself (``sk-ab****yz``) goes too: it shows both ends of the key.
+        A word such as ``none``, given to servers that want no key, is no secret.
         """
-        if not self._value:
+        if len(self._value) < _SHORTEST:
             return text
         for form in _encoded_forms(self._value):
             text = _replace_pieces(text, form)
