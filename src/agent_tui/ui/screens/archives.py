@@ -1,0 +1,122 @@
+"""Every log that was rotated away: why, when, how big; open one read-only or restore it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeAlias
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+
+from agent_tui.core.summary import ArchiveGlance
+from agent_tui.core.text import clean, reveal
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_age, format_count, format_size
+from agent_tui.ui.screens.confirm import ConfirmScreen
+from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.rows import Rows
+
+ArchiveChoice: TypeAlias = tuple[Literal["open", "restore"], int]
+"""``("open", number)`` or ``("restore", number)``; None when nothing was chosen."""
+
+_REASONS = {
+    "user": ("reverted", "$checkpoint"),
+    "dmail": ("D-Mail", "$checkpoint"),
+    "undo": ("undone", "$user"),
+    "redo": ("redone", "$user"),
+    "restore": ("restored over", "$user"),
+    "clear": ("cleared", "$danger"),
+    "compaction": ("compacted", "$compaction"),
+}
+
+
+class ArchivesScreen(Panel[ArchiveChoice]):
+    """The archives of one session, newest first.
+
+    Args:
+        load: gives the archives, for example ``session.archives``.
+        read_only: why nothing can be restored, or an empty string.
+    """
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/archives.tcss")]
+    AUTO_FOCUS = "Rows"
+    BINDINGS = [
+        Binding("enter", "open_highlighted", "open read-only", key_display="Enter"),
+        Binding("r,R", "restore", "restore", key_display="r"),
+    ]
+
+    def __init__(
+        self, load: Callable[[], Awaitable[Sequence[ArchiveGlance]]], read_only: str = ""
+    ) -> None:
+        super().__init__()
+        self._load_archives = load
+        self._read_only = read_only
+        self._archives: list[ArchiveGlance] = []
+        self._rows = Rows(self._draw, empty=Content("Reading archives…"))
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._rows
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Archives")
+        self._load()
+
+    @work(exclusive=True, group="archives")
+    async def _load(self) -> None:
+        found = await self.attempt(self._load_archives())
+        self._archives = sorted(found or (), key=lambda archive: archive.number, reverse=True)
+        self._rows.show_empty(
+            Content(
+                "No archives yet. Every revert, compaction and clear leaves the old log here."
+                if found is not None
+                else "The archives could not be read. Press Esc and try again."
+            )
+        )
+        self._rows.show_rows(len(self._archives))
+        size = format_size(sum(archive.size_bytes for archive in self._archives))
+        self.show_heading("Archives", format_count(len(self._archives), "archive"), size)
+
+    def _draw(self, index: int, width: int) -> Content:
+        archive = self._archives[index]
+        reason, style = _REASONS.get(archive.reason, (reveal(archive.reason) or "rotated", ""))
+        age = format_age(archive.at).rjust(7)
+        start = (f"{archive.number:>4} ", "$muted"), (f"{reason:<14}", style)
+        if width < 56:
+            return Content.assemble(*start, f"{archive.messages:>6} msg", (age, "$muted"))
+        return Content.assemble(
+            *start,
+            f"{format_count(archive.messages, 'message'):>16}",
+            (f"  {format_count(archive.checkpoints, 'checkpoint'):>16}", "$muted"),
+            (f"  {format_size(archive.size_bytes):>8}", "$muted"),
+            (age, "$muted"),
+        )
+
+    @property
+    def _highlighted(self) -> ArchiveGlance | None:
+        return self._archives[self._rows.cursor] if self._archives else None
+
+    @on(Rows.Chosen)
+    def action_open_highlighted(self) -> None:
+        if (archive := self._highlighted) is not None:
+            self.dismiss(("open", archive.number))
+
+    @work(exclusive=True, group="archives-confirm")
+    async def action_restore(self) -> None:
+        archive = self._highlighted
+        if archive is None:
+            return
+        if self._read_only:
+            self.tell(f"Nothing can be restored here: {clean(self._read_only)}", is_error=True)
+            return
+        question = ConfirmScreen(
+            f"Restore archive {archive.number}?",
+            f"The session continues from its {format_count(archive.messages, 'message')}. "
+            "The log of now becomes an archive itself, so this can be undone.",
+            "Restore",
+        )
+        if await self.app.push_screen_wait(question):
+            self.dismiss(("restore", archive.number))

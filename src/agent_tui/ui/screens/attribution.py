@@ -1,0 +1,124 @@
+"""Where the tokens of the context are, kind by kind, and what a compaction would free."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+from textual import work
+from textual.app import ComposeResult
+from textual.content import Content
+
+from agent_tui.core.text import reveal
+from agent_tui.core.usage import Gauge, Share
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_percent, format_tokens
+from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.gauge import TokenGauge
+from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.widgets.shares import share_style, shares_by_kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the table: a kind with its sum, or one thing of that kind."""
+
+    kind: str
+    detail: str
+    tokens: int
+    freed: int
+
+
+class AttributionScreen(Panel[None]):
+    """The table behind the gauge.
+
+    Args:
+        gauge: how full the context is.
+        load: gives the shares, for example ``session.attribution``.
+        freed: tokens that a compaction would free, by (kind, detail); a column where given.
+    """
+
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("widgets/gauge.tcss"),
+        stylesheet("screens/attribution.tcss"),
+    ]
+    AUTO_FOCUS = "Rows"
+
+    def __init__(
+        self,
+        gauge: Gauge,
+        load: Callable[[], Awaitable[Sequence[Share]]],
+        freed: Mapping[tuple[str, str], int] | None = None,
+    ) -> None:
+        super().__init__()
+        self._gauge = TokenGauge()
+        self._level = gauge
+        self._load_shares = load
+        self._freed = freed or {}
+        self._lines: list[_Line] = []
+        self._total = 0
+        self._rows = Rows(self._draw, empty=Content("Counting…"))
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._gauge
+        yield self._rows
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("What fills the context")
+        self._gauge.gauge = self._level
+        self._load()
+
+    @work(exclusive=True, group="attribution")
+    async def _load(self) -> None:
+        shares = await self.attempt(self._load_shares())
+        self._rows.show_empty(Content("The context is empty."))
+        self._show(tuple(shares or ()))
+
+    def _show(self, shares: tuple[Share, ...]) -> None:
+        level = self._level
+        self._gauge.gauge = Gauge(
+            level.tokens, level.window, level.trigger_at, level.estimated, shares
+        )
+        self._total = sum(share.tokens for share in shares)
+        self._lines = []
+        kinds = sorted(shares_by_kind(shares), key=lambda pair: -pair[1])
+        for kind, tokens in kinds:
+            parts = sorted(
+                (share for share in shares if share.kind == kind and share.detail),
+                key=lambda share: -share.tokens,
+            )
+            freed = sum(count for (name, _), count in self._freed.items() if name == kind)
+            self._lines.append(_Line(kind, "", tokens, freed))
+            self._lines += [
+                _Line(kind, part.detail, part.tokens, self._freed.get((kind, part.detail), 0))
+                for part in parts
+            ]
+        self._rows.show_rows(len(self._lines))
+
+    def _draw(self, index: int, width: int) -> Content:
+        line = self._lines[index]
+        share = line.tokens / self._total if self._total else 0.0
+        freed = f"  frees {format_tokens(line.freed):>6}" if line.freed else " " * 14
+        with_freed = bool(self._freed) and width >= 56
+        bar_width = max(0, min(30, width // 3 - 6))
+        name_width = max(8, width - bar_width - 15 - with_freed * 14)
+        name = f"  {reveal(line.detail)}" if line.detail else reveal(line.kind.replace("_", " "))
+        style = share_style(line.kind)
+        bar = "█" * round(share * bar_width) or ("▏" if bar_width and line.tokens else "")
+        return Content.assemble(
+            (_cut(name, name_width), "$muted" if line.detail else f"bold {style}"),
+            f"{format_tokens(line.tokens):>7}",
+            (f"{format_percent(share):>6}  ", "$muted"),
+            (bar.ljust(bar_width), style),
+            (freed if with_freed else "", "$compaction"),
+        )
+
+
+def _cut(text: str, width: int) -> str:
+    if cell_len(text) > width:
+        return set_cell_size(text, width - 1) + "…"
+    return set_cell_size(text, width)

@@ -1,0 +1,176 @@
+"""Archives, revert preview, confirmation, help and attribution: what they promise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.errors import StorageError
+from agent_tui.core.summary import ArchiveGlance, RevertPreview
+from agent_tui.core.usage import Gauge, Share
+from agent_tui.ui.commands import COMMANDS
+from agent_tui.ui.screens.archives import ArchivesScreen
+from agent_tui.ui.screens.attribution import AttributionScreen
+from agent_tui.ui.screens.confirm import ConfirmScreen
+from agent_tui.ui.screens.help import HelpScreen
+from agent_tui.ui.screens.revert_preview import RevertPreviewScreen
+from agent_tui.ui.widgets.key_hints import KeyHints
+from agent_tui.ui.widgets.rows import Rows
+from tests.ui.stage import Stage
+
+ARCHIVES = tuple(
+    ArchiveGlance(
+        number, f"/s/context.jsonl.{number}", reason, "2026-01-01T00:00:00Z", 4_000, 12, 4
+    )
+    for number, reason in enumerate(["user", "compaction", "clear"], 1)
+)
+PREVIEW = RevertPreview(
+    checkpoint=7,
+    messages_leaving=14,
+    messages_staying=22,
+    tokens_leaving=18_200,
+    tokens_staying=9_400,
+    lines=tuple(f"user: line {number} [red]\x1b[2J" for number in range(14)),
+    prompt="Fix the parser",
+)
+SHARES = (
+    Share("user", 1_000),
+    Share("tool results", 6_000, "run_command"),
+    Share("tool results", 2_000, "src/[bold]x.py"),
+)
+
+
+async def archives() -> Sequence[ArchiveGlance]:
+    return ARCHIVES
+
+
+async def no_archives() -> Sequence[ArchiveGlance]:
+    return ()
+
+
+async def unreadable() -> Sequence[ArchiveGlance]:
+    raise StorageError("The folder of this session is gone.")
+
+
+async def shares() -> Sequence[Share]:
+    return SHARES
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    await pilot.pause()
+    await pilot.pause()
+
+
+async def test_archives_come_newest_first_with_reason_and_size() -> None:
+    async with (app := Stage(screen=ArchivesScreen(archives))).run_test(size=(100, 20)) as pilot:
+        await settle(pilot)
+        text = app.text
+        assert text.index("cleared") < text.index("compacted") < text.index("reverted")
+        assert "12 messages" in text
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert app.results == [("open", 2)]
+
+
+async def test_a_restore_asks_first() -> None:
+    async with (app := Stage(screen=ArchivesScreen(archives))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("r")
+        await settle(pilot)
+        assert "Restore archive 3?" in app.text
+        await pilot.press("escape")
+        await settle(pilot)
+        assert app.results == []
+        await pilot.press("r")
+        await settle(pilot)
+        await pilot.press("y")
+        await settle(pilot)
+        assert app.results == [("restore", 3)]
+
+
+async def test_nothing_is_restored_into_a_read_only_session() -> None:
+    screen = ArchivesScreen(archives, read_only="open in another window")
+    async with (app := Stage(screen=screen)).run_test(notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("r")
+        await pilot.pause(0.2)
+        assert "Nothing can be restored here" in app.text
+        assert app.results == []
+
+
+@pytest.mark.parametrize(("load", "text"), [(no_archives, "No archives"), (unreadable, "is gone")])
+async def test_no_archives_and_unreadable_ones_are_said_in_words(load, text) -> None:  # type: ignore[no-untyped-def]
+    async with (app := Stage(screen=ArchivesScreen(load))).run_test(notifications=True) as pilot:
+        await pilot.pause(0.2)
+        await pilot.press("enter", "r")
+        assert text in app.text
+        assert app.results == []
+
+
+@pytest.mark.parametrize("size", [(40, 12), (120, 40)])
+async def test_a_revert_shows_what_leaves_and_what_stays(size: tuple[int, int]) -> None:
+    async with (app := Stage(screen=RevertPreviewScreen(PREVIEW))).run_test(size=size) as pilot:
+        await settle(pilot)
+        for text in ("14 messages leave", "22 messages stay", "18.2k", "9.4k", "line 0 [red]␛[2J"):
+            assert text in app.text
+        for text in ("Back to checkpoint 7?", "Revert", "Cancel"):
+            assert text in app.text
+
+
+@pytest.mark.parametrize(
+    ("keys", "result"),
+    [(["enter"], True), (["y"], True), (["escape"], False), (["down", "enter"], False)],
+)
+@pytest.mark.parametrize(
+    "make",
+    [lambda: RevertPreviewScreen(PREVIEW), lambda: ConfirmScreen("Clear?", "All of it.", "Clear")],
+)
+async def test_a_question_is_answered_by_keys(make, keys: list[str], result: bool) -> None:  # type: ignore[no-untyped-def]
+    async with (app := Stage(screen=make())).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press(*keys)
+        await settle(pilot)
+        assert app.results == [result]
+
+
+async def test_a_question_is_answered_by_a_click() -> None:
+    async with (
+        app := Stage(screen=ConfirmScreen("Clear?", "All of it.", "Clear"))
+    ).run_test() as pilot:
+        await settle(pilot)
+        await pilot.click(Rows, offset=(4, 0))
+        await settle(pilot)
+        assert app.results == [True]
+
+
+@pytest.mark.parametrize("width", [40, 80, 140])
+async def test_help_tells_every_command_of_the_table(width: int) -> None:
+    async with (app := Stage(screen=HelpScreen())).run_test(size=(width, 200)) as pilot:
+        await settle(pilot)
+        await settle(pilot)
+        for command in COMMANDS:
+            assert (command.usage if command.slash else command.key_label) in app.text
+
+
+async def test_a_key_hint_can_be_clicked() -> None:
+    async with (app := Stage(screen=HelpScreen())).run_test() as pilot:
+        await settle(pilot)
+        await pilot.click(KeyHints, offset=(2, 0))
+        await settle(pilot)
+        assert app.results == [None]
+
+
+async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None:
+    gauge = Gauge(9_000, 128_000, 100_000, estimated=True)
+    screen = AttributionScreen(gauge, shares, {("tool results", "run_command"): 5_000})
+    async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
+        await settle(pilot)
+        text = app.text
+        order = ["tool results", "run_command", "src/[bold]x.py", "user"]
+        places = [text.index(each) for each in order]
+        assert places == sorted(places)
+        assert "~9.0k / 128k" in text
+        assert "89%" in text
+        assert "frees   5.0k" in text
