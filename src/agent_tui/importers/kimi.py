@@ -1,0 +1,223 @@
+"""Sessions in kimi's layout, and in ours opened by path: a live log with rotated logs beside it.
+
+kimi rotates ``context.jsonl`` to ``context_1.jsonl``, ``context_2.jsonl`` …, and writes neither why
+nor who really spoke; both are worked out here. Our own ``context.jsonl.1`` … say it themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agent_tui.core.errors import BadRecord, SessionError, StorageError
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import (
+    CompactionRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    TitleRecord,
+    UserMessage,
+    parse_record,
+)
+from agent_tui.core.text import first_line
+from agent_tui.importers.imported import (
+    ImportedArchive,
+    ImportedCompaction,
+    ImportedSession,
+    Records,
+)
+from agent_tui.importers.kimi_origins import infer_origins
+from agent_tui.importers.kimi_rotations import explain_rotation
+from agent_tui.importers.lines import read_objects, read_small_object
+
+_BOOKKEEPING = ("_session", "_system_prompt", "_checkpoint", "_usage")
+_MESSAGES = ("user", "assistant", "tool")
+_FOREIGN = frozenset({"type", "id", "message_id", "sessionID", "sessionId"})
+_MARK = re.compile(r"^\s*<system>Previous context has been compacted[^<]*</system>\s*")
+_OURS = re.compile(r"(?P<base>.+\.jsonl)\.(?P<number>\d{1,9})")
+_THEIRS = re.compile(r"(?P<base>.+)_(?P<number>\d{1,9})\.jsonl")
+
+
+def is_kimi(objects: Iterable[dict[str, Any]]) -> bool:
+    """Whether lines look like records of kimi, or of ours: told by their roles."""
+    return any(_is_record(value) for value in objects)
+
+
+def _is_record(value: dict[str, Any]) -> bool:
+    role = value.get("role")
+    if role in _MESSAGES:
+        return "content" in value and not _FOREIGN & value.keys()
+    return role in _BOOKKEEPING
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """One log file; the live one has no number."""
+
+    number: int | None
+    path: Path
+    records: Records
+    damaged: int
+    size_bytes: int
+
+
+def read_session(path: Path) -> ImportedSession:
+    """Read a log, live or rotated, with the logs that were rotated before it.
+
+    Raises:
+        SessionError: the log itself cannot be read; rotated logs that cannot are left out.
+    """
+    live = _read_log(path, None)
+    ours = any(isinstance(record, SessionHeader) for record in live.records)
+    logs = [*_older_logs(path), live]
+    reasons: dict[int, str] = {}
+    if not ours:
+        logs = _explain_rotations(logs, reasons)
+    for record in (record for log in logs for record in log.records):
+        if isinstance(record, CompactionRecord):
+            reasons[record.archive] = "compaction"
+        elif isinstance(record, RevertRecord):
+            reasons[record.archive] = record.reason
+    live = logs[-1]
+    session_id, cwd, title = _identity(path, live.records)
+    return ImportedSession(
+        source="agent-tui" if ours else "kimi",
+        session_id=session_id,
+        cwd=cwd,
+        title=title,
+        path=path,
+        records=live.records,
+        context=live.records,
+        damaged=live.damaged,
+        archives=tuple(
+            ImportedArchive(
+                log.number,
+                reasons.get(log.number, "unknown"),
+                log.records,
+                log.damaged,
+                str(log.path),
+                log.size_bytes,
+            )
+            for log in logs
+            if log.number is not None
+        ),
+        compactions=tuple(_compactions(logs)),
+    )
+
+
+def _read_log(path: Path, number: int | None) -> _Log:
+    records: list[Record] = []
+    damaged = 0
+    for value in read_objects(path):
+        try:
+            records.append(parse_record(value or {}))
+        except BadRecord:
+            damaged += 1
+    return _Log(number, path, tuple(infer_origins(records)), damaged, path.stat().st_size)
+
+
+def _older_logs(path: Path) -> list[_Log]:
+    """The logs rotated before this one, oldest first: N only grows, file times say nothing."""
+    logs = []
+    for number, older in sorted(_rotations(path).items()):
+        try:
+            logs.append(_read_log(older, number))
+        except (SessionError, StorageError, OSError):
+            continue
+    return logs
+
+
+def _rotations(path: Path) -> dict[int, Path]:
+    base, before = path.name, None
+    for pattern in (_OURS, _THEIRS):
+        if found := pattern.fullmatch(path.name):
+            base = found["base"] if pattern is _OURS else f"{found['base']}.jsonl"
+            before = int(found["number"])
+            break
+    for pattern, wanted in ((_OURS, base), (_THEIRS, base.removesuffix(".jsonl"))):
+        rotations = {
+            int(found["number"]): other
+            for other in path.parent.iterdir()
+            if (found := pattern.fullmatch(other.name)) and found["base"] == wanted
+        }
+        if rotations:
+            return {n: p for n, p in rotations.items() if before is None or n < before}
+    return {}
+
+
+def _explain_rotations(logs: Sequence[_Log], reasons: dict[int, str]) -> list[_Log]:
+    explained = list(logs)
+    for index in range(1, len(explained)):
+        before, after = explained[index - 1], explained[index]
+        assert before.number is not None
+        reason, records = explain_rotation(before.number, before.records, after.records)
+        reasons[before.number] = reason
+        explained[index] = replace(after, records=records)
+    first = explained[0]
+    explained[0] = replace(first, records=explain_rotation(0, (), first.records)[1])
+    return explained
+
+
+def _compactions(logs: Sequence[_Log]) -> Iterator[ImportedCompaction]:
+    """Each compaction once: the log that first tells of it is what came after."""
+    by_number = {log.number: log.records for log in logs}
+    told: set[tuple[int, str]] = set()
+    for log in logs:
+        for position, record in enumerate(log.records):
+            if not isinstance(record, CompactionRecord):
+                continue
+            summary = _summary_after(log.records, position)
+            key = (record.archive, "" if record.archive else summary)
+            if key in told:
+                continue
+            told.add(key)
+            before = by_number.get(record.archive, ())
+            yield ImportedCompaction(
+                record.archive, before, log.records, summary, record.pre_tokens
+            )
+
+
+def _summary_after(records: Records, position: int) -> str:
+    for record in records[position:]:
+        if isinstance(record, UserMessage) and record.origin == "compaction":
+            return _MARK.sub("", text_of(record.content))
+    return ""
+
+
+def _identity(path: Path, records: Records) -> tuple[str, str, str]:
+    """Session id, working folder and title, from the log or from the files that kimi keeps."""
+    folder = path.resolve().parent
+    session_id, cwd = folder.name, _find_cwd(folder)
+    title = str(read_small_object(folder / "state.json").get("custom_title") or "")
+    for record in records:
+        if isinstance(record, SessionHeader):
+            session_id, cwd = record.session_id, record.cwd
+        elif isinstance(record, TitleRecord):
+            title = record.title
+    return session_id, cwd, title or _first_prompt(records)
+
+
+def _first_prompt(records: Records) -> str:
+    for record in records:
+        if isinstance(record, UserMessage) and record.origin == "human":
+            return first_line(text_of(record.content))
+    return ""
+
+
+def _find_cwd(folder: Path) -> str:
+    """The known project whose hash is the name of the session's parent folder."""
+    if len(folder.parents) < 3:
+        return ""
+    known = read_small_object(folder.parents[2] / "kimi.json").get("work_dirs")
+    for entry in known if isinstance(known, list) else ():
+        path = entry.get("path") if isinstance(entry, dict) else None
+        if isinstance(path, str):
+            digest = hashlib.md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+            if folder.parent.name in (digest, f"{entry.get('kaos')}_{digest}"):
+                return path
+    return ""

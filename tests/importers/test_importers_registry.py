@@ -1,0 +1,129 @@
+"""Files are recognised by content; what is no session is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent_tui.core.errors import AgentTuiError, SessionError, SessionNotFound
+from agent_tui.importers import kimi, pi
+from agent_tui.importers.imported import count_findings
+from agent_tui.importers.registry import import_session, recognise
+from tests.importers.session_files import (
+    SHARED,
+    checkpoint,
+    pi_header,
+    pi_user,
+    system,
+    user,
+    write_lines,
+)
+
+
+def test_the_name_of_a_file_does_not_matter(tmp_path: Path) -> None:
+    assert recognise(write_lines(tmp_path / "a.txt", [user("x")])) is kimi.read_session
+    assert recognise(write_lines(tmp_path / "b", [pi_header(), pi_user("x")])) is pi.read_session
+    assert recognise(write_lines(tmp_path / "context.jsonl", [{"type": "x"}])) is None
+    vibe = {"role": "user", "content": "x", "message_id": "1"}
+    assert recognise(write_lines(tmp_path / "messages.jsonl", [vibe])) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"\0\1\2\xff" * 100, "not a session log that agent-tui knows"),
+        (b'{"role": 3}\n{"hello": 1}\n', "not a session log that agent-tui knows"),
+    ],
+)
+def test_what_is_no_session_is_refused_in_words(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "context.jsonl").write_bytes(content)
+    with pytest.raises(SessionError, match=told):
+        import_session(tmp_path / "context.jsonl")
+
+
+def test_missing_files_folders_and_pipes_are_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(SessionNotFound, match="There is no file"):
+        import_session(tmp_path / "gone.jsonl")
+    with pytest.raises(SessionNotFound, match=r"context\.jsonl"):
+        import_session(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SessionError, match="not a regular file"):
+        import_session(tmp_path / "pipe")
+
+
+def test_importing_changes_nothing_on_disk(tmp_path: Path) -> None:
+    write_lines(tmp_path / "context_1.jsonl", [system(), user("old")])
+    log = write_lines(tmp_path / "context.jsonl", [system(), checkpoint(0), '{"torn'])
+    before = {path: (path.stat(), path.read_bytes()) for path in tmp_path.iterdir()}
+    import_session(log)
+    after = {path: (path.stat(), path.read_bytes()) for path in tmp_path.iterdir()}
+    assert {path: s.st_mtime_ns for path, (s, _) in before.items()} == {
+        path: s.st_mtime_ns for path, (s, _) in after.items()
+    }
+    assert [data for _, data in before.values()] == [data for _, data in after.values()]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+names = st.sampled_from(
+    [
+        "role",
+        "type",
+        "content",
+        "id",
+        "parentId",
+        "message",
+        "summary",
+        "user",
+        "assistant",
+        "tool",
+        "_usage",
+        "_checkpoint",
+        "_compaction",
+        "compaction",
+        "session",
+        "text",
+        "thinking",
+        "toolCall",
+        "tool_calls",
+        "firstKeptEntryIndex",
+    ]
+)
+odd_objects = st.dictionaries(names, json_values | names | st.lists(json_values), max_size=6)
+odd_lines = st.lists(odd_objects | st.binary(max_size=40), max_size=8)
+
+
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(lines=odd_lines, first=st.sampled_from([user("x"), pi_header(), pi_header(None)]))
+def test_any_content_loads_or_is_refused_in_words(
+    tmp_path: Path, lines: list[object], first: dict[str, object]
+) -> None:
+    data = b"\n".join(
+        line if isinstance(line, bytes) else json.dumps(line).encode() for line in [first, *lines]
+    )
+    (tmp_path / "context.jsonl").write_bytes(data)
+    (tmp_path / "context_1.jsonl").write_bytes(data[::-1])
+    session = import_session(tmp_path / "context.jsonl")
+    assert count_findings(session)["damaged"] >= 0
+    with suppress(AgentTuiError):
+        import_session(tmp_path / "context_1.jsonl")
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the real sessions are not beside the checkout")
+def test_files_of_agents_that_are_not_read_yet_are_not_taken_for_others() -> None:
+    for folder in ("claude", "codex", "gemini", "opencode", "vibe"):
+        for path in (SHARED / folder).rglob("*.json*"):
+            if path.name != "jazzyalex__schema_drift.jsonl":
+                assert recognise(path) is None, path
