@@ -21,11 +21,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One part of what fills the context: ``kind`` groups it, ``detail`` names a tool or file."""
+    """One part of what fills the context: ``kind`` groups it, ``detail`` names a tool or file.
+
+    ``compaction_frees`` and ``revert_frees`` are the tokens of it that would go.
+    """
 
     kind: str
     tokens: int
     detail: str = ""
+    compaction_frees: int = 0
+    revert_frees: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,67 @@
+"""The log that a compaction writes: which entries of the old one stay, and in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    LabelRecord,
+    ModelRecord,
+    Record,
+    SessionHeader,
+    SystemPrompt,
+    TitleRecord,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.sessions.replay import Entry, SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class LogParts:
+    """What was read of a log: the records still in force, and its messages."""
+
+    in_force: tuple[Entry, ...]
+    messages: tuple[Entry, ...]
+
+
+def read_parts(state: SessionState, size: int) -> LogParts:
+    """The parts of the first ``size`` bytes of a log."""
+    header: list[Entry] = []
+    latest: dict[type[Record], Entry] = {}
+    labels: dict[str, Entry] = {}
+    for entry in list(state.all_entries):
+        record = entry.record
+        if entry.offset >= size:
+            break
+        if isinstance(record, SessionHeader):
+            header = header or [entry]
+        elif isinstance(record, TitleRecord | ModelRecord):
+            latest[type(record)] = entry
+        elif isinstance(record, LabelRecord):
+            labels.pop(record.target, None)
+            if record.label:
+                labels[record.target] = entry
+    path = [entry for entry in list(state.entries) if entry.offset < size]
+    prompts = [entry for entry in path if isinstance(entry.record, SystemPrompt)]
+    kinds = UserMessage | AssistantMessage | ToolMessage
+    return LogParts(
+        in_force=(*header, *prompts[-1:], *latest.values(), *labels.values()),
+        messages=tuple(entry for entry in path if isinstance(entry.record, kinds)),
+    )
+
+
+def assemble_log(
+    parts: LogParts,
+    record: CompactionRecord,
+    summary: UserMessage,
+    kept: Sequence[Entry],
+    usage: UsageRecord,
+) -> list[Record | Entry]:
+    """The new log in order: entries are copied byte for byte, records are written."""
+    return [*parts.in_force, record, Checkpoint(0), summary, *kept, usage]

@@ -1,0 +1,152 @@
+"""What fills the context: every token laid at the door of what it came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent_tui.context.file_analysis import path_argument
+from agent_tui.context.selection import Room, select
+from agent_tui.context.strategies.registry import find_strategy
+from agent_tui.context.summary_message import is_summary
+from agent_tui.context.tokens import MESSAGE_TOKENS, TokenCounter
+from agent_tui.core.errors import CompactionError
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.usage import Share
+
+if TYPE_CHECKING:
+    from agent_tui.providers.base import ToolSchema
+
+SYSTEM, TOOLS, PROJECT = "system prompt", "tools", "project files"
+SUMMARY, USER, ASSISTANT = "summary", "user", "assistant"
+THINKING, CALLS, RESULTS, MEDIA = "thinking", "tool calls", "tool results", "images"
+UNKNOWN = "not accounted for"
+KINDS = (
+    SYSTEM, TOOLS, PROJECT, SUMMARY, USER, ASSISTANT, THINKING, CALLS, RESULTS, MEDIA, UNKNOWN,
+)  # fmt: skip
+"""Every kind of share, in the order in which a request sends them."""
+
+MAX_SCALE = 1.5
+_PROJECT_FILE = re.compile(r"^# Project instructions \((.+)\)$", re.MULTILINE)
+_WHOLE = frozenset({SYSTEM, TOOLS, PROJECT})
+
+
+@dataclass(slots=True)
+class _Pile:
+    """The tokens of one kind and detail, and what of them would go."""
+
+    tokens: int = 0
+    compacted: int = 0
+    reverted: int = 0
+
+
+def attribute(
+    messages: Sequence[Message],
+    counter: TokenCounter,
+    *,
+    system_prompt: str,
+    tools: Sequence[ToolSchema],
+    total: int,
+    revert_cut: int,
+) -> tuple[Share, ...]:
+    """Shares that sum up to ``total``, in the order of KINDS, larger details first.
+
+    Args:
+        messages: what the context holds.
+        counter: counts them.
+        system_prompt: the prompt with the project's instructions in it.
+        tools: what requests declare.
+        total: the token count of the context; where it is the provider's, shares are scaled to it.
+        revert_cut: the index of the first message that a revert would take away.
+    """
+    piles: dict[tuple[str, str], _Pile] = {}
+    going = _going(messages, counter)
+    for kind, detail, tokens in _fixed(system_prompt, tools, counter):
+        piles.setdefault((kind, detail), _Pile()).tokens += tokens
+    calls: dict[str, str] = {}
+    for index, message in enumerate(messages):
+        for kind, detail, tokens in _of_message(message, counter, calls):
+            pile = piles.setdefault((kind, detail), _Pile())
+            pile.tokens += tokens
+            pile.compacted += tokens * (index in going)
+            pile.reverted += tokens * (index >= revert_cut)
+    return _scaled(piles, total)
+
+
+def _going(messages: Sequence[Message], counter: TokenCounter) -> frozenset[int]:
+    """The messages that a compaction by the default strategy would take away."""
+    tokens = counter.count_messages(messages)
+    room = Room(messages, tokens, window=sum(tokens))
+    try:
+        selection = select(room, find_strategy().keep(room))
+    except CompactionError:
+        return frozenset()
+    return frozenset(selection.summarised) | frozenset(selection.dropped)
+
+
+def _fixed(
+    system_prompt: str, tools: Sequence[ToolSchema], counter: TokenCounter
+) -> Iterator[tuple[str, str, int]]:
+    parts = _PROJECT_FILE.split(system_prompt)
+    yield SYSTEM, "", counter.count_text(parts[0])
+    for path, text in zip(parts[1::2], parts[2::2], strict=True):
+        yield PROJECT, path, counter.count_text(text)
+    for tool in tools:
+        yield TOOLS, tool.name, counter.count_tool(tool)
+
+
+def _of_message(
+    message: Message, counter: TokenCounter, calls: dict[str, str]
+) -> Iterator[tuple[str, str, int]]:
+    kind, detail = USER, ""
+    match message:
+        case UserMessage():
+            kind = SUMMARY if is_summary(message) else USER
+        case AssistantMessage():
+            kind = ASSISTANT
+            for call in message.tool_calls:
+                path = path_argument(call.arguments)
+                calls[call.id] = f"{call.name}: {path}" if path else call.name
+        case ToolMessage():
+            kind, detail = RESULTS, calls.get(message.tool_call_id, "")
+    yield kind, detail, MESSAGE_TOKENS
+    for part, tokens in counter.count_parts(message):
+        match part:
+            case "thinking":
+                yield THINKING, "", tokens
+            case "calls":
+                yield CALLS, "", tokens
+            case "media":
+                yield MEDIA, "", tokens
+            case _:
+                yield kind, detail, tokens
+
+
+def _scaled(piles: dict[tuple[str, str], _Pile], total: int) -> tuple[Share, ...]:
+    """Shares of the piles, scaled to the total within reason; the rest is not accounted for."""
+    counted = sum(pile.tokens for pile in piles.values())
+    scale = min(total / counted, MAX_SCALE) if counted and total else 1.0
+    shares = [
+        Share(
+            kind,
+            round(pile.tokens * scale),
+            detail,
+            compaction_frees=round(pile.compacted * scale),
+            revert_frees=round(pile.reverted * scale),
+        )
+        for (kind, detail), pile in piles.items()
+        if pile.tokens
+    ]
+    shares.sort(key=lambda share: (KINDS.index(share.kind), -share.tokens, share.detail))
+    rest = total - sum(share.tokens for share in shares)
+    if shares and abs(rest) > max(len(shares), total // 50):
+        shares.append(Share(UNKNOWN, rest))
+    elif shares and rest:
+        largest = max(range(len(shares)), key=lambda i: shares[i].tokens)
+        old = shares[largest]
+        shares[largest] = Share(
+            old.kind, old.tokens + rest, old.detail, old.compaction_frees, old.revert_frees
+        )
+    return tuple(shares)

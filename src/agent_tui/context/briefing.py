@@ -1,0 +1,141 @@
+"""The brief that a model summarises: the transcript of what will go, in words, within a budget.
+
+Thinking is never in it. Calls stand with their arguments, results are shortened, pictures are named
+with their size, and a previous summary is given to be updated instead of being quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_tui.context.estimate import estimate_tokens
+from agent_tui.context.media import describe_media
+from agent_tui.context.selection import is_request
+from agent_tui.context.summary_message import is_summary, summary_text
+from agent_tui.core.messages import Content, MediaPart, TextPart, ThinkPart, ToolCall, UnknownPart
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.resources import prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """How much of each kind of text a brief shows, in characters."""
+
+    said: int
+    arguments: int
+    result: int
+
+
+LEVELS = (
+    Shortening(said=20_000, arguments=2_000, result=2_000),
+    Shortening(said=8_000, arguments=600, result=600),
+    Shortening(said=2_000, arguments=200, result=160),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What the model is given; ``left_out`` are indices of messages for which there was no room."""
+
+    system: str
+    text: str
+    left_out: frozenset[int]
+
+
+def write_brief(
+    messages: Sequence[Message], chosen: Sequence[int], *, focus: str = "", budget: int = 0
+) -> Brief:
+    """Brief a model on the chosen messages, in at most about ``budget`` tokens (0: no limit).
+
+    Shortens more and more; if that does not do, the oldest messages are left out, requests of the
+    user last of all.
+    """
+    summaries = [index for index in chosen if is_summary(messages[index])]
+    shown = [index for index in chosen if index not in summaries]
+    previous = summary_text(messages[summaries[-1]]) if summaries else ""
+    closing = _closing(focus)
+    left = budget - estimate_tokens(previous) - estimate_tokens(closing) if budget else 0
+    entries = dict.fromkeys(shown, "")
+    for level in LEVELS:
+        entries = {index: _entry(index, messages[index], level) for index in shown}
+        if not budget or sum(map(estimate_tokens, entries.values())) <= left:
+            break
+    left_out = _out_of_room(messages, entries, left) if budget else frozenset()
+    parts = [f"# Summary so far\n\n{previous}"] if previous else []
+    parts.append("# Transcript")
+    if left_out:
+        parts.append(f"({len(left_out)} older messages did not fit and are not shown.)")
+    parts += [text for index, text in entries.items() if index not in left_out]
+    parts.append(closing)
+    system = prompt("compact_update" if previous else "compact")
+    return Brief(system, "\n\n".join(parts), left_out)
+
+
+def _closing(focus: str) -> str:
+    asked = f"\nAbove all, keep what matters for this: {focus.strip()}" if focus.strip() else ""
+    return f"# End of the transcript\n\nWrite the summary now.{asked}"
+
+
+def _out_of_room(
+    messages: Sequence[Message], entries: dict[int, str], budget: int
+) -> frozenset[int]:
+    tokens = {index: estimate_tokens(text) for index, text in entries.items()}
+    over = sum(tokens.values()) - budget
+    out: set[int] = set()
+    for requests in (False, True):
+        for index in entries:
+            if over <= 0:
+                return frozenset(out)
+            if is_request(messages[index]) is requests:
+                out.add(index)
+                over -= tokens[index]
+    return frozenset(out)
+
+
+def _entry(index: int, message: Message, level: Shortening) -> str:
+    title = f"## message {index + 1} · "
+    match message:
+        case UserMessage(content=content, origin=origin):
+            aside = f" ({origin})" if origin not in ("human", "import", None) else ""
+            return f"{title}user{aside}\n{shorten(words_of(content), level.said)}"
+        case AssistantMessage(content=content, tool_calls=calls):
+            said = shorten(words_of(content), level.said)
+            lines = [said] if said else []
+            lines += [_call_line(call, level.arguments) for call in calls]
+            return "\n".join((f"{title}assistant", *lines))
+        case ToolMessage(content=content):
+            kind = "tool, interrupted" if message.interrupted else "tool"
+            kind = "tool, failed" if message.is_error and not message.interrupted else kind
+            return f"{title}{kind}\n{shorten(words_of(content), level.result)}"
+
+
+def _call_line(call: ToolCall, limit: int) -> str:
+    return f"call {call.name} {shorten(call.arguments or '{}', limit)}"
+
+
+def words_of(content: Content) -> str:
+    """A content as a model may read it in a brief: no thinking, media named with their size."""
+    if isinstance(content, str):
+        return content.strip()
+    said = []
+    for part in content:
+        match part:
+            case TextPart(text):
+                said.append(text)
+            case MediaPart():
+                said.append(describe_media(part))
+            case ThinkPart():
+                continue
+            case UnknownPart(fields):
+                said.append(f"[a part of type {fields.get('type', 'unknown')!s:.40}]")
+    return "".join(said).strip()
+
+
+def shorten(text: str, limit: int) -> str:
+    """The head and the tail of a text that is too long, with a word about what is missing."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    missing = f"{len(text) - head - tail:,} characters left out"
+    return f"{text[:head].rstrip()}\n… [{missing}] …\n{text[-tail:].lstrip()}"

@@ -1,0 +1,283 @@
+"""What the model is sent next: the live view of a session's log, and every act on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agent_tui.context.attribution import attribute
+from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.trigger import DEFAULT_RATIO, DEFAULT_RESERVED, trigger_at
+from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    Message,
+    Record,
+    RevertReason,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.core.usage import Gauge, Share, Usage
+from agent_tui.sessions.log import Durability
+from agent_tui.sessions.replay import Entry, SessionState, repaired_messages
+from agent_tui.sessions.session_log import SessionLog
+
+if TYPE_CHECKING:
+    from agent_tui.providers.base import ToolSchema
+
+
+class Context:
+    """The messages, checkpoints and token count of one session, always as its log has them.
+
+    Attributes:
+        log: the session's log; memory never runs ahead of it.
+        counter: how its tokens are counted.
+        tools: the tools that requests declare; they take room too.
+    """
+
+    def __init__(
+        self, log: SessionLog, counter: TokenCounter, tools: Sequence[ToolSchema] = ()
+    ) -> None:
+        self.log = log
+        self.counter = counter
+        self.tools = tuple(tools)
+        self._holds = False
+        self._history: tuple[_Place, tuple[Message, ...]] | None = None
+        self._total = _RunningTotal()
+
+    @property
+    def state(self) -> SessionState:
+        """What the log adds up to now."""
+        return self.log.state
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages on the active path, as they stand in the log."""
+        if not self._holds:
+            return []
+        return messages_of(self.state.messages)
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """What is sent: every call has its result, and nothing hangs loose."""
+        if not self._holds:
+            return ()
+        place = _Place.of(self.state)
+        if self._history is None or self._history[0] != place:
+            self._history = (place, tuple(repaired_messages(self.messages)))
+        return self._history[1]
+
+    @property
+    def system_prompt(self) -> str:
+        """The system prompt in force."""
+        return self.state.system_prompt
+
+    @property
+    def last_turn(self) -> int:
+        """The number of the latest turn; 0 before the first."""
+        return self.state.last_turn
+
+    @property
+    def n_checkpoints(self) -> int:
+        """One more than the highest checkpoint id: the id of the next one."""
+        return self.state.next_checkpoint_id
+
+    @property
+    def token_count(self) -> int:
+        """The tokens that the next request sends: the last known usage, and what came since."""
+        state = self.state
+        if not self._holds:
+            return 0
+        if state.token_count:
+            return state.token_count + self._tokens_since_usage()
+        return self.overhead_tokens + self._total.count(state, self.counter)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the token count is ours in any part, rather than the provider's."""
+        state = self.state
+        return not state.token_count or state.token_estimated or bool(state.messages_since_usage)
+
+    @property
+    def overhead_tokens(self) -> int:
+        """The tokens of the system prompt and the tools, which every request sends."""
+        prompt = self.counter.count_text(self.system_prompt)
+        return prompt + self.counter.count_tools(self.tools)
+
+    def count_message(self, message: Message) -> int:
+        """The tokens of one message."""
+        return self.counter.count_message(message)
+
+    async def restore(self) -> bool:
+        """Take up what the log holds; whether there were any messages.
+
+        Raises:
+            ContextNotEmpty: this context holds messages already.
+        """
+        if self._holds and self.state.messages:
+            raise ContextNotEmpty(
+                f"This context already holds {len(self.state.messages)} messages; "
+                "restore works on a new one. Open the session again."
+            )
+        self._holds = True
+        return bool(self.state.messages)
+
+    async def reread(self) -> None:
+        """Follow a log that was read anew, because another process wrote to it."""
+        self._holds = True
+        self._history = None
+
+    async def append(self, *messages: Message, durability: Durability = Durability.D1) -> None:
+        """Add messages; when this returns they are as durable as asked."""
+        self._holds = True
+        await self.log.append(*messages, durability=durability)
+
+    async def note(self, *records: Record, durability: Durability = Durability.D0) -> None:
+        """Write records that are not sent to the model."""
+        self._holds = True
+        await self.log.append(*records, durability=durability)
+
+    async def checkpoint(self, turn: int | None = None, step: int | None = None) -> int:
+        """Write a checkpoint; returns its id."""
+        number = self.n_checkpoints
+        await self.note(Checkpoint(number, turn, step))
+        return number
+
+    async def revert_to(self, checkpoint_id: int, reason: RevertReason = "user") -> int:
+        """Go back to before a checkpoint; returns the number of the archive.
+
+        Raises:
+            UnknownCheckpoint: the log has no such checkpoint; nothing was changed.
+        """
+        if checkpoint_id not in self.state.checkpoints:
+            known = ", ".join(map(str, list(self.state.checkpoints)[-8:])) or "none"
+            raise UnknownCheckpoint(
+                f"There is no checkpoint {checkpoint_id} in this session; there are: {known}."
+            )
+        self._holds = True
+        return await self.log.revert(checkpoint_id, reason)
+
+    async def clear(self) -> int:
+        """Keep only header and system prompt; returns the number of the archive."""
+        self._holds = True
+        return await self.log.clear()
+
+    async def restore_archive(self, number: int, reason: RevertReason = "restore") -> int:
+        """Make an archive the live log again; returns the archive of the log it replaced."""
+        self._holds = True
+        return await self.log.restore(number, reason)
+
+    async def update_token_count(self, token_count: int, usage: Usage | None = None) -> None:
+        """Note what the provider says the context takes now."""
+        await self.note(UsageRecord(token_count, usage))
+
+    def gauge(
+        self, window: int, reserved: int = DEFAULT_RESERVED, ratio: float = DEFAULT_RATIO
+    ) -> Gauge:
+        """How full the context is; ``shares`` are empty: ask ``attribution`` for them."""
+        mark = trigger_at(window, reserved, ratio)
+        return Gauge(self.token_count, window, mark, self.estimated)
+
+    def attribution(
+        self, tools: Sequence[ToolSchema] | None = None, checkpoint: int | None = None
+    ) -> tuple[Share, ...]:
+        """What fills the context, largest kind first; sums up to the token count.
+
+        Each share also says what a compaction now would free of it, and what a revert to
+        ``checkpoint`` would. It counts every message: run it in a thread.
+        """
+        entries = self.state.messages if self._holds else []
+        cut = len(entries)
+        if checkpoint is not None:
+            target = self.state.checkpoints.get(checkpoint)
+            if target is not None:
+                cut = sum(entry.offset < target.offset for entry in entries)
+        return attribute(
+            self.messages,
+            self.counter,
+            system_prompt=self.system_prompt,
+            tools=self.tools if tools is None else tools,
+            total=self.token_count,
+            revert_cut=cut,
+        )
+
+    def _tokens_since_usage(self) -> int:
+        """The tokens that will be sent behind the last usage, with the repairs of orphan calls."""
+        since = self.state.messages_since_usage
+        messages = messages_of(_tail(self.state.messages, since))
+        known = len(messages) - since
+        count = self.counter.count_message
+        sent = sum(count(message) for message in repaired_messages(messages))
+        return max(0, sent - sum(count(message) for message in messages[:known]))
+
+
+def messages_of(entries: Sequence[Entry]) -> list[Message]:
+    """The messages among entries."""
+    records = (entry.record for entry in entries)
+    return [r for r in records if isinstance(r, UserMessage | AssistantMessage | ToolMessage)]
+
+
+def _tail(entries: Sequence[Entry], since: int) -> Sequence[Entry]:
+    """The last entries, from the answer on whose calls the first of them may be results of."""
+    start = len(entries) - since
+    if since == 0 and not (entries and isinstance(entries[-1].record, AssistantMessage)):
+        return ()
+    while start > 0 and isinstance(entries[start - 1].record, ToolMessage):
+        start -= 1
+    if start > 0 and isinstance(entries[start - 1].record, AssistantMessage):
+        start -= 1
+    return entries[start:]
+
+
+class _Place:
+    """Where a state stood when something was worked out from it."""
+
+    __slots__ = ("last", "length", "state")
+
+    def __init__(self, state: SessionState, length: int, last: Entry | None) -> None:
+        self.state, self.length, self.last = state, length, last
+
+    @classmethod
+    def of(cls, state: SessionState) -> _Place:
+        """The place now."""
+        messages = state.messages
+        return cls(state, len(messages), messages[-1] if messages else None)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Place)
+            and self.state is other.state
+            and self.length == other.length
+            and self.last is other.last
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _RunningTotal:
+    """The tokens of all messages of a state: a new message costs its own count only."""
+
+    def __init__(self) -> None:
+        self._place: _Place | None = None
+        self._exact = False
+        self._tokens = 0
+
+    def count(self, state: SessionState, counter: TokenCounter) -> int:
+        place, done = self._place, 0
+        grown = (
+            place is not None
+            and place.state is state
+            and self._exact is counter.exact
+            and place.length <= len(state.messages)
+            and (place.length == 0 or state.messages[place.length - 1] is place.last)
+        )
+        if grown and place is not None:
+            done = place.length
+        else:
+            self._tokens = 0
+        fresh = state.messages[done:]
+        self._tokens += sum(counter.count_messages(messages_of(fresh)))
+        self._place, self._exact = _Place.of(state), counter.exact
+        return self._tokens

@@ -1,0 +1,28 @@
+"""Every strategy by its name: a new one is a file beside this and a line here."""
+
+from __future__ import annotations
+
+from agent_tui.context.strategies.fallback import Fallback
+from agent_tui.context.strategies.last_messages import LastMessages
+from agent_tui.context.strategies.last_share import LastShare
+from agent_tui.context.strategies.recent_tokens import RecentTokens
+from agent_tui.context.strategies.strategy import Strategy
+from agent_tui.core.errors import UsageError
+
+DEFAULT_STRATEGY = "last-messages"
+FALLBACK: Strategy = Fallback()
+_ALL: tuple[Strategy, ...] = (LastMessages(), LastShare(), RecentTokens(), FALLBACK)
+STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _ALL}
+
+
+def find_strategy(name: str = "") -> Strategy:
+    """The strategy of a name; the default one for an empty name.
+
+    Raises:
+        UsageError: no strategy is called that.
+    """
+    strategy = STRATEGIES.get(name or DEFAULT_STRATEGY)
+    if strategy is None:
+        known = ", ".join(STRATEGIES)
+        raise UsageError(f"There is no compaction strategy {name!r}; choose one of: {known}.")
+    return strategy
