@@ -153,6 +153,18 @@ def test_our_own_rotations_say_themselves_why(tmp_path: Path) -> None:
     assert count_findings(import_session(tmp_path / "context.jsonl.2"))["archives"] == 1
 
 
+def test_only_the_active_branch_of_a_log_of_ours_counts(tmp_path: Path) -> None:
+    said = [
+        {"role": "user", "content": text, "uuid": text, "parent_uuid": parent}
+        for text, parent in (("a", None), ("left", "a"), ("right", "h"))
+    ]
+    head = {"role": "_head", "to": "a", "uuid": "h", "parent_uuid": "left"}
+    log = write_lines(tmp_path / "context.jsonl", [*said[:2], head, said[2]])
+    assert [text for _, text in origins(import_session(log))] == ["a", "right"]
+    lost = write_lines(tmp_path / "lost.jsonl", [*said[:2], {**head, "to": "gone"}, said[2]])
+    assert [text for _, text in origins(import_session(lost))] == ["a", "left", "right"]
+
+
 def test_bad_lines_are_counted_and_good_ones_around_them_load(tmp_path: Path) -> None:
     log = tmp_path / "context.jsonl"
     log.write_bytes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,17 @@ def test_cycles_orphans_and_disorder_cannot_hang_or_lose_anything(tmp_path: Path
     assert said(import_session(write_lines(tmp_path / "l.jsonl", late)).records) == ["a", "b", "c"]
     twice = [pi_header(), pi_user("a", "1"), pi_user("a", "1"), pi_user("b", "2", "1")]
     assert said(import_session(write_lines(tmp_path / "t.jsonl", twice)).records)[-2:] == ["a", "b"]
+
+
+def test_a_file_of_nothing_but_branches_is_read_in_linear_time(tmp_path: Path) -> None:
+    roots = [pi_user("x", str(number)) for number in range(20_000)]
+    comb = [pi_user("y", f"c{n}", f"c{n - 2}" if n > 1 else None) for n in range(5_000)]
+    entries = [pi_header(), *roots, *comb, pi_user("z", "z")]
+    began = time.process_time()
+    session = import_session(write_lines(tmp_path / "s.jsonl", entries))
+    assert time.process_time() - began < 5
+    assert said(session.records) == ["z"]
+    assert len(session.archives) == 50
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ async def test_a_command_that_hangs_is_ended_in_time(workspace: Path, context: T
     result = await run(context, "echo $$ > pids; sleep 100 & echo $! >> pids; wait", 1)
     assert result.is_error
     assert result.output == "[ended after 1 s: time ran out]"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 15
     await eventually_gone(*await pids_in(workspace, 2))
 
 
@@ -133,7 +133,7 @@ async def test_a_command_that_ignores_the_first_signal_is_killed(
 ) -> None:
     began = time.monotonic()
     await run(context, "trap '' TERM; echo $$ > pids; while :; do sleep 0.1; done", 1)
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 15
     await eventually_gone(*await pids_in(workspace, 1))
 
 
@@ -158,7 +158,7 @@ async def test_a_background_child_that_holds_the_pipe_does_not_hang_it(
     began = time.monotonic()
     result = await run(context, "sleep 100 & echo $! > pids; echo done")
     assert result.output == "done\n[exit code 0; processes it left in the background were ended]"
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 15
     await eventually_gone(*await pids_in(workspace, 1))
 
 
@@ -176,7 +176,7 @@ async def test_the_loop_is_free_while_a_command_floods(context: ToolContext) -> 
         began = time.perf_counter()
         await asyncio.sleep(0.001)
         worst = max(worst, time.perf_counter() - began)
-    assert worst < 0.2
+    assert worst < 0.5
 
 
 async def test_a_workspace_that_is_gone_is_told(context: ToolContext) -> None:

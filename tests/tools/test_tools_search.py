@@ -174,5 +174,5 @@ async def test_a_pattern_that_takes_for_ever_is_ended_when_cancelled(
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 15
     assert has_no_children()

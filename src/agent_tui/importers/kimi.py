@@ -25,6 +25,7 @@ from agent_tui.core.records import (
     parse_record,
 )
 from agent_tui.core.text import first_line
+from agent_tui.importers.active_path import follow_heads
 from agent_tui.importers.imported import (
     ImportedArchive,
     ImportedCompaction,
@@ -118,7 +119,8 @@ def _read_log(path: Path, number: int | None) -> _Log:
             records.append(parse_record(value or {}))
         except BadRecord:
             damaged += 1
-    return _Log(number, path, tuple(infer_origins(records)), damaged, path.stat().st_size)
+    told = tuple(infer_origins(follow_heads(records)))
+    return _Log(number, path, told, damaged, path.stat().st_size)
 
 
 def _older_logs(path: Path) -> list[_Log]:

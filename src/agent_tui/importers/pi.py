@@ -98,6 +98,7 @@ class _Tree:
             str(entry["id"]): index for index, entry in enumerate(entries) if _is_node(entry)
         }
         self._linear = not self._places
+        self._first = next((i for i, entry in enumerate(entries) if _is_node(entry)), 0)
         self.kept: dict[int, _Kept] = {}
         self.records: list[Records] = []
         for index, entry in enumerate(entries):
@@ -113,15 +114,8 @@ class _Tree:
         if self._linear or not _is_node(self.entries[index]):
             return index - 1
         if parent_id is None:
-            return self._header_before(index)
+            return self._first - 1
         return self._places.get(str(parent_id), index - 1)
-
-    def _header_before(self, index: int) -> int:
-        while index > 0:
-            index -= 1
-            if not _is_node(self.entries[index]):
-                return index
-        return -1
 
     def path_to(self, leaf: int) -> list[int]:
         """The entries from the first one to a leaf; a cycle ends where it closes."""
@@ -218,13 +212,18 @@ def _next_input(tree: _Tree, position: int) -> int:
 
 def _branches(tree: _Tree) -> Iterator[ImportedArchive]:
     """The talk that was left for another branch, newest leaves only; numbered past compactions."""
-    active = set(tree.path)
-    left = []
-    for leaf in tree.leaves():
+    seen = set(tree.path)
+    left: list[int] = []
+    for leaf in reversed(tree.leaves()):
+        spoke, index = False, leaf
+        while index >= 0 and index not in seen:
+            seen.add(index)
+            spoke = spoke or tree.entries[index]["type"] == "message"
+            index = tree.parent(index)
+        if spoke:
+            left.append(leaf)
+    for number, leaf in enumerate(left[_MOST_BRANCHES - 1 :: -1], len(tree.kept) + 1):
         path = tree.path_to(leaf)
-        if any(tree.entries[i]["type"] == "message" and i not in active for i in path):
-            left.append(path)
-    for number, path in enumerate(left[-_MOST_BRANCHES:], len(tree.kept) + 1):
         records = tuple(record for index in path for record in tree.records[index])
         yield ImportedArchive(number, "branch", records)
 
