@@ -89,7 +89,8 @@ class Agent:
         goes on. Failures of the model or the disk end the turn with one Failed event.
         """
         turn = self._context.last_turn + 1
-        steps, end = 0, "failed"
+        steps = 0
+        end: TurnEnd = "failed"
         try:
             await self._begin(turn, prompt)
             end = "max_steps"

@@ -6,8 +6,10 @@ is raised as an AgentTuiError for the command line to print.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
+import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 from agent_tui.core.summary import RotationReport
 from agent_tui.core.text import clean
 from agent_tui.runtime.engine import Engine
+from agent_tui.runtime.exporting import ExportForm, write_private
 from agent_tui.runtime.open_session import OpenSession
 
 
@@ -176,20 +179,23 @@ async def compact_session(
 
 async def open_path(engine: Engine, path: Path, *, as_json: bool) -> None:
     """What a log or session file of any known kind holds."""
-    found = await engine.describe_path(path)
+    found = (await engine.open_path(path)).findings
     if as_json:
         print_json(found)
         return
     print_rows(((name, value) for name, value in found.items()), "")
 
 
-async def export_session(engine: Engine, session_id: str, form: str, output: Path | None) -> None:
-    """Write a session in another format, to a file or to standard output."""
-    text = await engine.export(session_id, form)
+async def export_session(
+    engine: Engine, source: str, form: ExportForm, output: Path | None
+) -> None:
+    """Write a session in another format, to a new file or to standard output."""
+    text = await engine.export(source, form)
     if output is None:
-        print(text, end="")
+        sys.stdout.buffer.write(text)
         return
-    await engine.write_private(output, text)
+    written = await asyncio.to_thread(write_private, output, text)
+    print(f"Exported to {written}")
 
 
 async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from agent_tui.core.records import Record
-from agent_tui.core.summary import CheckpointGlance
+from agent_tui.context.compaction import view_past
+from agent_tui.core.errors import SessionError, UnknownArchive
+from agent_tui.core.records import Message, Record, UsageRecord
+from agent_tui.core.summary import ArchiveGlance, CheckpointGlance, CompactionView
+from agent_tui.importers.imported import (
+    ImportedArchive,
+    ImportedCompaction,
+    count_findings,
+    count_messages,
+)
+from agent_tui.importers.registry import import_session
 from agent_tui.runtime import history
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.sessions.replay import SessionState
@@ -14,22 +24,100 @@ from agent_tui.sessions.replay import SessionState
 
 @dataclass(frozen=True)
 class BrowsedSession:
-    """Records to look at, and what stands around them."""
+    """Records to look at, and what stands around them.
+
+    Attributes:
+        title: a line for people.
+        records: the active path, in log order.
+        damaged: lines that are not records; they are kept where they are.
+        findings: what was found in numbers, as ``open --json`` prints it.
+        rotated: logs that were rotated away, and branches that were left.
+        compactions: every compaction with both of its sides, oldest first.
+    """
 
     session_id: str
     title: str
     records: Sequence[Record]
     damaged: int
+    message_count: int
     token_count: int
-    read_only: str = "opened read-only"
+    findings: dict[str, int]
+    rotated: tuple[ImportedArchive, ...] = ()
+    compactions: tuple[ImportedCompaction, ...] = ()
 
     @classmethod
-    def of_state(cls, state: SessionState, title: str, session_id: str = "") -> BrowsedSession:
-        """Wrap a replayed log."""
+    def of_state(cls, state: SessionState, title: str, session_id: str) -> BrowsedSession:
+        """Wrap a replayed log of ours."""
         return cls(
-            session_id, title, RecordsView(state.entries), len(state.damaged), state.token_count
+            session_id=session_id,
+            title=title,
+            records=RecordsView(state.entries),
+            damaged=len(state.damaged),
+            message_count=len(state.messages),
+            token_count=state.token_count,
+            findings={},
+        )
+
+    @classmethod
+    def of_file(cls, path: Path) -> BrowsedSession:
+        """Read a log or session file of any known kind.
+
+        Raises:
+            SessionError, StorageError: it cannot be read; the sentence says why.
+        """
+        found = import_session(path)
+        findings = count_findings(found)
+        return cls(
+            session_id=found.session_id,
+            title=f"{found.title or path.name} · {found.source}",
+            records=found.records,
+            damaged=found.damaged,
+            message_count=findings["messages"],
+            token_count=findings["token_count"],
+            findings=findings,
+            rotated=found.archives,
+            compactions=found.compactions,
         )
 
     def checkpoints(self) -> list[CheckpointGlance]:
         """Every checkpoint, oldest first."""
         return history.list_checkpoints(self.records)
+
+    async def archives(self) -> list[ArchiveGlance]:
+        """Every rotated log that belongs to this one, newest first."""
+        return [
+            ArchiveGlance(
+                number=archive.number,
+                path=archive.path,
+                reason=archive.reason,
+                at="",
+                size_bytes=archive.size_bytes,
+                messages=count_messages(archive.records),
+                checkpoints=len(history.list_checkpoints(archive.records)),
+            )
+            for archive in reversed(self.rotated)
+        ]
+
+    async def open_archive(self, number: int) -> BrowsedSession:
+        """One of them; raises UnknownArchive."""
+        for archive in self.rotated:
+            if archive.number == number:
+                usage = [r.token_count for r in archive.records if isinstance(r, UsageRecord)]
+                return BrowsedSession(
+                    session_id=self.session_id,
+                    title=f"{self.title} · archive {number}",
+                    records=archive.records,
+                    damaged=archive.damaged,
+                    message_count=count_messages(archive.records),
+                    token_count=usage[-1] if usage else 0,
+                    findings={},
+                )
+        known = ", ".join(str(archive.number) for archive in self.rotated) or "none"
+        raise UnknownArchive(f"There is no archive {number} here; there are: {known}.")
+
+    def view_compaction(self, archive: int, count: Callable[[Message], int]) -> CompactionView:
+        """Both sides of the compaction that made an archive; counting, so call it in a thread."""
+        for compaction in self.compactions:
+            if compaction.archive == archive:
+                return view_past(compaction.before, compaction.after, count)
+        raise SessionError(f"No compaction here belongs to archive {archive}.")

@@ -27,6 +27,8 @@ from agent_tui.core.summary import SessionGlance
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
+from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.exporting import ExportForm, write_export
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession, Parts
@@ -188,9 +190,9 @@ class Engine:
         if model and model != self._model:
             counter, window = TokenCounter(model), self.settings.context.window or window_of(model)
         model = model or self._model
-        context = Context(log, counter)
         approvals = Approvals(wire.emit, yolo=self.launch.yolo)
         toolset = Toolset(builtin_tools(), ToolContext(workspace, FileMemory()))
+        context = Context(log, counter, toolset.schemas)
         chosen = self.settings.context
         compactor = Compactor(
             context=context,
@@ -218,7 +220,9 @@ class Engine:
             wire=wire,
             limits=Limits(self.settings.agent.max_steps, self.settings.agent.max_attempts),
         )
-        return Parts(context, agent, approvals, compactor, toolset, self._provider.name, model)
+        return Parts(
+            context, agent, approvals, compactor, toolset, self._provider.name, model, workspace
+        )
 
     def _workspace_of(self, log: SessionLog) -> Path:
         """Where the session's tools work: its own folder, except that a demo's is made anew."""
@@ -226,6 +230,25 @@ class Engine:
         if header is None or not header.cwd or self._temporary is not None:
             return self.workspace
         return Path(header.cwd)
+
+    async def open_path(self, path: Path) -> BrowsedSession:
+        """Read a log or session file of any known kind, to look at."""
+        return await asyncio.to_thread(BrowsedSession.of_file, path)
+
+    async def export(self, source: str, form: ExportForm) -> bytes:
+        """A session, by its id or by the path of a file, in another format."""
+        path = Path(source)
+        if await asyncio.to_thread(path.exists):
+            browsed = await self.open_path(path)
+            return await asyncio.to_thread(write_export, form, browsed.records, browsed.title)
+        session = await self.open_session(source)
+        try:
+            tokens = session.gauge.tokens
+            return await asyncio.to_thread(
+                write_export, form, session.records, session.title, tokens
+            )
+        finally:
+            await session.close()
 
     def complete_path(self, typed: str) -> list[str]:
         """Paths of the workspace that hold what was typed; blocks, so call it in a thread."""

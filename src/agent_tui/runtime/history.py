@@ -117,8 +117,9 @@ def archive_to_undo(records: Sequence[Record]) -> tuple[int, bool]:
     """
     for index in range(len(records) - 1, -1, -1):
         record = records[index]
-        undoes = isinstance(record, RevertRecord) and record.reason not in ("undo", "redo")
-        if undoes or isinstance(record, CompactionRecord):
+        if isinstance(record, RevertRecord) and record.reason in ("undo", "redo"):
+            continue
+        if isinstance(record, (RevertRecord, CompactionRecord)):
             return record.archive, _has_new_messages(records[index:])
     raise SessionError("There is nothing to undo: this log was never rotated.")
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from agent_tui.agent.approval import Approvals
@@ -46,6 +47,12 @@ from agent_tui.core.text import first_line
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.runtime import history
 from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.exporting import (
+    EXPORT_ENDINGS,
+    ExportForm,
+    write_export,
+    write_private,
+)
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog
@@ -62,6 +69,7 @@ class Parts:
     toolset: Toolset
     provider: str
     model: str
+    workspace: Path
 
 
 class Assemble(Protocol):
@@ -327,6 +335,13 @@ class OpenSession:
         self._parts = parts
         await self.load()
         self._wire.emit(StatusChanged(self.gauge, None, parts.model))
+
+    async def export(self, form: ExportForm) -> Path:
+        """Write the session to a new file in its workspace; returns its path."""
+        tokens = self.gauge.tokens
+        text = await asyncio.to_thread(write_export, form, self.records, self.title, tokens)
+        name = f"{self.session_id}.{EXPORT_ENDINGS[form]}"
+        return await asyncio.to_thread(write_private, self._parts.workspace / name, text)
 
     async def prune_archives(self, keep: int) -> list[int]:
         """Delete all but the newest ``keep`` archives; returns the numbers that went."""

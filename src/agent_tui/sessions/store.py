@@ -6,17 +6,26 @@ import asyncio
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from agent_tui.core.errors import SessionBusy, SessionNotFound, SessionReadOnly, UsageError
-from agent_tui.core.records import SessionHeader, record_fields
+from agent_tui.core.errors import (
+    LogChanged,
+    SessionBusy,
+    SessionNotFound,
+    SessionReadOnly,
+    UsageError,
+)
+from agent_tui.core.records import SessionHeader, Stamp, record_fields
 from agent_tui.core.summary import SessionGlance
-from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.archive import LIVE, archive_numbers
 from agent_tui.sessions.disk import (
     FILE_MODE,
     FOLDER_MODE,
     create_folder,
+    open_regular,
     spoken_errors,
     sync_folder,
     tighten,
@@ -24,8 +33,8 @@ from agent_tui.sessions.disk import (
 from agent_tui.sessions.glance import glance_at
 from agent_tui.sessions.jsonl import encode
 from agent_tui.sessions.lock import Ownership, read_holder
-from agent_tui.sessions.log import Durability, Piece, create_log
-from agent_tui.sessions.replay import load_log
+from agent_tui.sessions.log import Durability, Piece, Span, create_log
+from agent_tui.sessions.replay import Entry, load_log
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.tail import stamped, utc_now
 from agent_tui.sessions.writer import Writer
@@ -51,7 +60,7 @@ class SessionStore:
         Raises:
             UsageError: the id is not a session id, or there is such a session already.
         """
-        folder = self.projects / project_name(header.cwd) / _checked(header.session_id)
+        folder = self._folder_of(header)
         line = encode(record_fields(stamped(header, None, utc_now())))
         await asyncio.to_thread(_make_session, folder, [line])
         return await self.open_folder(folder)
@@ -81,9 +90,19 @@ class SessionStore:
             if ownership is not None:
                 ownership.give_up()
             raise
-        log = SessionLog(folder, state, inode, self._writer, ownership, read_only)
+        log = SessionLog(folder, state, inode, self._writer, ownership, read_only, self._start_fork)
         log.notices = notices
         return log
+
+    async def _start_fork(
+        self, source: SessionLog, header: SessionHeader, upto: Entry | None
+    ) -> SessionLog:
+        folder = self._folder_of(header)
+        await asyncio.to_thread(_copy_path, source, header, upto, folder)
+        return await self.open_folder(folder)
+
+    def _folder_of(self, header: SessionHeader) -> Path:
+        return self.projects / project_name(header.cwd) / _checked(header.session_id)
 
     def find(self, session_id: str) -> Path:
         """The folder of a session. Reads the disk.
@@ -107,6 +126,22 @@ class SessionStore:
             for folder in _subfolders(project):
                 if os.path.lexists(folder / LIVE):
                     yield folder
+
+    async def discard(self, session_id: str) -> None:
+        """Remove a session in which nothing was ever said; any other stays as it is."""
+        await asyncio.to_thread(self._discard, session_id)
+
+    def _discard(self, session_id: str) -> None:
+        folder = self.find(session_id)
+        ownership, _ = _claim(folder)
+        if ownership is None:
+            return
+        try:
+            if not load_log(folder / LIVE)[0].messages and not archive_numbers(folder):
+                with spoken_errors("Removing", folder):
+                    shutil.rmtree(folder)
+        finally:
+            ownership.give_up()
 
     async def delete(self, session_id: str) -> Path:
         """Move a session into the trash; returns its place there, which undelete takes.
@@ -182,6 +217,28 @@ def _make_session(folder: Path, pieces: Iterable[Piece]) -> None:
     with spoken_errors("Creating", folder):
         create_folder(folder, durable=True)
     create_log(folder, pieces)
+
+
+def _copy_path(source: SessionLog, header: SessionHeader, upto: Entry | None, folder: Path) -> None:
+    state = source.state
+    path = state.entries if upto is None else state.path_to(upto)
+    root = state.header.stamp.uuid if state.header else None
+    origin = {"session_id": source.folder.name, "uuid": path[-1].record.stamp.uuid if path else ""}
+    # The copy of the root keeps its id: what was copied hangs off it, and the tree finds it again.
+    first = replace(header, parent=header.parent or origin, stamp=Stamp(root))
+    line = encode(record_fields(stamped(first, None, utc_now())))
+    kept = [entry for entry in path if not isinstance(entry.record, SessionHeader)]
+    with spoken_errors("Reading", source.path):
+        descriptor, status = open_regular(source.path)
+        try:
+            if not source.is_about(status.st_ino):
+                raise LogChanged(
+                    f"{source.path} was replaced by another window; nothing was forked. Try again."
+                )
+            spans = [Span(descriptor, entry.offset, entry.length) for entry in kept]
+            _make_session(folder, [line, *spans])
+        finally:
+            os.close(descriptor)
 
 
 def _claim(folder: Path) -> tuple[Ownership | None, str]:

@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.app import App
 from textual.binding import Binding
 
@@ -66,7 +67,6 @@ class AgentTui(App[int]):
         except AgentTuiError as error:
             chat.show_failure(str(error))
         except Exception as error:
-            self.log.error(error)
             chat.show_failure(f"agent-tui could not start: {type(error).__name__}: {error}.")
         gc.freeze()
 
@@ -90,6 +90,7 @@ class AgentTui(App[int]):
         self._quit_pressed_at = now
         self.chat.show_hint("Press Ctrl+C again to quit.")
 
+    @on(ChatScreen.Leaving)
     async def leave(self) -> None:
         """Interrupt what runs, let the log settle, and exit."""
         await self.chat.end()

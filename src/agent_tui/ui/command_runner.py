@@ -1,13 +1,247 @@
-"""What each command does: flows over screens and the session, one small function each."""
+"""What each command does: small flows over screens and the session, one function each.
+
+A flow runs in a worker of the chat screen, so it may wait for a screen's answer; acts on the
+session go through ``chat.act`` into the exclusive group. Screens are imported when they are first
+shown: none of them is needed for the first frame.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from agent_tui.core.errors import AgentTuiError, UsageError
+from agent_tui.core.text import first_line
+from agent_tui.ui.commands import find_command
 
 if TYPE_CHECKING:
+    from agent_tui.runtime.browsed_session import BrowsedSession
+    from agent_tui.runtime.open_session import OpenSession
     from agent_tui.ui.screens.chat import ChatScreen
+
+Flow: TypeAlias = "Callable[[ChatScreen, str], Awaitable[None]]"
 
 
 def run_command(chat: ChatScreen, name: str, argument: str) -> None:
-    """Carry out a command on the conversation."""
-    chat.show_hint(f"/{name}")
+    """Carry out a command of the table; an unknown one is answered with the way to the list."""
+    command = find_command(name)
+    if command is None:
+        chat.show_hint(f"There is no command /{first_line(name, 30)}; F1 lists them all.")
+        return
+    flow = _FLOWS[command.name]
+    chat.run_worker(_guarded(chat, flow, argument), group="flow", exit_on_error=False)
+
+
+async def _guarded(chat: ChatScreen, flow: Flow, argument: str) -> None:
+    try:
+        await flow(chat, argument)
+    except AgentTuiError as error:
+        chat.show_failure(str(error))
+
+
+def _session(chat: ChatScreen) -> OpenSession:
+    if chat.session is None:
+        raise UsageError("The session is still being opened; try again in a moment.")
+    return chat.session
+
+
+def _number(argument: str, what: str) -> int:
+    if not argument.isdecimal():
+        raise UsageError(f"Expected the number of {what}, got {argument!r}.")
+    return int(argument)
+
+
+async def _help(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.screens.help import HelpScreen
+
+    await chat.app.push_screen_wait(HelpScreen())
+
+
+async def _new(chat: ChatScreen, _argument: str) -> None:
+    if chat.is_busy:
+        raise UsageError("A turn is running: interrupt it with Esc first.")
+    if chat.engine is not None:
+        await chat.show_session(await chat.engine.new_session())
+
+
+async def _sessions(chat: ChatScreen, argument: str) -> None:
+    from agent_tui.ui.screens.session_list import SessionListScreen
+
+    engine = chat.engine
+    if engine is None:
+        return
+    if chat.is_busy:
+        raise UsageError("A turn is running: interrupt it with Esc first.")
+    current = chat.session.session_id if chat.session else ""
+    choice: tuple[str, str] | None = ("open", argument)
+    if not argument:
+        screen = SessionListScreen(engine, current, str(engine.workspace))
+        choice = await chat.app.push_screen_wait(screen)
+    match choice:
+        case ("new", _):
+            await chat.show_session(await engine.new_session())
+        case ("open", session_id) if session_id != current:
+            await chat.show_session(await engine.open_session(session_id))
+        case _:
+            chat.reload()
+
+
+async def _rename(chat: ChatScreen, argument: str) -> None:
+    session = _session(chat)
+    if not argument:
+        raise UsageError("Expected a name: /rename <title>.")
+    await session.rename(argument)
+    chat.status.title = session.title
+
+
+async def _revert(chat: ChatScreen, argument: str) -> None:
+    from agent_tui.ui.screens.checkpoints import CheckpointsScreen
+    from agent_tui.ui.screens.revert_preview import RevertPreviewScreen
+
+    session = _session(chat)
+    if argument:
+        checkpoint: int | None = _number(argument, "a checkpoint")
+    else:
+        screen = CheckpointsScreen(session.checkpoints())
+        checkpoint = await chat.app.push_screen_wait(screen)
+    if checkpoint is None:
+        return
+    preview = await session.preview_revert(checkpoint)
+    if await chat.app.push_screen_wait(RevertPreviewScreen(preview)):
+        chat.act(lambda session: session.revert(checkpoint))
+
+
+async def _undo(chat: ChatScreen, _argument: str) -> None:
+    chat.act(lambda session: session.undo())
+
+
+async def _redo(chat: ChatScreen, _argument: str) -> None:
+    chat.act(lambda session: session.redo())
+
+
+async def _archives(chat: ChatScreen, argument: str) -> None:
+    from agent_tui.ui.screens.archives import ArchivesScreen
+
+    session = _session(chat)
+    choice: tuple[str, int] | None
+    if argument:
+        choice = ("open", _number(argument, "an archive"))
+    else:
+        screen = ArchivesScreen(session.archives, session.read_only)
+        choice = await chat.app.push_screen_wait(screen)
+    match choice:
+        case ("open", number):
+            await browse(chat, await session.open_archive(number), restorable=number)
+        case ("restore", number):
+            chat.act(lambda session: session.restore(number))
+
+
+async def browse(chat: ChatScreen, browsed: BrowsedSession, restorable: int = 0) -> None:
+    """Show a log read-only, and follow what the user picks there."""
+    from agent_tui.ui.screens.browse import BrowseScreen
+
+    match await chat.app.push_screen_wait(BrowseScreen(browsed, restorable)):
+        case ("restore", number):
+            chat.act(lambda session: session.restore(number))
+        case ("archive", number):
+            await _archives(chat, str(number))
+        case ("compaction", number):
+            await _compactions(chat, str(number))
+
+
+async def _clear(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.screens.confirm import ConfirmScreen
+
+    session = _session(chat)
+    screen = ConfirmScreen(
+        "Clear the context?",
+        f"{session.message_count} messages leave it. The old log becomes an archive: /undo "
+        "brings it back.",
+        "Clear",
+    )
+    if await chat.app.push_screen_wait(screen):
+        chat.act(lambda session: session.clear())
+
+
+async def _compact(chat: ChatScreen, argument: str) -> None:
+    chat.act(lambda session: session.compact(argument))
+
+
+async def _compactions(chat: ChatScreen, argument: str) -> None:
+    raise UsageError("not yet")
+
+
+async def _tokens(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.screens.attribution import AttributionScreen
+
+    session = _session(chat)
+    await chat.app.push_screen_wait(AttributionScreen(session.gauge, session.attribution))
+
+
+async def _model(chat: ChatScreen, argument: str) -> None:
+    session = _session(chat)
+    if not argument:
+        chat.show_hint(f"The model is {session.model}; change it with /model <name>.")
+        return
+    await session.use_model(argument)
+    chat.show_hint(f"The model is {argument} from here on.")
+
+
+async def _export(chat: ChatScreen, argument: str) -> None:
+    if argument not in ("", "kimi", "markdown"):
+        raise UsageError(f"Expected /export markdown or /export kimi, got {argument!r}.")
+    path = await _session(chat).export("kimi" if argument == "kimi" else "markdown")
+    chat.show_notice(f"Exported to {path}")
+
+
+async def _theme(chat: ChatScreen, argument: str) -> None:
+    app = chat.app
+    if argument in app.available_themes:
+        app.theme = argument
+    elif argument:
+        raise UsageError(f"There is no theme {argument!r}; /theme lists them.")
+    else:
+        app.search_themes()
+
+
+async def _fold(chat: ChatScreen, _argument: str) -> None:
+    chat.timeline.action_toggle_all()
+
+
+async def _editor(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.runtime.editor import edit_text
+
+    with chat.app.suspend():
+        text = edit_text(chat.composer.text)
+    chat.composer.set_text(text)
+
+
+async def _interrupt(chat: ChatScreen, _argument: str) -> None:
+    chat.escape()
+
+
+async def _exit(chat: ChatScreen, _argument: str) -> None:
+    chat.leave()
+
+
+_FLOWS: dict[str, Flow] = {
+    "help": _help,
+    "sessions": _sessions,
+    "new": _new,
+    "rename": _rename,
+    "revert": _revert,
+    "undo": _undo,
+    "redo": _redo,
+    "archives": _archives,
+    "clear": _clear,
+    "compact": _compact,
+    "compactions": _compactions,
+    "tokens": _tokens,
+    "model": _model,
+    "export": _export,
+    "theme": _theme,
+    "fold": _fold,
+    "editor": _editor,
+    "interrupt": _interrupt,
+    "exit": _exit,
+}

@@ -9,11 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
@@ -59,7 +61,7 @@ class ChatScreen(Screen[None]):
         *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
         stylesheet("screens/chat.tcss"),
     ]
-    BINDINGS = key_bindings()
+    BINDINGS: ClassVar[list[BindingType]] = [*key_bindings()]
     AUTO_FOCUS = "Prompt"
 
     def __init__(self) -> None:
@@ -144,6 +146,13 @@ class ChatScreen(Screen[None]):
         session = self.session
         if session is not None and session.read_only and await session.follow():
             self.reload()
+
+    class Leaving(Message):
+        """The user wants to quit."""
+
+    def leave(self) -> None:
+        """Ask the app to end; it settles the session first."""
+        self.post_message(self.Leaving())
 
     async def end(self) -> None:
         """Interrupt what runs, wait until the log is settled, and close the session."""

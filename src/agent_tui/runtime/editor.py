@@ -1,0 +1,34 @@
+"""Writing a text in the user's own editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+from agent_tui.core.errors import UsageError
+
+_EDITORS = ("VISUAL", "EDITOR")
+
+
+def edit_text(text: str) -> str:
+    """Open ``$VISUAL`` or ``$EDITOR`` on a text and return what was saved; blocks until closed.
+
+    Raises:
+        UsageError: no editor is set, or it could not be started or failed; the text is unchanged.
+    """
+    editor = next((os.environ[name] for name in _EDITORS if os.environ.get(name)), "")
+    if not editor:
+        raise UsageError("No editor is set: export EDITOR=… and press Ctrl+G again.")
+    with tempfile.TemporaryDirectory(prefix="agent-tui-") as folder:
+        path = Path(folder) / "prompt.md"
+        path.write_text(text, encoding="utf-8")
+        try:
+            status = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
+        except (OSError, ValueError) as error:
+            raise UsageError(f"The editor {editor!r} could not be started: {error}.") from None
+        if status:
+            raise UsageError(f"The editor {editor!r} ended with status {status}; nothing changed.")
+        return path.read_text(encoding="utf-8", errors="replace").rstrip("\n")

@@ -1,0 +1,71 @@
+"""A log that is only looked at: an archive, a file, another agent's session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+
+from agent_tui.core.text import clean
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_count, format_tokens
+from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.timeline import Timeline
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.browsed_session import BrowsedSession
+
+BrowseChoice: TypeAlias = Literal["restore", "compaction", "archive"]
+
+
+class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
+    """Shows one log, read-only.
+
+    Args:
+        browsed: what to show.
+        restorable: the number of the archive that ``r`` restores; 0 when there is none.
+    """
+
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("widgets/timeline.tcss"),
+        stylesheet("screens/browse.tcss"),
+    ]
+    AUTO_FOCUS = "Timeline"
+    BINDINGS = [Binding("r", "restore", "restore this archive", key_display="r")]
+
+    def __init__(self, browsed: BrowsedSession, restorable: int = 0) -> None:
+        super().__init__()
+        self._browsed = browsed
+        self._restorable = restorable
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield Timeline()
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        browsed = self._browsed
+        self.show_heading(
+            clean(browsed.title),
+            format_count(browsed.message_count, "message"),
+            f"{format_tokens(browsed.token_count)} tokens" if browsed.token_count else "",
+            "read-only",
+        )
+        self.query_one(Timeline).load(browsed.records, damaged=browsed.damaged)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._restorable) if action == "restore" else True
+
+    def action_restore(self) -> None:
+        self.dismiss(("restore", self._restorable))
+
+    @on(Timeline.CompactionPressed)
+    def _take_compaction(self, event: Timeline.CompactionPressed) -> None:
+        self.dismiss(("compaction", event.archive))
+
+    @on(Timeline.ArchivePressed)
+    def _take_archive(self, event: Timeline.ArchivePressed) -> None:
+        self.dismiss(("archive", event.archive))
