@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from agent_tui.context.summary_message import write_summary_message
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall, UnknownPart
 from agent_tui.core.records import (
     AssistantMessage,
@@ -100,6 +101,14 @@ def test_an_export_loads_with_the_same_history_checkpoints_and_tokens(tmp_path: 
     again = tmp_path / "again.jsonl"
     again.write_bytes(b"".join(export_kimi(session.records)))
     assert again.read_bytes() == log.read_bytes()
+
+
+def test_a_summary_of_ours_is_still_one_after_an_export(tmp_path: Path) -> None:
+    parts = write_summary_message("what was done").content
+    log = tmp_path / "context.jsonl"
+    log.write_bytes(b"".join(export_kimi([UserMessage(parts, "compaction"), *RECORDS[6:]])))
+    (compaction,) = import_session(log).compactions
+    assert compaction.summary == "what was done"
 
 
 def test_a_token_count_is_added_where_the_records_do_not_say_it() -> None:

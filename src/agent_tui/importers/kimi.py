@@ -39,7 +39,7 @@ from agent_tui.importers.lines import read_objects, read_small_object
 _BOOKKEEPING = ("_session", "_system_prompt", "_checkpoint", "_usage")
 _MESSAGES = ("user", "assistant", "tool")
 _FOREIGN = frozenset({"type", "id", "message_id", "sessionID", "sessionId"})
-_MARK = re.compile(r"^\s*<system>Previous context has been compacted[^<]*</system>\s*")
+_PREFACE = re.compile(r"^\s*<system>[^<]*</system>\s*")
 _OURS = re.compile(r"(?P<base>.+\.jsonl)\.(?P<number>\d{1,9})")
 _THEIRS = re.compile(r"(?P<base>.+)_(?P<number>\d{1,9})\.jsonl")
 
@@ -187,7 +187,7 @@ def _compactions(logs: Sequence[_Log]) -> Iterator[ImportedCompaction]:
 def _summary_after(records: Records, position: int) -> str:
     for record in records[position:]:
         if isinstance(record, UserMessage) and record.origin == "compaction":
-            return _MARK.sub("", text_of(record.content))
+            return _PREFACE.sub("", text_of(record.content))
     return ""
 
 

@@ -17,10 +17,13 @@ from agent_tui.core.records import (
 _MARKS = (
     ("<system>CHECKPOINT ", "checkpoint"),
     ("<system>Previous context has been compacted", "compaction"),
+    ("<system>Earlier messages were compacted", "compaction"),
+    ("<system>Earlier messages were cut off", "compaction"),
     ("<system>You just got a D-Mail from your future self", "dmail"),
     ("<system", "reminder"),
 )
-"""How the messages begin that kimi writes in the user's name; the first that fits counts."""
+"""How messages begin that are written in the user's name, by kimi or by us before an export to
+kimi's format dropped their origin; the first that fits counts."""
 
 
 def infer_origins(records: Iterable[Record]) -> Iterator[Record]:
