@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeAlias
 
-
 _TLS = b"\x16"
 
 

@@ -14,12 +14,16 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage
 from agent_tui.core.text import first_line
 from agent_tui.providers.base import ModelRequest
+from agent_tui.providers.recap import recall
 from agent_tui.providers.scenario import Reply, Scenario
 from agent_tui.providers.wishes import Wish, find_wish, make_edit, read_path
 
 _ASKS_ABOUT_MODELS = re.compile(
     r"\b(?:api.?key|real model|connect|openai|ollama|base.?url|(?:what|which) model)\b|--model",
     re.I,
+)
+_ASKS_WHAT_WAS_DONE = re.compile(
+    r"\bso far\b|\brecap\b|\bwhat (?:have|did) (?:we|you|i)\b|\bremember\b", re.I
 )
 _THANKS = re.compile(
     r"(?:many )?(?:thanks?|thank you|thx|great|nice|cool|ok(?:ay)?)\b.{0,30}", re.I
@@ -43,6 +47,8 @@ def improvise_explicit(prompt: str, request: ModelRequest) -> Improvisation | No
 
 def improvise(prompt: str, request: ModelRequest, scenario: Scenario) -> Improvisation:
     """Do what a prompt asks in plain words, or say what this stand-in is and can do."""
+    if _ASKS_WHAT_WAS_DONE.search(prompt):
+        return Improvisation("do-recap", 0, Reply(text=recall(request)))
     granted = _grant(find_wish(prompt), request)
     return granted or Improvisation("do-chat", 0, Reply(text=_small_talk(prompt, scenario)))
 
@@ -111,8 +117,8 @@ def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) ->
         return f"That did not work. `{name}` says:\n\n{_fenced(output)}"
     match name:
         case "edit_file":
-            undo = "To undo it, go back to an earlier checkpoint, or ask me to change it back."
-            return f"`{path}` is changed, as the diff shows. {undo}"
+            stays = "It stays changed even if the conversation goes back to a checkpoint."
+            return f"`{path}` is changed, as the diff shows. {stays}"
         case "write_file":
             return f"`{path}` is written."
         case "read_file":
@@ -167,8 +173,8 @@ What I can do for real, with real tools on the sample files:
 
 - **list**: "list the files"
 - **read**: "read README.md"
-- **search**: "search for knots"
-- **edit**: "replace "calm" with "still" in README.md"
+- **search**: "search for datum"
+- **edit**: "replace "patience" with "stubbornness" in README.md"
 - **run**: "run `python3 --version`\""""
 
 

@@ -178,6 +178,7 @@ _WISHES = (
         r"\b(?:search(?:\s+for)?|grep(?:\s+for)?|look\s+for|find|where\s+(?:is|are))\s+"
         r"(?:(?:the|all|every|any|word|text|uses?|of)\s+)*"
         rf"(?!files?\b|bugs?\b|\*)(?P<what>[\w()-]+)(?:\s+in\s+{_PATH})?\W*$",
+        explicit=True,
     ),
     *_wish(
         "do-read",
