@@ -119,7 +119,7 @@ class Engine:
     @property
     def model_label(self) -> str:
         """The provider and model, for the status line."""
-        return f"{self._provider.name}/{self._model}"
+        return " · ".join(dict.fromkeys((self._provider.name, self._model)))
 
     async def warm(self) -> None:
         """Load what the first turn needs: the provider's SDK and the token ranks, in threads."""

@@ -57,6 +57,7 @@ class AgentTui(App[int]):
 
     async def _start_engine(self) -> None:
         chat = self.chat
+        await chat.mount_timeline()
         try:
             self.engine = await asyncio.to_thread(_assemble, self.launch)
             theme = self.engine.settings.ui.theme

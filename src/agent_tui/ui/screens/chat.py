@@ -1,11 +1,13 @@
 """The conversation: timeline, composer, gauge and status, and the workers that act on the session.
 
 Data goes down, intent comes up as messages and commands. Acts run in one exclusive worker group,
-so that a turn, a revert and a compaction never overlap.
+so that a turn, a revert and a compaction never overlap. What the first frame does not show (the
+timeline, the other screens) is imported behind it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -20,35 +22,28 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.events import (
-    ApprovalAnswer,
-    ApprovalRequest,
-    StepRetried,
-    TurnEnd,
-)
-from agent_tui.core.summary import CompactionReport, RotationReport
-from agent_tui.core.usage import Gauge, Usage
 from agent_tui.resources import stylesheet
-from agent_tui.ui.blocks import NoticeBlock
-from agent_tui.ui.command_runner import run_command
 from agent_tui.ui.commands import key_bindings
-from agent_tui.ui.screens.approval import ApprovalScreen
 from agent_tui.ui.widgets.composer import Composer
 from agent_tui.ui.widgets.gauge import TokenGauge
 from agent_tui.ui.widgets.status_line import StatusLine
-from agent_tui.ui.widgets.timeline import Timeline
 from agent_tui.ui.widgets.welcome import Welcome
-from agent_tui.ui.wire_view import WireView
 
 if TYPE_CHECKING:
+    from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, StepRetried, TurnEnd
+    from agent_tui.core.summary import CompactionReport, RotationReport
+    from agent_tui.core.usage import Gauge, Usage
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.open_session import OpenSession
+    from agent_tui.ui.blocks import Level
+    from agent_tui.ui.widgets.timeline import Timeline
+    from agent_tui.ui.wire_view import WireView
 
 _ACTS = "session"
 _WIDGETS = ("timeline", "composer", "completion", "rows", "gauge", "status_line", "welcome")
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
-_TURN_ENDS: dict[TurnEnd, str] = {
+_TURN_ENDS = {
     "max_steps": "Stopped at the limit of steps for one turn; say “go on” to continue.",
     "rejected": "Stopped: the action was rejected. Say what to do instead.",
 }
@@ -71,24 +66,30 @@ class ChatScreen(Screen[None]):
         self._stop_listening: Callable[[], None] | None = None
         self._turn: Worker[None] | None = None
         self._early_prompt = ""
+        self.timeline: Timeline
+        self._view: WireView
         self._escaped_at = -_SECOND_ESCAPE_SECONDS
 
     def compose(self) -> ComposeResult:
         yield Welcome()
-        yield Timeline()
         yield Composer(self._complete_path)
         with Horizontal(id="bottom"):
             yield StatusLine()
             yield TokenGauge()
 
     def on_mount(self) -> None:
-        self.timeline = self.query_one(Timeline)
         self.composer = self.query_one(Composer)
         self.status = self.query_one(StatusLine)
         self.gauge = self.query_one(TokenGauge)
         self.welcome = self.query_one(Welcome)
-        self._view = WireView(self.timeline, self)
+
+    async def mount_timeline(self) -> None:
+        """Bring in what the first frame could do without; call once, right after it."""
+        timeline, view = await asyncio.to_thread(_import_timeline)
+        self.timeline = timeline()
         self.timeline.display = False
+        self._view = view(self.timeline, self)
+        await self.mount(self.timeline, before=self.composer)
         self.set_interval(_FOLLOW_SECONDS, self._follow)
 
     def _complete_path(self, typed: str) -> list[str]:
@@ -116,7 +117,7 @@ class ChatScreen(Screen[None]):
         self._stop_listening = session.subscribe(self._view.handle)
         self.reload()
         for notice in session.notices:
-            self.timeline.append(NoticeBlock(notice, "warning"))
+            self._show(notice, "warning")
         if before is not None and self.engine is not None:
             await self.engine.close_session(before)
 
@@ -207,27 +208,30 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.CommandEntered)
     def _take_command(self, event: Composer.CommandEntered) -> None:
-        run_command(self, event.name, event.argument)
+        self.run_command(event.name, event.argument)
 
     def action_command(self, name: str) -> None:
         """A key of the command table was pressed."""
-        run_command(self, name, "")
+        self.run_command(name, "")
 
-    @on(Timeline.CheckpointPressed)
-    def _take_checkpoint(self, event: Timeline.CheckpointPressed) -> None:
-        run_command(self, "revert", str(event.checkpoint))
+    def run_command(self, name: str, argument: str) -> None:
+        """Carry out a command of the table."""
+        from agent_tui.ui.command_runner import run_command
 
-    @on(Timeline.CompactionPressed)
-    def _take_compaction(self, event: Timeline.CompactionPressed) -> None:
-        run_command(self, "compactions", str(event.archive))
+        run_command(self, name, argument)
 
-    @on(Timeline.ArchivePressed)
-    def _take_archive(self, event: Timeline.ArchivePressed) -> None:
-        run_command(self, "archives", str(event.archive))
+    def on_timeline_checkpoint_pressed(self, event: Timeline.CheckpointPressed) -> None:
+        self.run_command("revert", str(event.checkpoint))
+
+    def on_timeline_compaction_pressed(self, event: Timeline.CompactionPressed) -> None:
+        self.run_command("compactions", str(event.archive))
+
+    def on_timeline_archive_pressed(self, event: Timeline.ArchivePressed) -> None:
+        self.run_command("archives", str(event.archive))
 
     @on(TokenGauge.AttributionRequested)
     def _take_gauge_click(self) -> None:
-        run_command(self, "tokens", "")
+        self.run_command("tokens", "")
 
     def escape(self) -> None:
         """Interrupt the turn; with nothing to interrupt, a second Esc offers to go back."""
@@ -236,7 +240,7 @@ class ChatScreen(Screen[None]):
             return
         now = time.monotonic()
         if now - self._escaped_at < _SECOND_ESCAPE_SECONDS and not self.composer.text:
-            run_command(self, "revert", "")
+            self.run_command("revert", "")
         self._escaped_at = now
         self.composer.focus()
 
@@ -250,13 +254,17 @@ class ChatScreen(Screen[None]):
 
     def show_failure(self, sentence: str) -> None:
         """Show what went wrong where it cannot be missed, in the conversation."""
-        self._show_conversation(shown=True)
-        self.timeline.append(NoticeBlock(sentence, "error"))
+        self._show(sentence, "error")
 
     def show_notice(self, sentence: str) -> None:
         """Show a sentence of the program in the conversation."""
+        self._show(sentence, "info")
+
+    def _show(self, sentence: str, level: Level) -> None:
+        from agent_tui.ui.blocks import NoticeBlock
+
         self._show_conversation(shown=True)
-        self.timeline.append(NoticeBlock(sentence))
+        self.timeline.append(NoticeBlock(sentence, level))
 
     def show_hint(self, sentence: str) -> None:
         """Show a sentence in the status line for a few seconds."""
@@ -296,6 +304,9 @@ class ChatScreen(Screen[None]):
         self.status.model = model or self.status.model
 
     def approval_requested(self, request: ApprovalRequest) -> None:
+        from agent_tui.core.events import ApprovalAnswer
+        from agent_tui.ui.screens.approval import ApprovalScreen
+
         self.status.work = "waiting for you"
 
         def answered(answer: ApprovalAnswer | None) -> None:
@@ -324,3 +335,10 @@ class ChatScreen(Screen[None]):
         if report.prompt:
             self.composer.set_text(report.prompt)
         self.composer.focus()
+
+
+def _import_timeline() -> tuple[type[Timeline], type[WireView]]:
+    from agent_tui.ui.widgets.timeline import Timeline
+    from agent_tui.ui.wire_view import WireView
+
+    return Timeline, WireView
