@@ -252,10 +252,11 @@ def parse_record(value: Mapping[str, Any]) -> Record:
 
 
 def _stamp(value: Mapping[str, Any]) -> Stamp:
-    uuid, at = value.get("uuid"), value.get("at")
+    uuid, parent, at = value.get("uuid"), value.get("parent_uuid"), value.get("at")
+    if type(uuid) is type(parent) is type(at) is str:
+        return Stamp(uuid, parent, at)
     if uuid is None and at is None:
         return UNSTAMPED
-    parent = value.get("parent_uuid")
     return Stamp(_optional_text(uuid), _optional_text(parent), _optional_text(at))
 
 

@@ -47,7 +47,7 @@ def spoken_error(doing: str, path: Path, error: OSError) -> Exception:
     )
 
 
-def open_regular(path: Path, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
+def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
     """Open a regular file without following a link or waiting on a pipe; its status comes along.
 
     Raises:

@@ -70,23 +70,18 @@ def decode_line(line: bytes) -> dict[str, Any]:
         raise BadRecord(f"something follows the object at character {end}")
     if type(value) is not dict:
         raise BadRecord("a JSON value that is not an object")
-    if text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(value):
+    if len(line) > 2 * MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         raise BadRecord(f"nested deeper than {MAX_DEPTH} levels")
     return value
 
 
-def _is_too_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
+def _is_deeper(node: Any, levels: int) -> bool:
+    for child in node.values() if type(node) is dict else node:
+        if (type(child) is dict or type(child) is list) and (
+            levels == 1 or _is_deeper(child, levels - 1)
+        ):
+            return True
+    return False
 
 
 def encode(fields: Mapping[str, Any]) -> bytes:
@@ -106,7 +101,7 @@ def encode(fields: Mapping[str, Any]) -> bytes:
         raise BadRecord(
             f"a record of {len(line):,} bytes; the longest that a log takes is {MAX_LINE_BYTES:,}"
         )
-    if line.count(b"{") + line.count(b"[") > MAX_DEPTH:
+    if line.count(b"{") + line.count(b"[") > MAX_DEPTH:  # deep, or only full of brackets?
         decode_line(line)
     return line + b"\n"
 

@@ -15,6 +15,7 @@ from agent_tui.sessions.disk import FILE_MODE, open_regular
 
 LOCK = "context.jsonl.lock"
 OWNER = "context.jsonl.owner"
+_AT_ONCE = fcntl.LOCK_EX | fcntl.LOCK_NB
 _FIRST_PAUSE_SECONDS = 0.0005
 _LONGEST_PAUSE_SECONDS = 0.02
 
@@ -35,8 +36,12 @@ class FolderLock:
         """
         if self._descriptor < 0:
             self._descriptor = _open_lock(self.path)
-        if _try_lock(self._descriptor):
-            return
+        try:
+            fcntl.flock(self._descriptor, _AT_ONCE)
+        except BlockingIOError:
+            self._wait()
+
+    def _wait(self) -> None:
         deadline = time.monotonic() + self.timeout_seconds
         pause = _FIRST_PAUSE_SECONDS
         while time.monotonic() < deadline:
@@ -108,7 +113,7 @@ def _open_lock(path: Path) -> int:
 
 def _try_lock(descriptor: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, _AT_ONCE)
     except BlockingIOError:
         return False
     return True

@@ -20,7 +20,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
-from agent_tui.core.errors import StorageError
+from agent_tui.core.errors import SessionReadOnly, StorageError
 from agent_tui.sessions.archive import (
     LIVE,
     archive_numbers,
@@ -39,6 +39,8 @@ from agent_tui.sessions.disk import (
 )
 from agent_tui.sessions.lock import FolderLock
 
+_APPENDING = os.O_RDWR | os.O_APPEND
+_NOWHERE = (-1, -1)
 TEMPORARY = f"{LIVE}.tmp"
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS}
 
@@ -62,23 +64,11 @@ class Span:
 Piece: TypeAlias = bytes | Span
 
 
-@dataclass(frozen=True, slots=True)
-class OpenLog:
-    """The live log while it is being changed: nobody else writes it."""
+OpenLog: TypeAlias = tuple[int, int, int]
+"""Descriptor, size and inode of the live log while it is being changed: nobody else writes it."""
 
-    descriptor: int
-    size: int
-    inode: int
-
-
-@dataclass(frozen=True, slots=True)
-class Landing:
-    """Where an append came to lie: in which file, behind how many bytes, with what in front."""
-
-    inode: int
-    size_before: int
-    healing: bytes
-
+Landing: TypeAlias = tuple[int, int, bytes]
+"""Where an append came to lie: the inode, the size before, and what healed the line before."""
 
 Build: TypeAlias = Callable[[OpenLog, int], Iterable[Piece]]
 """Gives the new log, from the old one and the number that the old one will have as an archive."""
@@ -92,7 +82,9 @@ class LogFile:
         self.path = folder / LIVE
         self.temporary = folder / TEMPORARY
         self.lock = FolderLock(folder, lock_timeout_seconds)
+        self._names = str(self.path), str(self.temporary)  # an append has no time for Path
         self._distrusted_inode = -1
+        self._left_at = _NOWHERE
 
     def append(self, data: bytes, durability: Durability) -> Landing:
         """Add whole lines behind the log; when it returns they are as durable as asked.
@@ -102,31 +94,43 @@ class LogFile:
             StorageError: the disk refused; the log is as it was.
         """
         try:
-            with self._locked_log(os.O_RDWR | os.O_APPEND) as log:
-                return self._append(log, data, durability)
+            self.lock.acquire()
+            try:
+                log = self._open_recovered(_APPENDING)
+                try:
+                    return self._append(log, data, durability)
+                finally:
+                    os.close(log[0])
+            finally:
+                self.lock.release()
         except OSError as error:
             raise spoken_error("Writing", self.path, error) from error
 
     def _append(self, log: OpenLog, data: bytes, durability: Durability) -> Landing:
-        unfinished = log.size and os.pread(log.descriptor, 1, log.size - 1) != b"\n"
-        healing = b"\n" if unfinished else b""
+        descriptor, size, inode = log
+        healing = b""
+        if self._left_at != (inode, size) and size and os.pread(descriptor, 1, size - 1) != b"\n":
+            healing = b"\n"
+            data = healing + data
         try:
-            write_all(log.descriptor, healing + data)
+            write_all(descriptor, data)
             if durability is Durability.D1:
                 self._flush(log)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.ftruncate(log.descriptor, log.size)
+                os.ftruncate(descriptor, size)
             raise
-        return Landing(log.inode, log.size, healing)
+        self._left_at = inode, size + len(data)
+        return inode, size, healing
 
     def _flush(self, log: OpenLog) -> None:
+        descriptor, _, inode = log
         try:
-            durable_sync(log.descriptor)
+            durable_sync(descriptor)
         except OSError:
             # The kernel may have dropped what it could not write and would report success next
             # time: this file is never flushed again, the next mutation moves into a new one.
-            self._distrusted_inode = log.inode
+            self._distrusted_inode = inode
             raise
 
     def replace(self, build: Build) -> int:
@@ -140,7 +144,7 @@ class LogFile:
             StorageError: the disk refused; the log is as it was, unless the message says not.
         """
         try:
-            with self._locked_log(os.O_RDONLY) as log:
+            with self._locked_log() as log:
                 number = max(archive_numbers(self.folder), default=0) + 1
                 try:
                     self._flush(log)
@@ -148,8 +152,9 @@ class LogFile:
                     self._keep(log, number)
                     os.rename(self.temporary, self.path)
                 except BaseException:
+                    self._left_at = _NOWHERE
                     with contextlib.suppress(OSError):
-                        self._clear_traces(os.stat(self.path).st_ino)
+                        self._clear_traces(os.lstat(self.path).st_ino)
                     raise
                 self._settle_names()
                 return number
@@ -159,7 +164,7 @@ class LogFile:
     def recover(self) -> None:
         """Bring a folder in which a process died back to its old or its new state."""
         try:
-            with self._locked_log(os.O_RDONLY):
+            with self._locked_log():
                 pass
         except OSError as error:
             raise spoken_error("Recovering", self.path, error) from error
@@ -167,7 +172,7 @@ class LogFile:
     def remove_archives(self, numbers: Iterable[int]) -> None:
         """Delete archives for good."""
         try:
-            with self._locked_log(os.O_RDONLY):
+            with self._locked_log():
                 for number in numbers:
                     os.unlink(archive_path(self.folder, number))
                 sync_folder(self.folder)
@@ -179,33 +184,49 @@ class LogFile:
         self.lock.close()
 
     @contextlib.contextmanager
-    def _locked_log(self, flags: int) -> Iterator[OpenLog]:
+    def _locked_log(self) -> Iterator[OpenLog]:
         self.lock.acquire()
         try:
-            descriptor, size, inode = self._open_recovered(flags)
+            log = self._open_recovered(os.O_RDONLY)
             try:
-                yield OpenLog(descriptor, size, inode)
+                yield log
             finally:
-                os.close(descriptor)
+                os.close(log[0])
         finally:
             self.lock.release()
 
-    def _open_recovered(self, flags: int) -> tuple[int, int, int]:
-        descriptor, status = open_regular(self.path, flags)
+    def _open_recovered(self, flags: int) -> OpenLog:
+        descriptor, status = open_regular(self._names[0], flags)
+        size, inode = status.st_size, status.st_ino
         try:
-            if status.st_nlink > 1 or os.path.lexists(self.temporary):
-                self._clear_traces(status.st_ino)
-            if status.st_ino != self._distrusted_inode:
-                return descriptor, status.st_size, status.st_ino
-            _write_file(self.temporary, [Span(descriptor, 0, status.st_size)])
-            os.rename(self.temporary, self.path)
-            sync_folder(self.folder)
+            # A log just as we left it has seen no replacement by another process: its owner is us.
+            if status.st_nlink > 1 or (
+                self._left_at != (inode, size) and os.path.lexists(self._names[1])
+            ):
+                self._clear_traces(inode)
+            if inode != self._distrusted_inode:
+                return descriptor, size, inode
+            self._move_to_new_file((descriptor, size, inode))
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)
-        self._distrusted_inode = -1
         return self._open_recovered(flags)
+
+    def _move_to_new_file(self, log: OpenLog) -> None:
+        """Leave a file that the disk once failed to flush: its bytes go into a sound one."""
+        try:
+            _write_file(self.temporary, [Span(log[0], 0, log[1])])
+            os.rename(self.temporary, self.path)
+            sync_folder(self.folder)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(self.temporary)
+            raise SessionReadOnly(
+                f"The disk failed to store {self.path} and does not take a new copy of it either"
+                f" ({error.strerror}). Export the session to another disk."
+            ) from error
+        self._distrusted_inode = -1
 
     def _keep(self, log: OpenLog, number: int) -> None:
         """Give the live log its archive name, durably, before it loses its own."""
@@ -222,7 +243,7 @@ class LogFile:
         """Without hard links: the archive is a copy, told from a finished one by the temporary."""
         sync_folder(self.folder)
         part = archive.with_name(f"{archive.name}.part")
-        _write_file(part, [Span(log.descriptor, 0, log.size)])
+        _write_file(part, [Span(log[0], 0, log[1])])
         os.rename(part, archive)
 
     def _settle_names(self) -> None:
@@ -236,15 +257,14 @@ class LogFile:
 
     def _clear_traces(self, live_inode: int) -> None:
         """Remove what a replacement left that did not reach its commit; idempotent."""
-        numbers = archive_numbers(self.folder)
-        for number in numbers:
-            if os.lstat(archive_path(self.folder, number)).st_ino == live_inode:
-                os.unlink(archive_path(self.folder, number))
-                numbers = []
+        archives = [archive_path(self.folder, n) for n in archive_numbers(self.folder)]
+        linked = [path for path in archives if os.lstat(path).st_ino == live_inode]
+        for path in linked:
+            os.unlink(path)
         if not os.path.lexists(self.temporary):
             return
-        if numbers and self._is_copy_of_live(archive_path(self.folder, numbers[-1])):
-            os.unlink(archive_path(self.folder, numbers[-1]))
+        if archives and not linked and self._is_copy_of_live(archives[-1]):
+            os.unlink(archives[-1])
             sync_folder(self.folder)  # the temporary is what tells: it must outlast the copy
         for part in part_paths(self.folder):
             os.unlink(part)

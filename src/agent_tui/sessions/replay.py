@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -32,6 +34,7 @@ from agent_tui.core.records import (
 from agent_tui.sessions.disk import open_regular, spoken_errors
 from agent_tui.sessions.jsonl import BOM, MAX_LINE_BYTES, LineReader, decode_line
 
+_BIG_LOG = 1 << 20
 INTERRUPTED = "Interrupted: this call did not run to its end, and nothing is known of its effects."
 
 
@@ -72,7 +75,6 @@ class SessionState:
         messages_since_usage: messages that came after it.
         last_turn: the highest turn number on the path; 0 without one.
         damaged: bytes that are not records, in file order.
-        orphans: records whose named parent cannot be read; they hang off the line before.
         size: bytes folded so far.
     """
 
@@ -86,12 +88,13 @@ class SessionState:
         self.reverts: list[RevertRecord] = []
         self.next_checkpoint_id = 0
         self.damaged: list[Damage] = []
-        self.orphans: list[Entry] = []
+        self._parentless: list[Entry] = []
         self.size = 0
         self._all: list[Entry] = []
-        self._parents: list[int] = []
+        self._jumps: dict[int, int] = {}  # places whose parent is not the place before
         self._places: dict[str, int] = {}
-        self._leaf = -1
+        self._placed = 0
+        self._leaf_uuid: str | None = None
         self._branched = False
         self._forget_path()
 
@@ -108,10 +111,15 @@ class SessionState:
     @property
     def leaf_uuid(self) -> str | None:
         """The record that the next one hangs off."""
-        if self._leaf < 0:
-            return None
-        record = self._all[self._leaf].record
-        return record.to if isinstance(record, HeadRecord) else record.stamp.uuid
+        return self._leaf_uuid
+
+    @property
+    def orphans(self) -> Sequence[Entry]:
+        """Records whose named parent cannot be read; they hang off the line before.
+
+        A compaction drops parents by design, so a compacted log has no orphans to speak of.
+        """
+        return () if self.compactions else self._parentless
 
     @property
     def all_entries(self) -> Sequence[Entry]:
@@ -123,17 +131,30 @@ class SessionState:
         end = bisect_left(self._all, offset, key=lambda entry: entry.offset)
         return [*(d for d in self.damaged if d.offset < offset), *self._all[:end]]
 
+    def path_to(self, entry: Entry) -> list[Entry]:
+        """The records from the first one to an entry, which may be on any branch."""
+        place = bisect_left(self._all, entry.offset, key=lambda other: other.offset)
+        return [self._all[step] for step in self._walk_back(place)][::-1]
+
+    def _walk_back(self, place: int) -> Iterator[int]:
+        jumps = self._jumps
+        while place >= 0:
+            yield place
+            place = jumps.get(place, place - 1)
+
     def apply(self, item: Item) -> None:
         """Fold one more item, which lies behind all that were folded before."""
         self.fold((item,))
 
     def fold(self, items: Iterable[Item]) -> None:
         """Fold items in file order; a branch costs one walk of its path, however many there are."""
+        item: Item | None = None
         for item in items:
-            if isinstance(item, Damage):
-                self.damaged.append(item)
-            else:
+            if isinstance(item, Entry):
                 self._take(item)
+            else:
+                self.damaged.append(item)
+        if item is not None:
             self.size = item.offset + item.length
         if self._branched:
             self._rebuild_path()
@@ -141,39 +162,51 @@ class SessionState:
     def _take(self, entry: Entry) -> None:
         record = entry.record
         stamp = record.stamp
-        place = len(self._all)
-        parent = self._leaf
-        if type(record) is HeadRecord:
-            parent = self._places.get(record.to, parent)
-            self._branched = self._branched or parent != self._leaf
-        if stamp.parent_uuid is not None and stamp.parent_uuid not in self._places:
-            self.orphans.append(entry)
+        parent = stamp.parent_uuid
+        if parent is not None and parent != self._leaf_uuid and self._place_of(parent) is None:
+            self._parentless.append(entry)
+        self._leaf_uuid = stamp.uuid
+        kind = type(record)
+        if isinstance(record, HeadRecord):
+            self._move_leaf(record)
         self._all.append(entry)
-        self._parents.append(parent)
-        if stamp.uuid is not None:
-            self._places[stamp.uuid] = place
-        self._leaf = place
-        note = _NOTES.get(type(record))
+        note = _NOTES.get(kind)
         if note is not None:
             note(self, record)
         if not self._branched:
-            self._extend_path(entry)
+            self.entries.append(entry)
+            step = _STEPS.get(kind)
+            if step is not None:
+                step(self, entry, record)
 
-    def _extend_path(self, entry: Entry) -> None:
-        self.entries.append(entry)
-        step = _STEPS.get(type(entry.record))
-        if step is not None:
-            step(self, entry, entry.record)
+    def _move_leaf(self, head: HeadRecord) -> None:
+        """Hang a head off its target, and let the next record hang off the target too."""
+        target = self._place_of(head.to)
+        if target is None:
+            return
+        self._leaf_uuid = head.to
+        place = len(self._all)
+        if target != place - 1:
+            self._jumps[place] = target
+            self._branched = True
+
+    def _place_of(self, uuid: str) -> int | None:
+        """Where the last record of that id is; ids are looked up only where a log branches."""
+        for place in range(self._placed, len(self._all)):
+            known = self._all[place].record.stamp.uuid
+            if known is not None:
+                self._places[known] = place
+        self._placed = len(self._all)
+        return self._places.get(uuid)
 
     def _rebuild_path(self) -> None:
-        path = []
-        place = self._leaf
-        while place >= 0:
-            path.append(place)
-            place = self._parents[place]
+        path = [self._all[place] for place in self._walk_back(len(self._all) - 1)]
         self._forget_path()
-        for place in reversed(path):
-            self._extend_path(self._all[place])
+        for entry in reversed(path):
+            self.entries.append(entry)
+            step = _STEPS.get(type(entry.record))
+            if step is not None:
+                step(self, entry, entry.record)
         self._branched = False
 
 
@@ -258,6 +291,23 @@ def replay(items: Iterable[Item]) -> SessionState:
     return state
 
 
+@contextmanager
+def uncollected(size: int) -> Iterator[None]:
+    """Load many records without the garbage collector walking over them, now or ever after.
+
+    Records hold no cycles. A full collection over a big log would stall every thread.
+    """
+    if size < _BIG_LOG or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def read_log(path: Path) -> SessionState:
     """Fold the log at a path; never raises on what it holds, never writes, never waits.
 
@@ -274,7 +324,8 @@ def load_log(path: Path) -> tuple[SessionState, int]:
         descriptor, status = open_regular(path)
         try:
             reader = LineReader(descriptor)
-            state = replay(read_items(reader))
+            with uncollected(status.st_size):
+                state = replay(read_items(reader))
         finally:
             os.close(descriptor)
     state.size = reader.offset
@@ -304,19 +355,30 @@ def follow_log(path: Path, inode: int, size: int) -> tuple[list[Item], int] | No
 def read_items(reader: LineReader) -> Iterator[Item]:
     """The records and the damage from where a reader stands to the end of its file."""
     for offset, length, line in reader.lines():
-        if line is None:
-            reason = f"a line of {length:,} bytes; more than {MAX_LINE_BYTES:,} are not read"
-            yield Damage(offset, length, reason)
-            continue
+        item = parse_item(line, offset, length)
+        if item is not None:
+            yield item
+
+
+def parse_item(line: bytes | None, offset: int, length: int) -> Item | None:
+    """What one line is, given without its newline: a record, damage, or nothing if it is blank.
+
+    None stands for a line that is too long to be held; ``length`` counts the newline if there is
+    one, so that a line as long as its bytes is one that was never finished.
+    """
+    if line is None:
+        reason = f"a line of {length:,} bytes; more than {MAX_LINE_BYTES:,} are not read"
+        return Damage(offset, length, reason)
+    try:
         if offset == 0 and line.startswith(BOM):
-            line = line[len(BOM) :]
-        try:
-            yield Entry(parse_record(decode_line(line)), offset, length)
-        except BadRecord as error:
-            if length == len(line):
-                yield Damage(offset, length, f"torn: the line was never finished ({error})")
-            elif line.strip():
-                yield Damage(offset, length, str(error))
+            return Entry(parse_record(decode_line(line[len(BOM) :])), offset, length)
+        return Entry(parse_record(decode_line(line)), offset, length)
+    except BadRecord as error:
+        if not line.strip():
+            return None
+        if length == len(line):
+            return Damage(offset, length, f"torn: the line was never finished ({error})")
+        return Damage(offset, length, str(error))
 
 
 def repaired_messages(messages: Iterable[Message]) -> list[Message]:

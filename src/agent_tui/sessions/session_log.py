@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from agent_tui.core.errors import (
-    AgentTuiError,
     SessionReadOnly,
     UnknownArchive,
     UnknownCheckpoint,
@@ -28,7 +28,12 @@ from agent_tui.sessions.lock import Ownership
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
 from agent_tui.sessions.tail import Assemble, Change, LogMark, Tail
-from agent_tui.sessions.writer import Writer
+from agent_tui.sessions.writer import Outcome, Writer
+
+StartFork: TypeAlias = Callable[
+    ["SessionLog", SessionHeader, Entry | None], Awaitable["SessionLog"]
+]
+"""How the store makes a new session out of a part of an open one."""
 
 
 class SessionLog:
@@ -50,6 +55,7 @@ class SessionLog:
         writer: Writer,
         ownership: Ownership | None,
         read_only: str,
+        start_fork: StartFork,
     ) -> None:
         self.folder = folder
         self.path = folder / LIVE
@@ -58,6 +64,7 @@ class SessionLog:
         self.notices: list[str] = []
         self._inode = inode
         self._writer = writer
+        self._start_fork = start_fork
         self._ownership = ownership
         self._file = LogFile(folder)
         self._tail = Tail(self._file, state, inode)
@@ -78,7 +85,7 @@ class SessionLog:
         Raises:
             UnknownCheckpoint: the log has no such checkpoint.
         """
-        await self._settle_pending()
+        await self._begin_change()
         state = self.state
         target = state.checkpoints.get(checkpoint_id)
         if target is None:
@@ -92,7 +99,7 @@ class SessionLog:
 
     async def clear(self) -> int:
         """Keep only header and system prompt; returns the archive that holds the rest."""
-        await self._settle_pending()
+        await self._begin_change()
         state = self.state
         firsts: dict[type, Entry] = {}
         for entry in state.entries:
@@ -109,7 +116,7 @@ class SessionLog:
         Raises:
             UnknownArchive: the session has no such archive.
         """
-        await self._settle_pending()
+        await self._begin_change()
         await asyncio.to_thread(self._require_archive, number)
         title = self.state.title
         return await self._rotate(lambda: self._tail.restore(number, reason, title))
@@ -122,7 +129,7 @@ class SessionLog:
             marks.append(self._tail.mark())
             return Change()
 
-        await self._writer.call(run, self._settle)
+        await self._writer.call(self._tail, run, self._settle)
         return marks[0]
 
     async def compact(self, mark: LogMark, build: Assemble) -> int:
@@ -134,7 +141,7 @@ class SessionLog:
         Raises:
             LogChanged: the log no longer begins with the marked bytes; nothing was changed.
         """
-        await self._settle_pending()
+        await self._begin_change()
         title = self.state.title
         return await self._rotate(lambda: self._tail.compact(mark, build, title))
 
@@ -174,13 +181,15 @@ class SessionLog:
             self._file.remove_archives(pruned)
             return Change()
 
-        await self._writer.call(run, self._settle)
+        await self._writer.call(self._tail, run, self._settle)
         return pruned
 
     async def reload(self) -> bool:
         """Catch up with a log that another process writes; whether there was anything new."""
-        if not self.read_only:
-            change = await self._writer.call(self._tail.catch_up, self._settle)
+        if self._ownership is not None:
+            change = await self._writer.call(self._tail, self._tail.catch_up, self._settle)
+            if os.access(self.path, os.W_OK):
+                self.read_only = ""
             return change.state is not None
         size = self.state.size
         followed = await asyncio.to_thread(follow_log, self.path, self._inode, size)
@@ -192,6 +201,18 @@ class SessionLog:
         self.state.size = end
         return end > size
 
+    async def fork(self, header: SessionHeader, upto: Entry | None = None) -> SessionLog:
+        """Start a new session from this one's path up to an entry (the leaf by default).
+
+        What is kept is copied byte for byte. A window that cannot write may fork all the same.
+
+        Raises:
+            LogChanged: another process has replaced this log; reload, then fork again.
+        """
+        if self._ownership is not None:
+            await self._settle_pending()
+        return await self._start_fork(self, header, upto)
+
     async def close(self) -> None:
         """Finish what is being written and let other windows write."""
         if self._ownership is not None:
@@ -201,30 +222,31 @@ class SessionLog:
             self.read_only = "this session was closed"
         self._file.close()
 
-    async def _settle_pending(self) -> None:
+    def is_about(self, inode: int) -> bool:
+        """Whether the state was read from that file: false once another process replaced it."""
+        return inode == self._inode
+
+    async def _begin_change(self) -> None:
         self._require_writable()
-        await self._writer.call(Change, self._settle)
+        await self._settle_pending()
+
+    async def _settle_pending(self) -> None:
+        await self._writer.call(self._tail, Change, self._settle)
 
     async def _rotate(self, run: Callable[[], Change]) -> int:
-        """Run a replacement; if it fails, memory is made to show what the disk has."""
-
-        def run_and_report() -> Change:
-            try:
-                return run()
-            except AgentTuiError:
-                with suppress(AgentTuiError):
-                    loop.call_soon_threadsafe(self._settle, self._tail.catch_up())
-                raise
-
-        loop = asyncio.get_running_loop()
-        change = await self._writer.call(run_and_report, self._settle)
+        change = await self._writer.call(self._tail, run, self._settle)
         return change.archive
 
-    def _settle(self, change: Change) -> None:
+    def _settle(self, outcome: Outcome) -> None:
+        """Make memory show what the disk has; runs on the loop, in the order of the writes."""
+        change = outcome.change
         if change.state is not None:
             self.state = change.state
+            self._inode = change.inode
         elif change.entries:
             self.state.fold(change.entries)
+        if isinstance(outcome.error, SessionReadOnly):
+            self.read_only = str(outcome.error)
 
     def _require_writable(self) -> None:
         if self.read_only:

@@ -18,7 +18,7 @@ from agent_tui.core.errors import (
     SessionReadOnly,
     UsageError,
 )
-from agent_tui.core.records import SessionHeader, Stamp, record_fields
+from agent_tui.core.records import HeadRecord, SessionHeader, Stamp, record_fields
 from agent_tui.core.summary import SessionGlance
 from agent_tui.sessions.archive import LIVE, archive_numbers
 from agent_tui.sessions.disk import (
@@ -34,6 +34,13 @@ from agent_tui.sessions.glance import glance_at
 from agent_tui.sessions.jsonl import encode
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, Span, create_log
+from agent_tui.sessions.repair import (
+    RepairReport,
+    clean_header,
+    copy_pieces,
+    plan_clean_copy,
+    report_copy,
+)
 from agent_tui.sessions.replay import Entry, load_log
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.tail import stamped, utc_now
@@ -100,6 +107,27 @@ class SessionStore:
         folder = self._folder_of(header)
         await asyncio.to_thread(_copy_path, source, header, upto, folder)
         return await self.open_folder(folder)
+
+    async def repair(self, folder: Path, session_id: str) -> RepairReport:
+        """Write a clean copy of a session as a new one; the original is only read.
+
+        Raises:
+            SessionNotFound: the folder holds no log.
+        """
+        return await asyncio.to_thread(self._repair, folder, session_id)
+
+    def _repair(self, folder: Path, session_id: str) -> RepairReport:
+        source = folder / LIVE
+        with spoken_errors("Reading", source):
+            descriptor, _ = open_regular(source)
+            try:
+                copy = plan_clean_copy(descriptor)
+                header = clean_header(copy.header, session_id, source)
+                target = self._folder_of(header)
+                _make_session(target, copy_pieces(copy, header, descriptor))
+            finally:
+                os.close(descriptor)
+        return report_copy(copy, header, target)
 
     def _folder_of(self, header: SessionHeader) -> Path:
         return self.projects / project_name(header.cwd) / _checked(header.session_id)
@@ -227,7 +255,7 @@ def _copy_path(source: SessionLog, header: SessionHeader, upto: Entry | None, fo
     # The copy of the root keeps its id: what was copied hangs off it, and the tree finds it again.
     first = replace(header, parent=header.parent or origin, stamp=Stamp(root))
     line = encode(record_fields(stamped(first, None, utc_now())))
-    kept = [entry for entry in path if not isinstance(entry.record, SessionHeader)]
+    kept = [entry for entry in path if not isinstance(entry.record, SessionHeader | HeadRecord)]
     with spoken_errors("Reading", source.path):
         descriptor, status = open_regular(source.path)
         try:

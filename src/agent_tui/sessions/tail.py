@@ -56,6 +56,7 @@ class Change:
     records: list[Record] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     state: SessionState | None = None
+    inode: int = -1
     archive: int = 0
 
 
@@ -93,7 +94,7 @@ class Tail:
         """Read the whole log again."""
         state, inode = load_log(self.file.path)
         self._follow(state, inode)
-        return Change(state=state)
+        return Change(state=state, inode=inode)
 
     def catch_up(self) -> Change:
         """Read the log again if it is not what was last seen here; an empty change if it is."""
@@ -126,10 +127,11 @@ class Tail:
             landing = self.file.append(b"".join(lines), durability)
         except AgentTuiError as error:
             return [out if isinstance(out, AgentTuiError) else error for out in outcomes]
-        if (landing.inode, landing.size_before) != (self._inode, self._size):
+        inode, size_before, healing = landing
+        if (inode, size_before) != (self._inode, self._size):
             return self._after_foreign_write(outcomes)
         self._leaf = leaf
-        self._size = landing.size_before + len(landing.healing)
+        self._size = size_before + len(healing)
         return [out if isinstance(out, AgentTuiError) else self._land(out) for out in outcomes]
 
     def _land(self, written: list[tuple[Record, bytes]]) -> Change:
@@ -143,11 +145,11 @@ class Tail:
     def _after_foreign_write(
         self, outcomes: list[list[tuple[Record, bytes]] | AgentTuiError]
     ) -> list[Change | AgentTuiError]:
-        state = self.reload().state
+        seen = self.reload()
         return [
             out
             if isinstance(out, AgentTuiError)
-            else Change([record for record, _ in out], state=state)
+            else replace(seen, records=[record for record, _ in out])
             for out in outcomes
         ]
 
@@ -168,7 +170,7 @@ class Tail:
 
         def build(log: OpenLog, number: int) -> Iterable[Piece]:
             self._check_unchanged(log)
-            yield Span(log.descriptor, 0, cut)
+            yield Span(log[0], 0, cut)
             yield self._extend(state, new, number)
 
         return self._replace(build, state)
@@ -181,7 +183,7 @@ class Tail:
         def build(log: OpenLog, number: int) -> Iterable[Piece]:
             self._check_unchanged(log)
             for entry in kept:
-                yield from _keep(log, entry, state)
+                yield from _keep(log[0], entry, state)
             yield self._extend(state, new, number)
 
         return self._replace(build, state)
@@ -216,10 +218,11 @@ class Tail:
         state = SessionState()
 
         def build(log: OpenLog, number: int) -> Iterable[Piece]:
+            descriptor, size, inode = log
             if (
-                log.inode != mark.inode
-                or log.size < mark.size
-                or _checksum(log.descriptor, mark.size) != mark.crc
+                inode != mark.inode
+                or size < mark.size
+                or _checksum(descriptor, mark.size) != mark.crc
             ):
                 raise LogChanged(
                     f"{self.file.path} is no longer the log that was summarised; "
@@ -230,18 +233,18 @@ class Tail:
                 parts = [*parts, TitleRecord(title)]
             for part in parts:
                 if isinstance(part, Entry):
-                    yield from _keep(log, part, state)
+                    yield from _keep(descriptor, part, state)
                 else:
                     yield self._extend(state, [part], number)
-            yield Span(log.descriptor, mark.size, log.size - mark.size)
+            yield Span(descriptor, mark.size, size - mark.size)
             shift = state.size - mark.size
-            for item in read_items(LineReader(log.descriptor, mark.size)):
+            for item in read_items(LineReader(descriptor, mark.size)):
                 state.apply(replace(item, offset=item.offset + shift))
 
         return self._replace(build, state)
 
     def _check_unchanged(self, log: OpenLog) -> None:
-        if log.inode != self._inode or log.size != self._size:
+        if log[1:] != (self._size, self._inode):
             raise LogChanged(
                 f"{self.file.path} was changed by another program; nothing was changed here. "
                 "It is read anew; try again."
@@ -263,7 +266,7 @@ class Tail:
         status = os.lstat(self.file.path)
         state.size = status.st_size
         self._follow(state, status.st_ino)
-        return Change(state=state, archive=number)
+        return Change(state=state, inode=status.st_ino, archive=number)
 
 
 def _encoded(
@@ -277,10 +280,10 @@ def _encoded(
     return written, leaf
 
 
-def _keep(log: OpenLog, entry: Entry, state: SessionState) -> Iterator[Piece]:
+def _keep(descriptor: int, entry: Entry, state: SessionState) -> Iterator[Piece]:
     """Copy an entry of the old log into the new one; a last line without a newline gets one."""
-    yield Span(log.descriptor, entry.offset, entry.length)
-    newline = _missing_newline(log.descriptor, entry.offset + entry.length)
+    yield Span(descriptor, entry.offset, entry.length)
+    newline = _missing_newline(descriptor, entry.offset + entry.length)
     state.apply(Entry(entry.record, state.size, entry.length + len(newline)))
     yield newline
 

@@ -10,16 +10,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
+from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import Record
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.tail import Change, Tail
 
-T = TypeVar("T")
 _LARGEST_GROUP = 256
 
-Settle: TypeAlias = Callable[[T], object]
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a job; a failed one may carry a change too, so that memory follows disk."""
+
+    change: Change
+    error: BaseException | None = None
+
+
+Settle: TypeAlias = Callable[[Outcome], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +38,21 @@ class Append:
     tail: Tail
     records: Sequence[Record]
     durability: Durability
-    settle: Settle[Change]
+    settle: Settle
     future: asyncio.Future[Change]
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[T]):
+class Call:
     """Anything else that must wait its turn behind the writes before it."""
 
-    run: Callable[[], T]
-    settle: Settle[T]
-    future: asyncio.Future[T]
+    tail: Tail
+    run: Callable[[], Change]
+    settle: Settle
+    future: asyncio.Future[Change]
 
 
-Job: TypeAlias = Append | Call[Change]
-Outcome: TypeAlias = Change | BaseException
+Job: TypeAlias = Append | Call
 
 
 class Writer:
@@ -64,17 +73,17 @@ class Writer:
         tail: Tail,
         records: Sequence[Record],
         durability: Durability,
-        settle: Settle[Change],
+        settle: Settle,
     ) -> Change:
         """Write records; returns when they are as durable as asked and settled."""
         future: asyncio.Future[Change] = asyncio.get_running_loop().create_future()
         self._submit(Append(tail, records, durability, settle, future))
         return await _settled(future)
 
-    async def call(self, run: Callable[[], Change], settle: Settle[Change]) -> Change:
+    async def call(self, tail: Tail, run: Callable[[], Change], settle: Settle) -> Change:
         """Run something in the writer thread, after all that was submitted before."""
         future: asyncio.Future[Change] = asyncio.get_running_loop().create_future()
-        self._submit(Call(run, settle, future))
+        self._submit(Call(tail, run, settle, future))
         return await _settled(future)
 
     def close(self) -> None:
@@ -91,13 +100,7 @@ class Writer:
 
     def _drain(self) -> None:
         while group := self._next_group():
-            first = group[0]
-            outcomes: Sequence[Outcome]
-            if isinstance(first, Append):
-                outcomes = _append_together(first.tail, [j for j in group if isinstance(j, Append)])
-            else:
-                outcomes = [_outcome_of(first.run)]
-            _deliver(group, outcomes)
+            _deliver(group, _run_together(group))
 
     def _next_group(self) -> list[Job]:
         """The next job, with the appends to the same log that wait right behind it."""
@@ -114,21 +117,35 @@ class Writer:
             return group
 
 
-def _append_together(tail: Tail, group: Sequence[Append]) -> Sequence[Outcome]:
-    durable = any(job.durability is Durability.D1 for job in group)
+def _run_together(group: Sequence[Job]) -> list[Outcome]:
+    """Run one call, or appends to one log; whatever goes wrong is for the callers to hear."""
+    tail = group[0].tail
+    results: Sequence[Change | BaseException]
     try:
-        return tail.append(
-            [job.records for job in group], Durability.D1 if durable else Durability.D0
-        )
+        match group[0]:
+            case Append():
+                appends = [job for job in group if isinstance(job, Append)]
+                durable = any(job.durability is Durability.D1 for job in appends)
+                durability = Durability.D1 if durable else Durability.D0
+                results = tail.append([job.records for job in appends], durability)
+            case Call() as call:
+                results = [call.run()]
     except BaseException as error:
-        return [error] * len(group)
+        results = [error] * len(group)
+    if not any(isinstance(result, BaseException) for result in results):
+        return [Outcome(result) for result in results if isinstance(result, Change)]
+    seen = _catch_up(tail)
+    return [
+        Outcome(seen, result) if isinstance(result, BaseException) else Outcome(result)
+        for result in results
+    ]
 
 
-def _outcome_of(run: Callable[[], Change]) -> Outcome:
+def _catch_up(tail: Tail) -> Change:
     try:
-        return run()
-    except BaseException as error:
-        return error
+        return tail.catch_up()
+    except AgentTuiError:
+        return Change()  # what failed is already on its way to the caller
 
 
 def _deliver(jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
@@ -140,14 +157,14 @@ def _deliver(jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
 
 def _settle_all(settled: Sequence[tuple[Job, Outcome]]) -> None:
     for job, outcome in settled:
-        if isinstance(outcome, BaseException):
-            job.future.set_exception(outcome)
+        job.settle(outcome)
+        if outcome.error is not None:
+            job.future.set_exception(outcome.error)
         else:
-            job.settle(outcome)
-            job.future.set_result(outcome)
+            job.future.set_result(outcome.change)
 
 
-async def _settled(future: asyncio.Future[T]) -> T:
+async def _settled(future: asyncio.Future[Change]) -> Change:
     """Wait for a write even when the waiting task is cancelled; then pass the cancellation on."""
     cancelled: asyncio.CancelledError | None = None
     while True:

@@ -1,0 +1,210 @@
+"""Where each line of a big log begins and what role it has, without parsing it; the tail first.
+
+Nine bytes a line: a log of a gigabyte is open in a few megabytes. Roles are read from the first
+bytes of a line and are a hint for lists and jumps; ``read`` gives the records themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.jsonl import MAX_LINE_BYTES
+from agent_tui.sessions.replay import Damage, Item, parse_item
+
+ROLES = (
+    "",
+    "user",
+    "assistant",
+    "tool",
+    "_session",
+    "_system_prompt",
+    "_checkpoint",
+    "_usage",
+    "_compaction",
+    "_revert",
+    "_head",
+    "_branch_summary",
+    "_label",
+    "_title",
+    "_model",
+    "_approval",
+)
+"""What a role code stands for; 0 is a blank line or a role that the first bytes do not tell."""
+
+_BLOCK = 256 << 10  # what a processor core keeps at hand
+_PREFIX = 14
+_CODES = {
+    f'{{"role":{space}"{role}"'.encode()[:_PREFIX]: code
+    for code, role in enumerate(ROLES)
+    if code
+    for space in ("", " ")
+}
+_ROLE = re.compile(rb'"role"\s*:\s*"([a-z_]{1,20})"')
+_BY_NAME = {role.encode(): code for code, role in enumerate(ROLES)}
+_LOOK = 300
+
+
+class LogIndex:
+    """The lines of one log file, found as far as ``grow`` has been.
+
+    Attributes:
+        path: the file.
+        size: bytes of the file when it was opened or last grown.
+        scanned: bytes whose lines are found.
+        inode: which file it was; a log that was replaced has another one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.scanned = 0
+        self._starts = array("Q", [0])
+        self._roles = bytearray(1)
+        self._last_head = b""
+        with spoken_errors("Reading", path):
+            descriptor, status = open_regular(path)
+            os.close(descriptor)
+        self.size = status.st_size
+        self.inode = status.st_ino
+
+    def __len__(self) -> int:
+        return len(self._starts) - (self._starts[-1] == self.scanned)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every line that was in the file is found."""
+        return self.scanned >= self.size
+
+    def span(self, line: int) -> tuple[int, int]:
+        """Offset and length of a line, its newline included."""
+        start = self._starts[line]
+        return start, self._end(line) - start
+
+    def _end(self, line: int) -> int:
+        return self._starts[line + 1] if line + 1 < len(self._starts) else self.scanned
+
+    def role(self, line: int) -> str:
+        """The role of a line as its first bytes tell; empty when they do not."""
+        return ROLES[self._roles[line]]
+
+    def lines_of(self, role: str) -> Iterator[int]:
+        """The numbers of all lines of a role, ascending."""
+        code = _BY_NAME[role.encode()]
+        line = self._roles.find(code)
+        while line >= 0:
+            yield line
+            line = self._roles.find(code, line + 1)
+
+    def count(self, role: str) -> int:
+        """How many lines of a role are found."""
+        return self._roles.count(_BY_NAME[role.encode()])
+
+    def grow(self, most_bytes: int = 1 << 62) -> bool:
+        """Find the lines of the next bytes, new ones at the end included; whether any is left."""
+        with spoken_errors("Reading", self.path):
+            descriptor, status = open_regular(self.path)
+            try:
+                self.size = max(self.size, status.st_size)
+                end = min(self.size, self.scanned + most_bytes)
+                while self.scanned < end:
+                    block = os.pread(descriptor, min(_BLOCK, end - self.scanned), self.scanned)
+                    if not block:
+                        break
+                    self._take(block)
+            finally:
+                os.close(descriptor)
+        return not self.is_complete
+
+    def _take(self, block: bytes) -> None:
+        base = self.scanned
+        first = len(self._starts)
+        if len(self._last_head) < _LOOK:  # the block before broke this line off
+            self._last_head += block[: _LOOK - len(self._last_head)]
+            self._roles[-1] = _code(self._last_head)
+        find, known = block.find, _CODES.get
+        add_start, add_role = self._starts.append, self._roles.append
+        at = find(b"\n") + 1
+        while at:
+            add_start(base + at)
+            add_role(known(block[at : at + _PREFIX], 0))
+            at = find(b"\n", at) + 1
+        self.scanned += len(block)
+        if len(self._starts) == first:
+            return
+        line = self._roles.find(0, first)
+        while line >= 0:
+            start = self._starts[line] - base
+            self._roles[line] = _code(block[start : start + _LOOK])
+            line = self._roles.find(0, line + 1)
+        start = self._starts[-1] - base
+        self._last_head = block[start : start + _LOOK]
+
+    def read(self, start: int, stop: int) -> list[Item]:
+        """The records and the damage of lines ``start`` to ``stop``; blank lines are left out."""
+        stop = min(stop, len(self))
+        if start >= stop:
+            return []
+        offset = self._starts[start]
+        with spoken_errors("Reading", self.path):
+            descriptor, _ = open_regular(self.path)
+            try:
+                return _read_span(descriptor, offset, self._end(stop - 1) - offset)
+            finally:
+                os.close(descriptor)
+
+
+def read_tail(path: Path, most: int) -> list[Item]:
+    """The last records of a log, at most so many, found from its end: no index is needed."""
+    with spoken_errors("Reading", path):
+        descriptor, status = open_regular(path)
+        try:
+            start = _find_tail(descriptor, status.st_size, most)
+            items = _read_span(descriptor, start, status.st_size - start)
+        finally:
+            os.close(descriptor)
+    return items[-most:]
+
+
+def _find_tail(descriptor: int, size: int, most: int) -> int:
+    """Where the last ``most`` lines begin: blocks are read backwards until enough ends are seen."""
+    position = size
+    missing = most + 1
+    while position > 0:
+        start = max(0, position - _BLOCK)
+        block = os.pread(descriptor, position - start, start)
+        found = block.count(b"\n")
+        if found >= missing:
+            at = len(block)
+            for _ in range(missing):
+                at = block.rfind(b"\n", 0, at)
+            return start + at + 1
+        missing -= found
+        position = start
+    return 0
+
+
+def _read_span(descriptor: int, offset: int, length: int) -> list[Item]:
+    if length > 2 * MAX_LINE_BYTES:
+        return [Damage(offset, length, f"{length:,} bytes are more than are read at once")]
+    data = os.pread(descriptor, length, offset)
+    items = []
+    for line in data.split(b"\n"):
+        size = min(len(line) + 1, length)
+        item = parse_item(line, offset, size)
+        if item is not None:
+            items.append(item)
+        offset += size
+        length -= size
+    return items
+
+
+def _code(head: bytes) -> int:
+    code = _CODES.get(head[:_PREFIX])
+    if code is None:
+        found = _ROLE.search(head.partition(b"\n")[0])
+        code = _BY_NAME.get(found.group(1), 0) if found else 0
+    return code
