@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from agent_tui.agent.retry import ask_again
 from agent_tui.agent.wire import Wire
@@ -26,9 +27,12 @@ from agent_tui.core.events import (
     TextDelta,
 )
 from agent_tui.core.records import UserMessage
-from agent_tui.core.summary import CompactionReport
+from agent_tui.core.summary import CompactionReport, CompactionView
 from agent_tui.core.usage import Gauge
 from agent_tui.providers.base import ModelRequest, Provider
+
+Review: TypeAlias = Callable[[], Awaitable[CompactionReport | None]]
+"""Lets a person see an automatic compaction first; None when it was not applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class Compactor:
         self._wire = wire
         self._workspace = workspace
         self._given_up_at = -1
+        self.review: Review | None = None
 
     def gauge(self) -> Gauge:
         """How full the context is now."""
@@ -79,8 +84,10 @@ class Compactor:
         if not (policy.auto and full) or tokens <= self._given_up_at:
             return
         try:
-            await self.compact(trigger="auto")
+            done = await (self.review() if self.review else self.compact(trigger="auto"))
         except CompactionError:
+            done = None
+        if done is None:
             self._given_up_at = tokens
 
     async def compact(
@@ -112,6 +119,7 @@ class Compactor:
         focus: str = "",
         strategy: str = "",
         pins: frozenset[str] = frozenset(),
+        on_plan: Callable[[CompactionView], None] | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> CompactionDraft:
         """Work out a compaction without changing anything; the summary streams to ``on_text``."""
@@ -132,7 +140,9 @@ class Compactor:
             focus=focus,
             pins=pins,
             summarise=summarise,
+            on_plan=on_plan,
             on_text=on_text,
+            window=self.policy.window,
             workspace=self._workspace,
             retries=lambda: retries,
         )

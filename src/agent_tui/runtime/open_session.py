@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Protocol
 
 from agent_tui.agent.approval import Approvals
-from agent_tui.agent.compactor import Compactor
+from agent_tui.agent.compactor import Compactor, Review
 from agent_tui.agent.loop import Agent
 from agent_tui.agent.settle import settle
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
-from agent_tui.context.compaction import CompactionDraft, view_past
+from agent_tui.context.compaction import CompactionDraft, revise_draft, view_past
 from agent_tui.context.context import Context
 from agent_tui.core.errors import SessionError, SessionReadOnly
 from agent_tui.core.events import (
@@ -89,6 +89,7 @@ class OpenSession:
         self._assemble = assemble
         self._parts = assemble(log, self._wire)
         self._busy = False
+        self._reviewing = False
 
     async def load(self) -> None:
         """Bring the context up to what the log holds."""
@@ -231,6 +232,10 @@ class OpenSession:
         archive, _ = history.archive_to_undo(self.records)
         return await self.restore(archive, "undo")
 
+    async def undo_compaction(self, archive: int) -> RotationReport:
+        """Make the log before a compaction the live one again."""
+        return await self.restore(archive, "undo")
+
     async def redo(self) -> RotationReport:
         """Take the last undo back."""
         return await self.restore(history.archive_to_redo(self.records), "redo")
@@ -254,13 +259,41 @@ class OpenSession:
         focus: str = "",
         strategy: str = "",
         pins: frozenset[str] = frozenset(),
+        on_plan: Callable[[CompactionView], None] | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> CompactionDraft:
         """Work out a compaction; nothing changes until it is applied."""
         self._require_idle()
         return await self._parts.compactor.draft(
-            focus=focus, strategy=strategy, pins=pins, on_text=on_text
+            trigger="auto" if self._reviewing else "manual",
+            focus=focus,
+            strategy=strategy,
+            pins=pins,
+            on_plan=on_plan,
+            on_text=on_text,
         )
+
+    async def revise_compaction(
+        self,
+        draft: CompactionDraft,
+        *,
+        summary: str | None = None,
+        pins: frozenset[str] | None = None,
+    ) -> CompactionDraft:
+        """The draft with an edited summary or other pins; no model is asked."""
+        return await revise_draft(draft, summary=summary, pins=pins)
+
+    def review_compactions(self, show: Review) -> None:
+        """Let a person see every automatic compaction before it is applied; its turn waits."""
+
+        async def review() -> CompactionReport | None:
+            self._reviewing = True
+            try:
+                return await show()
+            finally:
+                self._reviewing = False
+
+        self._parts.compactor.review = review
 
     async def apply_compaction(
         self, draft: CompactionDraft, summary: str | None = None
@@ -364,7 +397,7 @@ class OpenSession:
 
     def _require_idle(self) -> None:
         self._require_writable()
-        if self._busy:
+        if self._busy and not self._reviewing:
             raise SessionError("A turn is running: interrupt it with Esc first.")
 
 

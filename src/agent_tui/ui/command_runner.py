@@ -164,11 +164,47 @@ async def _clear(chat: ChatScreen, _argument: str) -> None:
 
 
 async def _compact(chat: ChatScreen, argument: str) -> None:
-    chat.act(lambda session: session.compact(argument))
+    from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
+
+    session = _session(chat)
+    if chat.is_busy:
+        raise UsageError("A turn is running: interrupt it with Esc first.")
+    await chat.app.push_screen_wait(CompactionPreviewScreen(session, argument))
 
 
 async def _compactions(chat: ChatScreen, argument: str) -> None:
-    raise UsageError("not yet")
+    from agent_tui.ui.screens.compaction import PastCompactionScreen
+
+    session = _session(chat)
+    archive = _number(argument, "an archive") if argument else await _choose_compaction(chat)
+    if not archive:
+        return
+    screen = PastCompactionScreen(archive, lambda: session.view_compaction(archive))
+    match await chat.app.push_screen_wait(screen):
+        case ("undo", number):
+            chat.act(lambda session: session.undo_compaction(number))
+        case ("open", number):
+            await _archives(chat, str(number))
+
+
+async def _choose_compaction(chat: ChatScreen) -> int:
+    """The archive of the compaction to look at; 0 when none was chosen."""
+    from agent_tui.ui.format import format_age, format_tokens
+    from agent_tui.ui.screens.choice import Choice, ChoiceScreen
+
+    found = await _session(chat).compactions()
+    if not found:
+        raise UsageError("This session was never compacted: /compact does it, with a preview.")
+    choices = tuple(
+        Choice(
+            str(archive),
+            f"{format_tokens(record.pre_tokens)} → {format_tokens(record.post_tokens)}",
+            f"{record.trigger}, {record.strategy}, {format_age(record.stamp.at or '')}",
+        )
+        for archive, record in found
+    )
+    chosen = await chat.app.push_screen_wait(ChoiceScreen("Compactions", choices))
+    return int(chosen) if chosen else 0
 
 
 async def _tokens(chat: ChatScreen, _argument: str) -> None:
