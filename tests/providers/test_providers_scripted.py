@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -153,3 +154,26 @@ def test_chunks_join_to_the_text_they_came_from(said: str, size: int) -> None:
     chunks = split_text(said, size)
     assert "".join(chunks) == said
     assert all(0 < len(chunk) <= size + 1 for chunk in chunks)
+
+
+async def test_chunks_come_at_the_rate_of_the_scenario_and_in_no_time_at_rate_zero() -> None:
+    said = Reply(text="word " * 40)
+    slow = Scripted(Scenario(script=(said, said), chunks_per_second=200))
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    parts = await play(slow, ask("x"))
+    assert loop.time() - began > (len(parts) - 2) / 200
+    fast = Scripted(slow.scenario, chunks_per_second=0)
+    began = loop.time()
+    assert text(await play(fast, ask("x"))) == said.text
+    assert loop.time() - began < 0.2
+
+
+async def test_a_slow_first_token_can_be_cancelled() -> None:
+    provider = Scripted(Scenario(script=(Reply(text="late", first_token_seconds=60),)))
+    task = asyncio.create_task(play(provider, ask("x")))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(provider.requests) == 1

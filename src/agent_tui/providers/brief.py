@@ -143,7 +143,7 @@ class _BriefReader:
             calls = _CALL.findall(line)
             for tool, target in calls:
                 self._note_call(tool, target, line)
-            if not calls and not line.startswith("call ") and _DECISION.search(said):
+            if not calls and not line.startswith(("call ", "|")) and _DECISION.search(said):
                 _add(self.decisions, said)
         elif self.role == "tool":
             self._read_result(said)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import importlib
 import threading
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
@@ -122,7 +124,9 @@ def _make_client(url: str, key: Secret) -> AsyncOpenAI:
     client = openai.AsyncOpenAI(
         base_url=url, api_key=key.reveal() or _NO_KEY, max_retries=0, timeout=timeout
     )
-    assert client.chat.completions is not None  # imported lazily by the SDK: import it here
+    assert client.chat.completions is not None  # the SDK imports it when it is first touched
+    with contextlib.suppress(ImportError):  # so does its HTTP library, on the loop's first request
+        importlib.import_module("anyio._backends._asyncio")
     return client
 
 
