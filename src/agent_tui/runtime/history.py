@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from agent_tui.core.errors import SessionError, UnknownCheckpoint
 from agent_tui.core.messages import text_of
@@ -20,7 +20,7 @@ from agent_tui.core.summary import CheckpointGlance, RevertPreview
 from agent_tui.core.text import first_line
 
 _MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
-_ASIDE = ("checkpoint", "reminder")
+_SPOKEN = ("human", "steer", None)
 
 
 def list_checkpoints(records: Sequence[Record]) -> list[CheckpointGlance]:
@@ -38,7 +38,7 @@ def list_checkpoints(records: Sequence[Record]) -> list[CheckpointGlance]:
             )
         elif isinstance(record, _MESSAGES):
             messages += 1
-            if isinstance(record, UserMessage) and record.origin not in _ASIDE:
+            if isinstance(record, UserMessage) and record.origin in _SPOKEN:
                 prompt = first_line(text_of(record.content))
                 if awaiting and awaiting[-1] == len(glances) - 1:
                     glances[-1] = _with_prompt(glances[-1], prompt)
@@ -50,6 +50,14 @@ def _with_prompt(glance: CheckpointGlance, prompt: str) -> CheckpointGlance:
     return CheckpointGlance(
         glance.id, glance.at, glance.turn, glance.step, glance.messages_before, prompt
     )
+
+
+def first_prompt(records: Iterable[Record]) -> str:
+    """One line of the first thing that a person said; empty when nobody has said anything."""
+    for record in records:
+        if isinstance(record, UserMessage) and record.origin in _SPOKEN:
+            return first_line(text_of(record.content))
+    return ""
 
 
 def preview_revert(

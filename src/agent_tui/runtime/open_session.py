@@ -102,12 +102,7 @@ class OpenSession:
     @property
     def title(self) -> str:
         """The session's name, or the beginning of its first prompt."""
-        if self._log.state.title:
-            return self._log.state.title
-        for glance in self.checkpoints():
-            if glance.prompt:
-                return glance.prompt
-        return "New session"
+        return self._log.state.title or history.first_prompt(self.records) or "New session"
 
     @property
     def read_only(self) -> str:
