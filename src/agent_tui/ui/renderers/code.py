@@ -14,14 +14,14 @@ from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.languages import tokenise
 from agent_tui.ui.renderers.lines import Line, line_cells, slice_spans, split_spans
 
-_CHUNK_LINES = 24
+_CHUNK_LINES = 8
 _CHUNK_LIMIT = 120
 
 
 class CodeWriter:
     """Draws code that arrives line by line; what it has drawn never changes.
 
-    Lines are coloured a couple of dozen at a time, the lexer's state carried from one piece to the
+    Lines are coloured a few at a time, the lexer's state carried from one piece to the
     next: the work for each new line is the same at line 10 and at line 10,000.
     """
 

@@ -1,4 +1,4 @@
-"""A block as drawn: its rows, the sign beside them, and how they become strips of the screen."""
+"""A block as drawn: its rows, the sign beside them, and how they become rows of the screen."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.strip import Strip
 
-from agent_tui.ui.renderers.lines import Line, crop_text, line_cells, to_strip
+from agent_tui.ui.renderers.lines import Line, Row, crop_text, finish_row, line_cells
 
 GUTTER = 3
 """Cells left of a block's text: the cursor's bar, the block's sign, and a space."""
@@ -41,17 +40,17 @@ class Drawing:
 NOTHING = Drawing([], space=0)
 
 
-def assemble(drawing: Drawing, width: int, base: Style) -> list[Strip]:
-    """The strips of a drawing, margins and gutter included."""
+def assemble(drawing: Drawing, width: int, base: Style) -> list[Row]:
+    """The finished rows of a drawing, margins and gutter included."""
     if not drawing.rows:
         return []
     ground = base + drawing.surface if drawing.surface else base
-    strips = [Strip.blank(width, base)] * drawing.space
+    finished: list[Row] = [(Segment(" " * width, base),)] * drawing.space
     for number, row in enumerate(drawing.rows):
         sign = drawing.rail if number else drawing.sign
         gutter = [_NOTHING] if drawing.wide else [_NOTHING, sign, _NOTHING]
-        strips.append(to_strip([*gutter, *row], width, ground))
-    return strips
+        finished.append(finish_row([*gutter, *row], width, ground))
+    return finished
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Lines of styled text: wrapping by terminal cells, and the last step from segments to strips."""
+"""Lines of styled text: wrapping by terminal cells, and the last step to rows of the screen."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from agent_tui.core.text import clean
 
 Line: TypeAlias = list[Segment]
 Spans: TypeAlias = Sequence[Segment]
+Row: TypeAlias = tuple[Segment, ...]
+"""A line that is ready for the screen: padded, on its background, safe."""
 
 _JOINERS = "\u200d\ufe0f"
 
@@ -155,19 +157,30 @@ def indent(lines: list[Line], first: Line, rest: Line | None = None) -> list[Lin
     return [[*(following if number else first), *line] for number, line in enumerate(lines)]
 
 
-def to_strip(line: Iterable[Segment], width: int, base: Style) -> Strip:
+def finish_row(line: Iterable[Segment], width: int, base: Style) -> Row:
     """One row of the screen, exactly ``width`` cells wide, on the base style.
 
     This is the choke point: whatever reached a segment, no control sequence leaves here.
     """
-    segments: list[Segment] = []
+    texts: list[str] = []
+    styles: list[Style] = []
     cells = 0
     for text, style, _ in line:
         safe = text if text.isprintable() else clean(text).replace("\n", " ").expandtabs(4)
         cells += len(safe) if safe.isascii() else cell_len(safe)
-        segments.append(Segment(safe, base + style if style else base))
+        full = base + style if style else base
+        if styles and styles[-1] == full:
+            texts[-1] += safe
+        else:
+            texts.append(safe)
+            styles.append(full)
     if cells < width:
-        segments.append(Segment(" " * (width - cells), base))
-        return Strip(segments, width)
-    strip = Strip(segments, cells)
-    return strip if cells == width else strip.crop(0, width).adjust_cell_length(width, base)
+        if styles and styles[-1] == base:
+            texts[-1] += " " * (width - cells)
+        else:
+            texts.append(" " * (width - cells))
+            styles.append(base)
+    row = tuple(map(Segment, texts, styles))
+    if cells > width:
+        return tuple(Strip(row, cells).crop(0, width).adjust_cell_length(width, base))
+    return row

@@ -19,7 +19,7 @@ from agent_tui.ui.renderers.lines import Line, wrap_text
 _FOLDED_ROWS = 4
 _FOLDED_DIFF_ROWS = 12
 _MOST_ROWS = 2_000
-_SUBJECTS = ("command", "path", "file_path", "file", "pattern", "query", "url", "name", "title")
+_SUBJECTS = ("command", "pattern", "query", "path", "file_path", "file", "url", "name", "title")
 _NOTES = {
     "pending": "being written",
     "approval": "waits for your approval",
@@ -62,7 +62,8 @@ def _subject(block: ToolBlock) -> str:
     fields = glance_arguments(block.arguments)
     for key in _SUBJECTS:
         if fields.get(key):
-            return fields[key]
+            where = fields.get("path", "") if key in ("pattern", "query") else ""
+            return f"{fields[key]}  in {where}" if where else fields[key]
     return " ".join(f"{key}={value}" for key, value in fields.items())
 
 

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual.strip import Strip
-
 from agent_tui.core.records import Record
 from agent_tui.ui.blocks import Block, CheckpointBlock, CompactionBlock, RevertBlock
 from agent_tui.ui.record_view import RecordBlocks
 from agent_tui.ui.renderers.block import draw_block
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, assemble
+from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.widgets.heights import Heights
 from agent_tui.ui.widgets.open_answer import OpenAnswer
-from agent_tui.ui.widgets.strip_cache import StripCache
+from agent_tui.ui.widgets.row_cache import RowCache
 
 Place = tuple[int, int]
 """A row of the timeline: a block and a row inside it."""
@@ -42,7 +41,7 @@ class BlockList:
         self._source = RecordBlocks(())
         self._live: list[Block] = []
         self._toggled: set[int] = set()
-        self._cache = StripCache()
+        self._cache = RowCache()
         self._canvas: Canvas | None = None
         self._width = 0
 
@@ -127,8 +126,8 @@ class BlockList:
         if self.open is None:
             return 0
         index = len(self) - 1
-        change = len(self.open.strips) - self.heights[index]
-        self.heights.set_exact(index, len(self.open.strips))
+        change = len(self.open.rows) - self.heights[index]
+        self.heights.set_exact(index, len(self.open.rows))
         return change
 
     def block(self, index: int) -> Block | None:
@@ -157,21 +156,21 @@ class BlockList:
         self._toggled.clear()
         self._lay_out()
 
-    def strips(self, index: int, *, active: bool = False) -> list[Strip]:
-        """The rows of a block, exactly as many as ``rows`` says."""
+    def rows(self, index: int, *, active: bool = False) -> list[Row]:
+        """The rows of a block, exactly as many as ``height`` says."""
         if self.open is not None and index == len(self) - 1:
-            return self.open.strips
+            return self.open.rows
         key = (index, self.is_expanded(index), active)
-        strips = self._cache.get(key)
-        if strips is None:
-            strips = self._draw(index, active=active)
-            self._cache.put(key, strips)
-        return strips
+        rows = self._cache.get(key)
+        if rows is None:
+            rows = self._draw(index, active=active)
+            self._cache.put(key, rows)
+        return rows
 
-    def rows(self, index: int) -> int:
+    def height(self, index: int) -> int:
         """How many rows a block takes; draws it where that is not known."""
         if not self.heights.is_exact(index):
-            self.heights.set_exact(index, len(self.strips(index)))
+            self.heights.set_exact(index, len(self.rows(index)))
         return self.heights[index]
 
     def walk(self, place: Place, rows: int) -> Place:
@@ -182,18 +181,18 @@ class BlockList:
         offset += rows
         while offset < 0 and index > 0:
             index -= 1
-            offset += self.rows(index)
-        while offset >= self.rows(index) and index < len(self) - 1:
-            offset -= self.rows(index)
+            offset += self.height(index)
+        while offset >= self.height(index) and index < len(self) - 1:
+            offset -= self.height(index)
             index += 1
-        return index, max(0, min(offset, self.rows(index) - 1))
+        return index, max(0, min(offset, self.height(index) - 1))
 
     def span(self, place: Place, height: int) -> list[Place]:
         """The places of ``height`` rows from one on; fewer at the end."""
         index, offset = place
         places: list[Place] = []
         while len(places) < height and index < len(self):
-            rows = self.rows(index)
+            rows = self.height(index)
             stop = min(rows, offset + height - len(places))
             places.extend([(index, row) for row in range(offset, stop)])
             index, offset = index + 1, 0
@@ -202,9 +201,9 @@ class BlockList:
     def end(self, height: int) -> Place:
         """The place from which the last ``height`` rows show."""
         last = len(self) - 1
-        return self.walk((last, self.rows(last)), -height) if last >= 0 else (0, 0)
+        return self.walk((last, self.height(last)), -height) if last >= 0 else (0, 0)
 
-    def _draw(self, index: int, *, active: bool) -> list[Strip]:
+    def _draw(self, index: int, *, active: bool) -> list[Row]:
         block = self.block(index)
         if block is None or self._canvas is None:
             return []
@@ -213,7 +212,7 @@ class BlockList:
 
     def _forget(self, index: int) -> None:
         self._cache.forget(index)
-        self.heights.set_exact(index, len(self.strips(index)))
+        self.heights.set_exact(index, len(self.rows(index)))
 
     def _estimate(self, index: int) -> int:
         if index < self.recorded:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from rich.segment import Segment
-from textual.strip import Strip
 
 from agent_tui.core.text import clean
 from agent_tui.ui.blocks import AssistantBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import assemble
-from agent_tui.ui.renderers.lines import Line, wrap_text
+from agent_tui.ui.renderers.lines import Line, Row, wrap_text
 from agent_tui.ui.renderers.markdown import MarkdownWriter
 from agent_tui.ui.renderers.message import draw_thinking, join_answer
 
@@ -18,13 +17,13 @@ _LIVE_THINKING_TEXT = 1_500
 
 
 class OpenAnswer:
-    """Collects the pieces of an answer and keeps its strips, most of them final.
+    """Collects the pieces of an answer and keeps its rows, most of them final.
 
     ``advance`` draws what came since it was last called; its cost does not grow with the answer.
     """
 
     def __init__(self) -> None:
-        self.strips: list[Strip] = []
+        self.rows: list[Row] = []
         self.expanded = False
         self._text: list[str] = []
         self._thinking: list[str] = []
@@ -33,8 +32,8 @@ class OpenAnswer:
         self._width = 0
         self._writer: MarkdownWriter | None = None
         self._fed = 0
-        self._final_rows = 0
-        self._final_strips = 0
+        self._final_lines = 0
+        self._final_drawn = 0
         self._changed = False
 
     def add_text(self, text: str) -> None:
@@ -56,9 +55,9 @@ class OpenAnswer:
         """Draw on this canvas from now on, everything again."""
         self._canvas, self._width = canvas, width
         self._writer = MarkdownWriter(canvas)
-        self._fed = self._final_rows = self._final_strips = 0
+        self._fed = self._final_lines = self._final_drawn = 0
         self._held = ""
-        self.strips = []
+        self.rows = []
         self._changed = True
         self.advance()
 
@@ -72,7 +71,7 @@ class OpenAnswer:
             return True
         self._feed(self._writer)
         tail = self._writer.preview()
-        if not self._final_strips:
+        if not self._final_drawn:
             self._draw_all(self._canvas, self._writer, tail)
         else:
             self._draw_new(self._writer, tail)
@@ -87,19 +86,19 @@ class OpenAnswer:
     def _draw_all(self, canvas: Canvas, writer: MarkdownWriter, tail: list[Line]) -> None:
         thinking = draw_thinking("".join(self._thinking), canvas, expanded=self.expanded)
         drawing = join_answer(thinking, [*writer.lines, *tail], canvas)
-        self.strips = assemble(drawing, self._width, canvas.palette.base)
-        self._final_rows = len(writer.lines)
-        self._final_strips = len(self.strips) - len(tail) if writer.lines else 0
+        self.rows = assemble(drawing, self._width, canvas.palette.base)
+        self._final_lines = len(writer.lines)
+        self._final_drawn = len(self.rows) - len(tail) if writer.lines else 0
 
     def _draw_new(self, writer: MarkdownWriter, tail: list[Line]) -> None:
         assert self._canvas is not None
-        del self.strips[self._final_strips :]
-        self.strips.extend(self._rows(writer.lines[self._final_rows :]))
-        self._final_rows = len(writer.lines)
-        self._final_strips = len(self.strips)
-        self.strips.extend(self._rows(tail))
+        del self.rows[self._final_drawn :]
+        self.rows.extend(self._finish(writer.lines[self._final_lines :]))
+        self._final_lines = len(writer.lines)
+        self._final_drawn = len(self.rows)
+        self.rows.extend(self._finish(tail))
 
-    def _rows(self, lines: list[Line]) -> list[Strip]:
+    def _finish(self, lines: list[Line]) -> list[Row]:
         assert self._canvas is not None
         drawing = join_answer([], lines, self._canvas)
         return assemble(drawing, self._width, self._canvas.palette.base)[drawing.space :]
@@ -112,4 +111,4 @@ class OpenAnswer:
             for row in wrap_text(text, canvas.prose_width)[-_LIVE_THINKING_ROWS:]
         ]
         drawing = join_answer(rows if text else [], [], canvas)
-        self.strips = assemble(drawing, self._width, canvas.palette.base)
+        self.rows = assemble(drawing, self._width, canvas.palette.base)
