@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from agent_tui.agent.approval import Approvals
@@ -23,6 +24,7 @@ from agent_tui.core.events import (
     CheckpointMade,
     Failed,
     PromptJoined,
+    ReplyEnded,
     StatusChanged,
     StepBegan,
     StepInterrupted,
@@ -167,10 +169,11 @@ class Agent:
 
     async def _receive(self, request: ModelRequest, reply: Reply) -> None:
         try:
-            async for part in self._provider.stream(request):
-                reply.add(part)
-                if not reply.finish_reason:
-                    self._wire.emit(part)  # type: ignore[arg-type]
+            async with aclosing(self._provider.stream(request)) as stream:
+                async for part in stream:
+                    reply.add(part)
+                    if not isinstance(part, ReplyEnded):
+                        self._wire.emit(part)
         except ProviderError as error:
             if reply.has_begun:
                 error.retryable = False

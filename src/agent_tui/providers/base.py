@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,7 +42,7 @@ class Provider(Protocol):
         """The provider's name in config and in records."""
         ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[StreamPart]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
         """Ask the model and yield its reply as it arrives."""
         ...
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import importlib
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -71,7 +71,7 @@ class OpenAICompatible:
             if self._client is None and self._refusal() is None:
                 self._client = _make_client(self._url, self._key)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamPart]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
         """Ask the model and yield its reply as it arrives; see Provider."""
         from agent_tui.providers.chat_exchange import ChatExchange
 

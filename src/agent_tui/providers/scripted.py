@@ -12,7 +12,7 @@ import json
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -76,7 +76,7 @@ class Scripted:
         self._compacted = 0
         self._faults_left: dict[tuple[str, int], list[Fault]] = {}
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamPart]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
         """Play the reply that is due; see Provider."""
         cached = self._cached_tokens(request)
         self.requests.append(request)

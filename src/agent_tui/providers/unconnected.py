@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StreamPart
@@ -19,7 +19,7 @@ class Unconnected:
     def name(self) -> str:
         return "none"
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamPart]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
         """Refuse, and say what to do."""
         raise ProviderError(self._how_to_connect)
         yield  # makes this an asynchronous generator, as the protocol wants

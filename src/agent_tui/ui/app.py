@@ -91,6 +91,12 @@ class AgentTui(App[int]):
         self._quit_pressed_at = now
         self.chat.show_hint("Press Ctrl+C again to quit.")
 
+    @on(ChatScreen.CommandCalled)
+    def _run_command(self, event: ChatScreen.CommandCalled) -> None:
+        from agent_tui.ui.command_runner import run_command
+
+        run_command(self.chat, event.name, event.argument)
+
     @on(ChatScreen.Leaving)
     async def leave(self) -> None:
         """Interrupt what runs, let the log settle, and exit."""

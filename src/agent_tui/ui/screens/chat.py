@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -148,6 +149,13 @@ class ChatScreen(Screen[None]):
         if session is not None and session.read_only and await session.follow():
             self.reload()
 
+    @dataclass
+    class CommandCalled(Message):
+        """The user wants a command of the table, by key, slash, palette or mouse."""
+
+        name: str
+        argument: str
+
     class Leaving(Message):
         """The user wants to quit."""
 
@@ -215,10 +223,8 @@ class ChatScreen(Screen[None]):
         self.run_command(name, "")
 
     def run_command(self, name: str, argument: str) -> None:
-        """Carry out a command of the table."""
-        from agent_tui.ui.command_runner import run_command
-
-        run_command(self, name, argument)
+        """Have a command of the table carried out."""
+        self.post_message(self.CommandCalled(name, argument))
 
     def on_timeline_checkpoint_pressed(self, event: Timeline.CheckpointPressed) -> None:
         self.run_command("revert", str(event.checkpoint))
