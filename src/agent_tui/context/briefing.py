@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_tui.context.estimate import estimate_tokens
 from agent_tui.context.media import describe_media
 from agent_tui.context.selection import is_request
 from agent_tui.context.summary_message import is_summary, summary_text
@@ -55,11 +54,11 @@ def write_brief(
     shown = [index for index in chosen if index not in summaries]
     previous = summary_text(messages[summaries[-1]]) if summaries else ""
     closing = _closing(focus)
-    left = budget - estimate_tokens(previous) - estimate_tokens(closing) if budget else 0
+    left = budget - _room_for(previous) - _room_for(closing) if budget else 0
     entries = dict.fromkeys(shown, "")
     for level in LEVELS:
         entries = {index: _entry(index, messages[index], level) for index in shown}
-        if not budget or sum(map(estimate_tokens, entries.values())) <= left:
+        if not budget or sum(map(_room_for, entries.values())) <= left:
             break
     left_out = _out_of_room(messages, entries, left) if budget else frozenset()
     parts = [f"# Summary so far\n\n{previous}"] if previous else []
@@ -72,6 +71,12 @@ def write_brief(
     return Brief(system, "\n\n".join(parts), left_out)
 
 
+def _room_for(text: str) -> int:
+    """The tokens that a text takes at most, but for oddities; cheap: it is asked of every one."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return size // 3 + 1
+
+
 def _closing(focus: str) -> str:
     asked = f"\nAbove all, keep what matters for this: {focus.strip()}" if focus.strip() else ""
     return f"# End of the transcript\n\nWrite the summary now.{asked}"
@@ -80,7 +85,7 @@ def _closing(focus: str) -> str:
 def _out_of_room(
     messages: Sequence[Message], entries: dict[int, str], budget: int
 ) -> frozenset[int]:
-    tokens = {index: estimate_tokens(text) for index, text in entries.items()}
+    tokens = {index: _room_for(text) for index, text in entries.items()}
     over = sum(tokens.values()) - budget
     out: set[int] = set()
     for requests in (False, True):

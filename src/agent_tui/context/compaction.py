@@ -15,10 +15,11 @@ from typing import TypeAlias
 from agent_tui.context.assembly import LogParts, assemble_log, read_parts
 from agent_tui.context.attribution import MAX_SCALE
 from agent_tui.context.briefing import Brief, write_brief
-from agent_tui.context.context import Context, messages_of
+from agent_tui.context.context import Context
 from agent_tui.context.diff import compare, view_past
 from agent_tui.context.fallback_notes import write_fallback_notes
 from agent_tui.context.file_analysis import FileExcerpt, rank_files, read_excerpts
+from agent_tui.context.message_tokens import count_fresh, messages_of
 from agent_tui.context.selection import Room, Selection, indices_of, select
 from agent_tui.context.strategies.registry import FALLBACK, find_strategy
 from agent_tui.context.strategies.strategy import Strategy
@@ -61,6 +62,7 @@ class CompactionPlan:
         selection: their fates.
         overhead: tokens of system prompt and tools.
         scale: the provider's tokens for one of ours.
+        files: what a strategy adds of the workspace, as it is now.
         view: the left side, with every message's fate; its summary is empty.
     """
 
@@ -79,7 +81,6 @@ class CompactionPlan:
     overhead: int
     scale: float
     files: tuple[FileExcerpt, ...]
-    brief: Brief
     view: CompactionView
 
 
@@ -122,7 +123,7 @@ async def plan_compaction(
     workspace: Path | None = None,
     window: int = 0,
 ) -> CompactionPlan:
-    """Choose every message's fate and write the brief; asks no model, changes nothing.
+    """Choose every message's fate; asks no model, changes nothing.
 
     Args:
         context: what is to be compacted.
@@ -139,8 +140,12 @@ async def plan_compaction(
     """
     chosen = find_strategy(strategy)
     mark = await context.log.mark()
-    request = _Request(context, mark, trigger, focus, pins, workspace, window)
-    return await asyncio.to_thread(request.plan, chosen)
+    state = context.state
+    known = context.tokens.known(state)
+    request = _Request(context, mark, known, trigger, focus, pins, workspace, window)
+    plan = await asyncio.to_thread(request.plan, chosen)
+    context.tokens.remember(state, plan.tokens, plan.parts.messages[-1])
+    return plan
 
 
 async def draft_compaction(
@@ -195,8 +200,10 @@ async def draft_compaction(
         on_plan(plan.view)
     if not plan.strategy.asks_model:
         return await asyncio.to_thread(_fallback_draft, plan, "no model was asked", 0)
+    brief = await asyncio.to_thread(_write_brief, plan)
+    plan = replace(plan, selection=_without_room(plan.selection, brief))
     try:
-        summary = await _receive(plan.brief, summarise, on_text)
+        summary = await _receive(brief, summarise, on_text)
     except (ProviderError, CompactionError) as error:
         if not fall_back:
             raise
@@ -281,6 +288,7 @@ class _Request:
 
     context: Context
     mark: LogMark
+    known: list[int]
     trigger: str
     focus: str
     pins: frozenset[str]
@@ -291,20 +299,21 @@ class _Request:
         parts = read_parts(self.context.state, self.mark.size)
         messages = messages_of(parts.messages)
         counter = self.context.counter
-        tokens = counter.count_messages(messages, glance=True)
-        before, overhead = self.context.token_count, self.context.overhead_tokens
+        tokens = self.known[: len(messages)]
+        tokens += count_fresh(counter, messages[len(tokens) :])
+        overhead = self.context.overhead_tokens
         counted = overhead + sum(tokens)
+        before = self.context.token_count if self.context.state.token_count else counted
         window = self.window or max(before, counted)
         room = Room(messages, tokens, window)
         selection = select(room, strategy.keep(room), indices_of(self.pins, messages))
-        brief = self._brief(strategy, messages, selection, window)
         plan = CompactionPlan(
             mark=self.mark,
             parts=parts,
             counter=counter,
             messages=tuple(messages),
             tokens=tuple(tokens),
-            selection=_without_room(selection, brief),
+            selection=selection,
             strategy=strategy,
             trigger=self.trigger,
             focus=self.focus.strip(),
@@ -314,18 +323,9 @@ class _Request:
             overhead=overhead,
             scale=min(before / counted, MAX_SCALE) if before and counted else 1.0,
             files=self._files(strategy, messages, window),
-            brief=brief,
             view=_NO_VIEW,
         )
         return replace(plan, view=_view(plan, None, _report(plan, 0, 0, fallback=False)))
-
-    def _brief(
-        self, strategy: Strategy, messages: Sequence[Message], selection: Selection, window: int
-    ) -> Brief:
-        if not strategy.asks_model:
-            return Brief("", "", frozenset())
-        budget = round(window * _BRIEF_SHARE)
-        return write_brief(messages, selection.summarised, focus=self.focus, budget=budget)
 
     def _files(
         self, strategy: Strategy, messages: Sequence[Message], window: int
@@ -334,6 +334,12 @@ class _Request:
             return ()
         chars = round(window * _FILES_SHARE * 4)
         return tuple(read_excerpts(rank_files(messages), self.workspace, max_chars=chars))
+
+
+def _write_brief(plan: CompactionPlan) -> Brief:
+    budget = round(plan.window * _BRIEF_SHARE)
+    chosen = plan.selection.summarised
+    return write_brief(plan.messages, chosen, focus=plan.focus, budget=budget)
 
 
 def _without_room(selection: Selection, brief: Brief) -> Selection:
@@ -351,7 +357,9 @@ def _without_room(selection: Selection, brief: Brief) -> Selection:
 def _repin(plan: CompactionPlan, pins: frozenset[str]) -> CompactionPlan:
     room = Room(plan.messages, plan.tokens, plan.window)
     selection = select(room, plan.strategy.keep(room), indices_of(pins, plan.messages))
-    return replace(plan, selection=_without_room(selection, plan.brief), pins=pins)
+    lost = set(plan.selection.dropped).intersection(selection.summarised)
+    brief = Brief("", "", frozenset(lost))
+    return replace(plan, selection=_without_room(selection, brief), pins=pins)
 
 
 def _fallback_draft(plan: CompactionPlan, reason: str, retries: int) -> CompactionDraft:

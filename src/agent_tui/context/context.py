@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agent_tui.context.attribution import attribute
+from agent_tui.context.message_tokens import MessageTokens, Place, messages_of
 from agent_tui.context.tokens import TokenCounter
 from agent_tui.context.trigger import DEFAULT_RATIO, DEFAULT_RESERVED, trigger_at
 from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
@@ -17,7 +18,6 @@ from agent_tui.core.records import (
     RevertReason,
     ToolMessage,
     UsageRecord,
-    UserMessage,
 )
 from agent_tui.core.usage import Gauge, Share, Usage
 from agent_tui.sessions.log import Durability
@@ -35,6 +35,7 @@ class Context:
         log: the session's log; memory never runs ahead of it.
         counter: how its tokens are counted.
         tools: the tools that requests declare; they take room too.
+        tokens: the tokens of each message.
     """
 
     def __init__(
@@ -44,8 +45,8 @@ class Context:
         self.counter = counter
         self.tools = tuple(tools)
         self._holds = False
-        self._history: tuple[_Place, tuple[Message, ...]] | None = None
-        self._total = _RunningTotal()
+        self._history: tuple[Place, tuple[Message, ...]] | None = None
+        self.tokens = MessageTokens(counter)
 
     @property
     def state(self) -> SessionState:
@@ -64,7 +65,7 @@ class Context:
         """What is sent: every call has its result, and nothing hangs loose."""
         if not self._holds:
             return ()
-        place = _Place.of(self.state)
+        place = Place.of(self.state)
         if self._history is None or self._history[0] != place:
             self._history = (place, tuple(repaired_messages(self.messages)))
         return self._history[1]
@@ -92,7 +93,7 @@ class Context:
             return 0
         if state.token_count:
             return state.token_count + self._tokens_since_usage()
-        return self.overhead_tokens + self._total.count(state, self.counter)
+        return self.overhead_tokens + self.tokens.total(state)
 
     @property
     def estimated(self) -> bool:
@@ -128,6 +129,17 @@ class Context:
         """Follow a log that was read anew, because another process wrote to it."""
         self._holds = True
         self._history = None
+
+    def warm(self) -> None:
+        """Count every message, so that previews and attributions find exact figures.
+
+        Run it in a thread, after ``restore`` and after the counter is warm.
+        """
+        self.counter.count_messages(self.messages)
+
+    def use_warm_counts(self) -> None:
+        """Let the exact counts take the place of rough ones; call it when ``warm`` is through."""
+        self.tokens.forget()
 
     async def append(self, *messages: Message, durability: Durability = Durability.D1) -> None:
         """Add messages; when this returns they are as durable as asked."""
@@ -213,12 +225,6 @@ class Context:
         return max(0, sent - sum(count(message) for message in messages[:known]))
 
 
-def messages_of(entries: Sequence[Entry]) -> list[Message]:
-    """The messages among entries."""
-    records = (entry.record for entry in entries)
-    return [r for r in records if isinstance(r, UserMessage | AssistantMessage | ToolMessage)]
-
-
 def _tail(entries: Sequence[Entry], since: int) -> Sequence[Entry]:
     """The last entries, from the answer on whose calls the first of them may be results of."""
     start = len(entries) - since
@@ -229,55 +235,3 @@ def _tail(entries: Sequence[Entry], since: int) -> Sequence[Entry]:
     if start > 0 and isinstance(entries[start - 1].record, AssistantMessage):
         start -= 1
     return entries[start:]
-
-
-class _Place:
-    """Where a state stood when something was worked out from it."""
-
-    __slots__ = ("last", "length", "state")
-
-    def __init__(self, state: SessionState, length: int, last: Entry | None) -> None:
-        self.state, self.length, self.last = state, length, last
-
-    @classmethod
-    def of(cls, state: SessionState) -> _Place:
-        """The place now."""
-        messages = state.messages
-        return cls(state, len(messages), messages[-1] if messages else None)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Place)
-            and self.state is other.state
-            and self.length == other.length
-            and self.last is other.last
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class _RunningTotal:
-    """The tokens of all messages of a state: a new message costs its own count only."""
-
-    def __init__(self) -> None:
-        self._place: _Place | None = None
-        self._exact = False
-        self._tokens = 0
-
-    def count(self, state: SessionState, counter: TokenCounter) -> int:
-        place, done = self._place, 0
-        grown = (
-            place is not None
-            and place.state is state
-            and self._exact is counter.exact
-            and place.length <= len(state.messages)
-            and (place.length == 0 or state.messages[place.length - 1] is place.last)
-        )
-        if grown and place is not None:
-            done = place.length
-        else:
-            self._tokens = 0
-        fresh = state.messages[done:]
-        self._tokens += sum(counter.count_messages(messages_of(fresh)))
-        self._place, self._exact = _Place.of(state), counter.exact
-        return self._tokens

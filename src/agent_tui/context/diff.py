@@ -30,6 +30,7 @@ from agent_tui.core.summary import (
 __all__ = ["compare", "find_losses", "message_text", "view_past"]
 
 Count: TypeAlias = Callable[[Message], int]
+Body: TypeAlias = tuple[object, ...]
 
 _SHOWN_CHARS = 4_000
 _SHOWN_ARGUMENTS = 300
@@ -55,7 +56,7 @@ def compare(
     summary = ""
     if summary_message is not None:
         summary = summary_text(summary_message)
-        rows.append(AfterRow("user", message_text(summary_message), summary_tokens, None))
+        rows.append(AfterRow("summary", message_text(summary_message), summary_tokens, None))
     rows += [AfterRow(before[i].role, before[i].text, before[i].tokens, i) for i in selection.kept]
     losses: tuple[Loss, ...] = ()
     if summary_message is not None:
@@ -114,10 +115,10 @@ def view_past(before: Sequence[Record], after: Sequence[Record], count: Count) -
     place = next((i for i, message in enumerate(new) if is_summary(message)), None)
     summary = new[place] if place is not None else None
     rest = new[place + 1 :] if place is not None else new
-    matched = _match(old, rest)
+    record = next((r for r in after if isinstance(r, CompactionRecord)), None)
+    matched = _match(old, rest, record.kept if record is not None else 0)
     kept = tuple(sorted(matched))
     gone = [i for i in range(len(old)) if i not in matched]
-    record = next((r for r in after if isinstance(r, CompactionRecord)), None)
     in_words = summary is not None and not (record and record.fallback)
     selection = Selection(kept, tuple(gone) if in_words else (), () if in_words else tuple(gone))
     if in_words:
@@ -132,25 +133,40 @@ def _messages(records: Sequence[Record]) -> list[Message]:
     return [r for r in records if isinstance(r, UserMessage | AssistantMessage | ToolMessage)]
 
 
-def _match(old: Sequence[Message], new: Sequence[Message]) -> set[int]:
-    """The old messages that the new log begins with, in order; the first new one ends it."""
+def _match(old: Sequence[Message], new: Sequence[Message], kept: int) -> set[int]:
+    """The old messages that the new log begins with: by uuid, else by what they say."""
     by_uuid = {m.stamp.uuid: i for i, m in enumerate(old) if m.stamp.uuid is not None}
-    if any(m.stamp.uuid in by_uuid for m in new if m.stamp.uuid is not None):
-        return {by_uuid[m.stamp.uuid] for m in new if m.stamp.uuid in by_uuid}
-    return _match_by_content(old, new)
+    found = {by_uuid[m.stamp.uuid] for m in new if m.stamp.uuid in by_uuid}
+    if found:
+        return found
+    bodies, wanted = [_body(m) for m in old], [_body(m) for m in new]
+    return _match_in_order(bodies, wanted[:kept]) if kept else _match_tail(bodies, wanted)
 
 
-def _match_by_content(old: Sequence[Message], new: Sequence[Message]) -> set[int]:
+def _match_in_order(old: Sequence[Body], wanted: Sequence[Body]) -> set[int]:
+    """The last place of each wanted message, going backwards."""
+    found: set[int] = set()
+    place = len(old) - 1
+    for body in reversed(wanted):
+        while place >= 0 and old[place] != body:
+            place -= 1
+        if place < 0:
+            return found
+        found.add(place)
+        place -= 1
+    return found
+
+
+def _match_tail(old: Sequence[Body], new: Sequence[Body]) -> set[int]:
     """The longest tail of the old messages that the new ones begin with."""
-    bodies_old, bodies_new = [_body(m) for m in old], [_body(m) for m in new]
     for start in range(len(old)):
         length = len(old) - start
-        if length <= len(new) and bodies_old[start:] == bodies_new[:length]:
+        if length <= len(new) and old[start:] == new[:length]:
             return set(range(start, len(old)))
     return set()
 
 
-def _body(message: Message) -> tuple[object, ...]:
+def _body(message: Message) -> Body:
     match message:
         case UserMessage(content=content):
             return ("user", content)

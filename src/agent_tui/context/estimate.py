@@ -44,7 +44,7 @@ _CLASSES = bytes(ord(_class_of(byte)) for byte in range(256))
 _WORDS, _DIGITS, _MARKS = _marking("aA"), _marking("0"), _marking(".")
 _SPACES, _LINES = _marking(" "), _marking("\n")
 
-_BYTES = (
+_ASCII = (
     (b"a", 0.006),
     (b"A", 0.046),
     (b"aA", 0.825),  # aCamelHump
@@ -52,11 +52,8 @@ _BYTES = (
     (b".", 0.134),
     (b". ", 0.392),
     (b" .", 0.392),
-    (b"J", 0.72),
-    (b"3", 0.75),
-    (b"2", 0.45),
-    (b"4", 1.6),
 )
+_OTHER = ((b"J", 0.72), (b"3", 0.75), (b"2", 0.45), (b"4", 1.6))
 _RUNS = (
     (_WORDS, b"xy", 1.028),
     (_DIGITS, b"xy", 1.523),
@@ -66,12 +63,53 @@ _RUNS = (
 )
 
 
+_SAMPLE_CHARS = 600
+_SAMPLES = 3
+_PER_CHAR, _PER_FOREIGN_CHAR = 0.177, 0.55
+_MARKS_AT_A_GLANCE = (
+    (" ", 0.233),
+    ("\n", 0.817),
+    ('"', 0.683),
+    (".", 0.685),
+    ("_", 0.559),
+    ("(", 1.054),
+    ("0", 3.024),
+    ("  ", -0.783),
+)
+
+
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text is: within some 10 % on prose, code, JSON, logs and Chinese."""
     if not text:
         return 0
     classes = b"x" + text.encode("utf-8", "replace").translate(_CLASSES)
-    total = sum(weight * classes.count(mark) for mark, weight in _BYTES)
+    count = classes.count
+    total = 0.0
+    for mark, weight in _ASCII:
+        total += weight * count(mark)
+    if not text.isascii():
+        for mark, weight in _OTHER:
+            total += weight * count(mark)
     for table, start, weight in _RUNS:
         total += weight * classes.translate(table).count(start)
     return max(1, round(total))
+
+
+def glance_tokens(text: str) -> int:
+    """A quicker and rougher guess: of a long text it sees three samples, of any a few marks.
+
+    Right within a few percent over many texts; one alone may be a fifth off. Fitted like the other.
+    """
+    length = len(text)
+    if length > _SAMPLES * _SAMPLE_CHARS:
+        middle = (length - _SAMPLE_CHARS) // 2
+        parts = text[:_SAMPLE_CHARS], text[middle : middle + _SAMPLE_CHARS], text[-_SAMPLE_CHARS:]
+        return round(glance_tokens("".join(parts)) * length / (_SAMPLES * _SAMPLE_CHARS))
+    total = length * _PER_CHAR
+    count = text.count
+    for mark, weight in _MARKS_AT_A_GLANCE:
+        total += weight * count(mark)
+    if not text.isascii():
+        extra = len(text.encode("utf-8", "replace")) - length
+        total += extra / 2 * _PER_FOREIGN_CHAR
+    return max(1, round(total)) if length else 0

@@ -21,6 +21,9 @@ Kind: TypeAlias = Literal["file", "command", "error", "decision", "number", "url
 _SCANNED_CHARS = 8_000
 _RESULT_CHARS = 3_000
 _LONGEST_LINE = 400
+_WHOLE_CHARS = 1_500
+_SHORT_REQUEST = 60
+_BEFORE_ERROR = 120
 
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}]+")
 _NUMBER = re.compile(
@@ -42,16 +45,18 @@ _AGENT_DECISION = re.compile(
     re.IGNORECASE,
 )
 _ERROR = re.compile(
-    r"^[^\n]{0,120}?(?:\b[A-Z]\w*(?:Error|Exception)\b\s?[:(]|\berror(?: [A-Z]+\d+|\[\w+\])?:"
-    r"|\bfatal:|\bFAILED\b|\bpanicked at\b|\bpanic:|^ERR!|\bcommand not found\b|\bNo such file\b"
-    r"|\bpermission denied\b|\bnot assignable\b)[^\n]{0,300}",
-    re.MULTILINE | re.IGNORECASE,
+    r"[A-Z]\w*(?:Error|Exception)\b\s?[:(]|(?i:\berror(?: [A-Z]+\d+|\[\w+\])?:|\bfatal:"
+    r"|\bpanicked at\b|\bpanic:|\bcommand not found\b|\bno such file\b|\bpermission denied\b)"
+    r"|\bFAILED\b|\bERR!"
 )
 _NO_ERROR = re.compile(r"\b(?:0|no) errors?\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f;\uff1b])\s*(?=[A-Z\s\u4e00-\u9fff])")
+_SENTENCE = re.compile(
+    r"(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f\uff1b])"
+)
 _FENCE = re.compile(r"^```.*?(?:^```|\Z)", re.MULTILINE | re.DOTALL)
 _COMMAND_TOOLS = re.compile(r"command|bash|shell|exec|terminal", re.IGNORECASE)
 _COMMAND_SPLIT = re.compile(r"\s*(?:&&|\|\||;|\||\n)\s*")
+_QUOTED = re.compile(r"'[^']*(?:'|$)|\"(?:[^\"\\]|\\.)*(?:\"|$)", re.DOTALL)
 _LOOKING = re.compile(
     r"^(?:cd|ls|cat|head|tail|wc|echo|pwd|grep|rg|find|sed -n|awk|sort|uniq|which|sleep|tree|true"
     r"|jq|xargs|stat|file|diff|git (?:status|diff|log|show|add|branch|stash list|rev-parse))\b"
@@ -64,12 +69,21 @@ _INJECTED = re.compile(r"^\s*<(?:system|command|local-command|task)[\w-]*>")
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing said; ``strength`` is how much it matters where it was said, 0 to 100."""
+    """One thing said.
+
+    Attributes:
+        kind: what kind of thing.
+        text: how it is named in a report.
+        line: the line or sentence that it stands in.
+        strength: how much it matters where it was said, 0 to 100.
+        whole: all that belongs to it, where ``text`` is only the beginning.
+    """
 
     kind: Kind
     text: str
     line: str
     strength: float
+    whole: str = ""
 
 
 def facts_in(message: Message) -> list[Fact]:
@@ -89,23 +103,25 @@ def _said_by_user(message: UserMessage) -> Iterator[Fact]:
         return
     asked = _request_line(text)
     if asked:
-        yield Fact("request", asked, asked, 60)
+        yield Fact("request", asked, asked, 60, text[:_WHOLE_CHARS])
     yield from _common(text, 20)
     for line in _sentences(text, _USER_DECISION):
-        if line != asked:
-            yield Fact("decision", line, line, 50)
-    for match in _ERROR.finditer(text):
-        line = match.group().strip()
+        if not asked.startswith(line):
+            yield Fact("decision", line, line, 34 if line.endswith("?") else 48)
+    for line in _error_lines(text):
         yield Fact("error", line, line, 45)
 
 
 def _request_line(text: str) -> str:
     """The first thing asked for in a prompt; what was pasted into it is passed over."""
+    asked = ""
     for line in text.splitlines():
         line = line.strip()
         if line and not _CHATTER.match(line):
-            return line[:_LONGEST_LINE]
-    return ""
+            asked = f"{asked} {line}".lstrip()
+            if len(asked) >= _SHORT_REQUEST:
+                break
+    return asked[:_LONGEST_LINE]
 
 
 def _said_by_agent(message: AssistantMessage) -> Iterator[Fact]:
@@ -126,43 +142,61 @@ def _called(call: ToolCall) -> Iterator[Fact]:
         changed = is_change(call.name)
         verb = "changed by" if changed else "used by"
         yield Fact("file", path, f"{path} ({verb} {call.name})", 45 if changed else 8)
-    if _COMMAND_TOOLS.search(call.name):
-        command = (read_arguments(call.arguments) or {}).get("command")
-        if isinstance(command, str):
-            yield from _commands(command)
+    line = " ".join(command_of(call).split())[:_LONGEST_LINE]
+    for piece in acts_of(call):
+        yield Fact("command", piece, line, 12 if _GIT_COMMIT.match(piece) else 24)
 
 
-def _commands(command: str) -> Iterator[Fact]:
-    line = " ".join(command.split())[:_LONGEST_LINE]
-    for piece in _COMMAND_SPLIT.split(command[:_LONGEST_LINE]):
+def command_of(call: ToolCall) -> str:
+    """The shell command that a call runs; empty where it runs none."""
+    if not _COMMAND_TOOLS.search(call.name):
+        return ""
+    command = (read_arguments(call.arguments) or {}).get("command")
+    return command if isinstance(command, str) else ""
+
+
+def acts_of(call: ToolCall) -> list[str]:
+    """The parts of a call's command that do something; those that only look are left out."""
+    command = command_of(call)[:_LONGEST_LINE]
+    masked = _QUOTED.sub(lambda quoted: "q" * len(quoted.group()), command)
+    pieces, start = [], 0
+    for gap in (*_COMMAND_SPLIT.finditer(masked), None):
+        piece = command[start : gap.start() if gap else None]
         words = _REDIRECT.sub("", piece).strip()
         if len(words) > 3 and not _LOOKING.match(words) and words[0].isalnum():
-            yield Fact("command", words, line, 12 if _GIT_COMMIT.match(words) else 24)
+            pieces.append(words)
+        start = gap.end() if gap else 0
+    return pieces
 
 
 def _said_by_tool(message: ToolMessage) -> Iterator[Fact]:
     if message.interrupted:
         return
-    text = _clipped(text_of(message.content), _RESULT_CHARS)
     if message.is_error:
-        line = next((s for s in map(str.strip, text.splitlines()) if s), "")[:_LONGEST_LINE]
-        matches = [m.group().strip() for m in _ERROR.finditer(text)]
-        said = matches[0] if matches else line
+        text = _clipped(text_of(message.content), _RESULT_CHARS)
+        said = next((s for s in map(str.strip, text.splitlines()) if s), "")[:_LONGEST_LINE]
         if said:
-            yield Fact("error", said, said, 30)
+            yield Fact("error", said, said, 16)
 
 
 def errors_in_output(text: str) -> Iterator[Fact]:
     """Errors in what a command printed, though it may have ended well."""
-    for match in _ERROR.finditer(_clipped(text, _RESULT_CHARS)):
-        line = match.group().strip()
+    for line in _error_lines(_clipped(text, _RESULT_CHARS)):
+        yield Fact("error", line, line, 30)
+
+
+def _error_lines(text: str) -> Iterator[str]:
+    """Lines that tell of an error; of one that is very long, what follows the telling word."""
+    end = 0
+    for match in _ERROR.finditer(text):
+        if match.start() < end:
+            continue
+        start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - _BEFORE_ERROR)
+        end = text.find("\n", match.end())
+        end = len(text) if end < 0 else end
+        line = text[start : min(end, start + _LONGEST_LINE)].strip()
         if not _NO_ERROR.search(line):
-            yield Fact("error", line, line, 28)
-
-
-def runs_command(tool: str) -> bool:
-    """Whether a tool of that name runs commands."""
-    return _COMMAND_TOOLS.search(tool) is not None
+            yield line
 
 
 def _common(text: str, bonus: float) -> Iterator[Fact]:
@@ -200,4 +234,5 @@ def _line_around(text: str, part: str) -> str:
 def _clipped(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    return f"{text[: limit * 2 // 3]}\n{text[-limit // 3 :]}"
+    head, tail = text[: limit * 2 // 3], text[-limit // 3 :]
+    return f"{head.rpartition(chr(10))[0] or head}\n{tail.partition(chr(10))[2] or tail}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_tui.context.cache import FILE_LIMIT, FILE_SECONDS, BoundedCache
 from agent_tui.core.arguments import read_arguments
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import text_of
@@ -27,6 +29,10 @@ _KNOWN_ENDINGS = (
     " ex exs erl hs scala dart r jl nix dockerfile"
 )
 _ENDINGS = frozenset(_KNOWN_ENDINGS.split())
+
+_reads: BoundedCache[tuple[str, tuple[int, ...]], tuple[str, str]] = BoundedCache(
+    "file reads", FILE_LIMIT, seconds=FILE_SECONDS
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +129,28 @@ def read_excerpts(
 
 
 def _read_excerpt(path: str, workspace: Path, max_chars: int) -> FileExcerpt | None:
-    from agent_tui.tools.text_file import read_text_file
-    from agent_tui.tools.workspace import Workspace
-
-    try:
-        with Workspace(workspace).locate(path) as place:
-            name, text = str(place.path), read_text_file(place).text
-    except (ToolError, OSError):
+    found = _read(path, workspace)
+    if found is None:
         return None
+    name, text = found
     lines = text.split("\n")
     shown = "\n".join(lines[:MAX_LINES])
     if len(shown) > max_chars:
         shown = shown[:max_chars].rpartition("\n")[0]
     cut = len(shown) < len(text)
     return FileExcerpt(name, shown, shown.count("\n") + 1, cut) if shown.strip() else None
+
+
+def _read(path: str, workspace: Path) -> tuple[str, str] | None:
+    """The path inside the workspace and the text of a file, remembered while it is the same."""
+    from agent_tui.tools.text_file import read_text_file
+    from agent_tui.tools.workspace import Workspace
+
+    try:
+        with Workspace(workspace).locate(path) as place:
+            status = os.lstat(place.name, dir_fd=place.folder)
+            version = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+            name = str(place.path)
+            return _reads.find((name, version), lambda: (name, read_text_file(place).text))
+    except (ToolError, OSError):
+        return None

@@ -7,17 +7,21 @@ how lately.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_tui.context.cache import RESULT_LIMIT, RESULT_SECONDS, BoundedCache
-from agent_tui.context.facts import Fact, Kind, errors_in_output, facts_in, runs_command
+from agent_tui.context.facts import Fact, Kind, acts_of, command_of, errors_in_output, facts_in
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, Message, ToolMessage
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.core.summary import Loss
 
 LIMIT = 200
 _ENOUGH = 0.6
+_ENOUGH_OF_MANY, _MANY_WORDS = 0.5, 30
+_NEXT_OF_MESSAGE = 0.7
+_SOLVED = 0.35
 _KEPT_CHARS = 400_000
 _PLAIN_NAME_LIST = (
     "index.ts index.js index.html index.tsx __init__.py readme.md main.py main.ts mod.rs lib.rs"
@@ -33,12 +37,17 @@ _STOP_LIST = (
     " want been good much some time very when come here just like long make many more only over"
     " such take than them well were what then also into would could should there their which about"
     " these those let lets please yes yeah okay sure really actually thing things stuff btw dont"
-    " does doing done being because instead never always must need keep add"
+    " does doing done being because instead never always must need keep add think already work"
+    " works working call around come start look looks made tell give help whatever lots bit else"
+    " might maybe again still thanks good great nice fine right wrong yet got going gonna want"
+    " wanted first next last since while however thus hence can cannot don"
 )
 _STOP = frozenset(_STOP_LIST.split())
+_LOCATION = re.compile(r"[(\[:]\d+(?:[,:]\d+)*[)\]]?")
+_QUESTION = re.compile(r"\s*(?:why|what|how|where|who|when|which|is|are|do|does|did)\b", re.I)
 _SPACE = re.compile(r"\s+")
-_facts_of_results: BoundedCache[tuple[str, bool, bool], tuple[Fact, ...]] = BoundedCache(
-    "facts of tool results", RESULT_LIMIT, seconds=RESULT_SECONDS
+_known_facts: BoundedCache[Hashable, tuple[Fact, ...]] = BoundedCache(
+    "facts of messages", RESULT_LIMIT, seconds=RESULT_SECONDS
 )
 
 
@@ -49,6 +58,8 @@ class _Candidate:
     fact: Fact
     message: int
     mentions: int = 1
+    solved: bool = False
+    weight: float = 0.0
 
 
 class Mentions:
@@ -72,14 +83,13 @@ class Mentions:
                 words = said.split()
                 return " ".join(words[:3]) in self._text or self._covers(said)
             case "error" | "decision" | "request":
-                return self._covers(said)
+                return self._covers(fact.whole.casefold() or said)
 
     def _covers(self, said: str) -> bool:
         words = content_words(said)
-        if not words:
-            return True
         known = sum(word in self._words for word in words)
-        return known >= _ENOUGH * len(words)
+        enough = _ENOUGH if len(words) < _MANY_WORDS else _ENOUGH_OF_MANY
+        return known >= enough * len(words)
 
 
 def find_losses(
@@ -100,53 +110,94 @@ def find_losses(
         limit: how many losses are reported at most.
     """
     places = range(len(dropped)) if indices is None else indices
-    ranked = sorted(
-        _collect(dropped), key=lambda pair: (-pair[0], pair[1].message, pair[1].fact.text)
-    )
     mentions = Mentions(summary, kept_text)
-    losses: list[Loss] = []
-    for weight, candidate in ranked:
-        if len(losses) == limit:
+    ranked = sorted(_collect(dropped), key=_rank)
+    lost: list[tuple[float, _Candidate]] = []
+    of_message: Counter[int] = Counter()
+    for candidate in ranked:
+        if len(lost) >= 2 * limit:
             break
-        fact = candidate.fact
-        if not mentions.of(fact):
-            place = places[candidate.message]
-            losses.append(Loss(fact.kind, fact.text, fact.line, place, round(weight, 1)))
-    return tuple(losses)
+        if not mentions.of(candidate.fact):
+            weight = candidate.weight * _NEXT_OF_MESSAGE ** of_message[candidate.message]
+            of_message[candidate.message] += 1
+            lost.append((weight, candidate))
+    lost.sort(key=lambda pair: (-pair[0], _rank(pair[1])))
+    return tuple(
+        Loss(c.fact.kind, c.fact.text, c.fact.line, places[c.message], round(weight, 1))
+        for weight, c in lost[:limit]
+    )
 
 
-def _collect(dropped: Sequence[Message]) -> Iterable[tuple[float, _Candidate]]:
+def _rank(candidate: _Candidate) -> tuple[float, int, str, str]:
+    fact = candidate.fact
+    return (-candidate.weight, candidate.message, fact.kind, fact.text)
+
+
+def _collect(dropped: Sequence[Message]) -> Iterable[_Candidate]:
     found: dict[tuple[Kind, str], _Candidate] = {}
-    for index, facts in enumerate(_facts_of_each(dropped)):
+    unsolved: dict[str, list[_Candidate]] = {}
+    for index, (command, facts) in enumerate(_facts_of_each(dropped)):
+        for earlier in unsolved.pop(command, ()) if command else ():
+            earlier.solved = True
         for fact in facts:
-            key = (fact.kind, _identity(fact))
-            known = found.get(key)
-            if known is None:
-                found[key] = _Candidate(fact, index)
-                continue
-            known.mentions += 1
-            known.message = index
-            if fact.strength >= known.fact.strength:
-                known.fact = fact
+            candidate = _note(found, fact, index)
+            if command:
+                candidate.solved = False
+                unsolved.setdefault(command, []).append(candidate)
     last = max(1, len(dropped) - 1)
-    return [(_weigh(candidate, last), candidate) for candidate in found.values()]
+    for candidate in found.values():
+        candidate.weight = _weigh(candidate, last)
+    return found.values()
+
+
+def _note(found: dict[tuple[Kind, str], _Candidate], fact: Fact, index: int) -> _Candidate:
+    key = (fact.kind, _identity(fact))
+    known = found.get(key)
+    if known is None:
+        known = found[key] = _Candidate(fact, index)
+        return known
+    known.mentions += 1
+    known.message = index
+    if fact.strength >= known.fact.strength:
+        known.fact = fact
+    return known
 
 
 def _weigh(candidate: _Candidate, last: int) -> float:
+    """Strength and repetition, less for what is long ago, solved, or hardly says anything."""
+    fact = candidate.fact
     lately = 0.6 + 0.4 * candidate.message / last
-    often = min(candidate.mentions - 1, 8) * (2.0 if candidate.fact.kind == "file" else 1.0)
-    return (candidate.fact.strength + often) * lately
+    often = min(candidate.mentions - 1, 8) * (2.0 if fact.kind == "file" else 1.0)
+    weight = (fact.strength + often) * lately
+    if candidate.solved:
+        weight *= _SOLVED
+    if fact.kind == "request":
+        words = len(content_words(fact.whole.casefold()))
+        weight *= min(1.0, 0.2 + 0.1 * words)
+        if fact.whole.rstrip().endswith("?") or _QUESTION.match(fact.whole):
+            weight *= 0.8
+    return weight
 
 
-def _facts_of_each(messages: Sequence[Message]) -> Iterable[Sequence[Fact]]:
-    commands: set[str] = set()
+def _facts_of_each(messages: Sequence[Message]) -> Iterator[tuple[str, Sequence[Fact]]]:
+    """The facts of each message, and the command whose result it is, where it is one."""
+    commands: dict[str, str] = {}
     for message in messages:
         if isinstance(message, AssistantMessage):
-            commands.update(call.id for call in message.tool_calls if runs_command(call.name))
+            for call in message.tool_calls:
+                if command_of(call):
+                    commands[call.id] = "; ".join(acts_of(call)) or "?"
         if isinstance(message, ToolMessage):
-            yield _facts_of_result(message, message.tool_call_id in commands)
+            command = commands.pop(message.tool_call_id, "")
+            yield command, _facts_of_result(message, bool(command))
         else:
-            yield facts_in(message)
+            yield "", _facts_of(message)
+
+
+def _facts_of(message: UserMessage | AssistantMessage) -> tuple[Fact, ...]:
+    text = text_of(message.content)
+    told = message.tool_calls if isinstance(message, AssistantMessage) else message.origin
+    return _known_facts.find((text, told), lambda: tuple(facts_in(message)))
 
 
 def _facts_of_result(message: ToolMessage, from_command: bool) -> tuple[Fact, ...]:
@@ -154,18 +205,19 @@ def _facts_of_result(message: ToolMessage, from_command: bool) -> tuple[Fact, ..
     failed = message.is_error and not message.interrupted
 
     def read() -> tuple[Fact, ...]:
-        if failed:
-            return tuple(facts_in(message))
-        return tuple(errors_in_output(text)) if from_command else ()
+        printed = tuple(errors_in_output(text)) if from_command else ()
+        return printed or (tuple(facts_in(message)) if failed else ())
 
-    return _facts_of_results.find((text, failed, from_command), read)
+    return _known_facts.find((text, failed, from_command), read)
 
 
 def _identity(fact: Fact) -> str:
     """What makes two facts the same thing."""
     if fact.kind == "file":
         return _file_tail(fact.text.casefold())
-    if fact.kind in ("error", "decision", "request"):
+    if fact.kind == "error":
+        return " ".join(content_words(_LOCATION.sub("", fact.text.casefold())))
+    if fact.kind in ("decision", "request"):
         return " ".join(content_words(fact.text.casefold()))
     return fact.text.casefold()
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
-from agent_tui.context.cache import BoundedCache, CacheStatistics, new_count_cache
-from agent_tui.context.estimate import estimate_tokens
+from agent_tui.context.cache import CacheStatistics, new_count_cache
+from agent_tui.context.estimate import estimate_tokens, glance_tokens
 from agent_tui.context.media import count_media
 from agent_tui.core.messages import (
     MediaPart,
@@ -48,7 +48,6 @@ class TokenCounter:
         self._thinking_sent = thinking_sent
         self._encoding: tiktoken.Encoding | None = None
         self._counts = new_count_cache()
-        self._glances: BoundedCache[str, int] = new_count_cache()
 
     @property
     def exact(self) -> bool:
@@ -81,9 +80,9 @@ class TokenCounter:
         return found
 
     def glance_text(self, text: str) -> int:
-        """The tokens of a text where they are known already, else an estimate: never slow."""
+        """The tokens of a text where they are known already, else a rough guess: never slow."""
         known = self._counts.get(text)
-        return self._glances.find(text, lambda: estimate_tokens(text)) if known is None else known
+        return glance_tokens(text) if known is None else known
 
     def count_message(self, message: Message, *, glance: bool = False) -> int:
         """The tokens that a message adds to a request; by ``glance_text`` on request."""
