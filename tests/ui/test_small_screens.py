@@ -37,7 +37,7 @@ PREVIEW = RevertPreview(
 )
 SHARES = (
     Share("user", 1_000),
-    Share("tool results", 6_000, "run_command"),
+    Share("tool results", 6_000, "run_command", compaction_frees=5_000),
     Share("tool results", 2_000, "src/[bold]x.py"),
 )
 
@@ -164,7 +164,7 @@ async def test_a_key_hint_can_be_clicked() -> None:
 
 async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None:
     gauge = Gauge(9_000, 128_000, 100_000, estimated=True)
-    screen = AttributionScreen(gauge, shares, {("tool results", "run_command"): 5_000})
+    screen = AttributionScreen(gauge, shares)
     async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
         await settle(pilot)
         text = app.text
@@ -173,4 +173,4 @@ async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None
         assert places == sorted(places)
         assert "~9.0k / 128k" in text
         assert "89%" in text
-        assert "frees   5.0k" in text
+        assert "compact -5.0k" in text

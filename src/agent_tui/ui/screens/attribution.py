@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
@@ -19,6 +19,8 @@ from agent_tui.ui.widgets.gauge import TokenGauge
 from agent_tui.ui.widgets.rows import Rows
 from agent_tui.ui.widgets.shares import share_style, shares_by_kind
 
+_COLUMNS = (("compact", "compaction_frees"), ("revert", "revert_frees"))
+
 
 @dataclass(frozen=True, slots=True)
 class _Line:
@@ -27,7 +29,8 @@ class _Line:
     kind: str
     detail: str
     tokens: int
-    freed: int
+    compaction_frees: int
+    revert_frees: int
 
 
 class AttributionScreen(Panel[None]):
@@ -36,7 +39,7 @@ class AttributionScreen(Panel[None]):
     Args:
         gauge: how full the context is.
         load: gives the shares, for example ``session.attribution``.
-        freed: tokens that a compaction would free, by (kind, detail); a column where given.
+    What a compaction and a revert would free gets a column each, where the shares know it.
     """
 
     CSS_PATH = [
@@ -50,15 +53,14 @@ class AttributionScreen(Panel[None]):
         self,
         gauge: Gauge,
         load: Callable[[], Awaitable[Sequence[Share]]],
-        freed: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
         super().__init__()
         self._gauge = TokenGauge()
         self._level = gauge
         self._load_shares = load
-        self._freed = freed or {}
         self._lines: list[_Line] = []
         self._total = 0
+        self._columns: list[tuple[str, list[int]]] = []
         self._rows = Rows(self._draw, empty=Content("Counting…"))
 
     def compose(self) -> ComposeResult:
@@ -85,27 +87,26 @@ class AttributionScreen(Panel[None]):
         )
         self._total = sum(share.tokens for share in shares)
         self._lines = []
-        kinds = sorted(shares_by_kind(shares), key=lambda pair: -pair[1])
-        for kind, tokens in kinds:
+        for kind, _ in sorted(shares_by_kind(shares), key=lambda pair: -pair[1]):
             parts = sorted(
-                (share for share in shares if share.kind == kind and share.detail),
-                key=lambda share: -share.tokens,
+                (share for share in shares if share.kind == kind), key=lambda share: -share.tokens
             )
-            freed = sum(count for (name, _), count in self._freed.items() if name == kind)
-            self._lines.append(_Line(kind, "", tokens, freed))
-            self._lines += [
-                _Line(kind, part.detail, part.tokens, self._freed.get((kind, part.detail), 0))
-                for part in parts
-            ]
+            self._lines.append(_sum_up(kind, parts))
+            self._lines += [_sum_up(kind, [part], part.detail) for part in parts if part.detail]
+        self._columns = [
+            (title, [getattr(line, field) for line in self._lines])
+            for title, field in _COLUMNS
+            if any(getattr(line, field) for line in self._lines)
+        ]
         self._rows.show_rows(len(self._lines))
 
     def _draw(self, index: int, width: int) -> Content:
         line = self._lines[index]
         share = line.tokens / self._total if self._total else 0.0
-        freed = f"  frees {format_tokens(line.freed):>6}" if line.freed else " " * 14
-        with_freed = bool(self._freed) and width >= 56
-        bar_width = max(0, min(30, width // 3 - 6))
-        name_width = max(8, width - bar_width - 15 - with_freed * 14)
+        freed = "".join(_draw_freed(title, amounts[index]) for title, amounts in self._columns)
+        freed = freed if width >= 60 else ""
+        bar_width = max(0, min(30, (width - len(freed)) // 3 - 6))
+        name_width = max(8, width - bar_width - 15 - len(freed))
         name = f"  {reveal(line.detail)}" if line.detail else reveal(line.kind.replace("_", " "))
         style = share_style(line.kind)
         bar = "█" * round(share * bar_width) or ("▏" if bar_width and line.tokens else "")
@@ -114,8 +115,24 @@ class AttributionScreen(Panel[None]):
             f"{format_tokens(line.tokens):>7}",
             (f"{format_percent(share):>6}  ", "$muted"),
             (bar.ljust(bar_width), style),
-            (freed if with_freed else "", "$compaction"),
+            (freed, "$compaction"),
         )
+
+
+def _draw_freed(title: str, tokens: int) -> str:
+    """What would go, or as many blanks: `` compact -9.0k``."""
+    amount = f"{title} -{format_tokens(tokens)}" if tokens else ""
+    return amount.rjust(len(title) + 10)
+
+
+def _sum_up(kind: str, shares: Sequence[Share], detail: str = "") -> _Line:
+    return _Line(
+        kind,
+        detail,
+        sum(share.tokens for share in shares),
+        sum(share.compaction_frees for share in shares),
+        sum(share.revert_frees for share in shares),
+    )
 
 
 def _cut(text: str, width: int) -> str:

@@ -7,9 +7,12 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widget import Widget
 
+_LAST = {"other_side": 1, "switch": 2, "leave": 3}
+"""Actions that every panel has come after those that are its own."""
+
 
 class KeyHints(Widget):
-    """Reads the screen's own bindings that are meant to be shown, most important first."""
+    """Reads the screen's own bindings that are meant to be shown; the way out is always there."""
 
     ALLOW_SELECT = False
 
@@ -21,15 +24,20 @@ class KeyHints(Widget):
         self._places.clear()
         parts: list[Content] = []
         used = 0
-        for binding in self._offered():
-            key = binding.key_display or self.app.get_key_display(binding)
-            width = len(key) + 1 + len(binding.description)
-            if used + width > self.size.width:
-                break
-            self._places.append((used, used + width, binding.action))
+        offered = [(self._key(binding), binding) for binding in self._offered()]
+        widths = [len(key) + 1 + len(binding.description) for key, binding in offered]
+        for place, (key, binding) in enumerate(offered):
+            is_last = place == len(offered) - 1
+            reserved = 0 if is_last else widths[-1] + 2
+            if used + widths[place] + reserved > self.size.width and not is_last:
+                continue
+            self._places.append((used, used + widths[place], binding.action))
             parts.append(Content.assemble((key, "$user"), " ", (binding.description, "$muted")))
-            used += width + 2
+            used += widths[place] + 2
         return Content("  ").join(parts)
+
+    def _key(self, binding: Binding) -> str:
+        return binding.key_display or self.app.get_key_display(binding)
 
     def _offered(self) -> list[Binding]:
         screen = self.screen
@@ -39,7 +47,7 @@ class KeyHints(Widget):
                 allowed = screen.check_action(binding.action.partition("(")[0], ())
                 if binding.show and binding.description and allowed:
                     found.setdefault(binding.action, binding)
-        return sorted(found.values(), key=lambda binding: binding.action == "leave")
+        return sorted(found.values(), key=lambda binding: _LAST.get(binding.action, 0))
 
     async def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)

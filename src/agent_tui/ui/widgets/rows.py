@@ -173,7 +173,8 @@ class Rows(ScrollView, can_focus=True):
     def watch_hover(self) -> None:
         self.refresh()
 
-    def watch_has_focus(self, _has_focus: bool) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
         self._strips.clear()
         self.refresh()
 

@@ -1,0 +1,194 @@
+"""The compaction pane: before and after side by side, with what the summary does not mention."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from agent_tui.core.summary import CompactionView
+from agent_tui.core.text import clean
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_count
+from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.reader import ReaderScreen
+from agent_tui.ui.widgets.fates import draw_balance, draw_counts
+from agent_tui.ui.widgets.loss_list import LossList
+from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.widgets.sides import Side, Sides
+
+Result = TypeVar("Result")
+PastChoice: TypeAlias = tuple[Literal["undo", "open"], int]
+"""``("undo", archive)`` or ``("open", archive)``; None when only looked at."""
+
+
+class CompactionPane(Panel[Result], Generic[Result]):
+    """What the preview and the look back share: two sides over the loss report."""
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/compaction.tcss")]
+    AUTO_FOCUS = "#sides"
+    BINDINGS = [
+        Binding("tab", "switch", "losses", key_display="Tab"),
+        Binding("right,left", "other_side", "side", key_display="← →"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sides = Sides()
+        self.losses = LossList()
+        self._view: CompactionView | None = None
+        self._is_final = False
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield Static(id="balance")
+        yield Static(id="notice")
+        yield Static(id="columns")
+        yield self.sides
+        yield Static(id="losses-heading")
+        yield self.losses
+        yield from self.more()
+        yield self.key_hints()
+
+    def more(self) -> Iterator[Widget]:
+        """Widgets that a subclass adds above the key hints."""
+        yield from ()
+
+    def on_mount(self) -> None:
+        self.show_notice("")
+
+    def on_resize(self) -> None:
+        self.sides.split(both=not self.has_class("-narrow"))
+        self._draw_frame()
+
+    def show_view(self, view: CompactionView, *, final: bool) -> None:
+        """Show both sides; ``final`` when the summary is complete and losses are known."""
+        self._view = view
+        self._is_final = final
+        self.set_class(not final, "-writing")
+        self.sides.show_view(view)
+        empty = "Nothing that counts is missing from the summary." if final else ""
+        self.losses.show_losses(view.losses, empty or "Known when the summary is complete.")
+        self._draw_frame()
+
+    def show_notice(self, text: str, style: str = "$attention") -> None:
+        """Say something about the whole compaction in a line of its own, or take it away."""
+        notice = self.query_one("#notice", Static)
+        notice.display = bool(text)
+        notice.update(Content.styled(clean(text), style))
+
+    def _draw_frame(self) -> None:
+        view = self._view
+        if view is None:
+            return
+        self.query_one("#balance", Static).update(
+            draw_balance(view, self.size.width - 2, final=self._is_final)
+        )
+        self._draw_columns()
+        lost = format_count(len(view.losses), "thing") + " the summary does not mention"
+        heading = Content.styled(lost if view.losses else "Losses", "bold")
+        self.query_one("#losses-heading", Static).update(heading)
+
+    def _draw_columns(self) -> None:
+        width = self.sides.scrollable_content_region.width
+        self.query_one("#columns", Static).update(self.sides.headings(width))
+
+    def heading_counts(self) -> str:
+        """The fates in numbers, for the heading."""
+        return draw_counts(self._view).plain if self._view is not None else ""
+
+    def action_switch(self) -> None:
+        to_losses = not self.losses.has_focus
+        self.set_class(to_losses, "-losses")
+        (self.losses if to_losses else self.sides).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.has_class("-narrow") if action == "other_side" else True
+
+    def action_other_side(self) -> None:
+        self.show_side("after" if self.sides.side == "before" else "before")
+
+    def show_side(self, side: Side) -> None:
+        """Show this side where there is room for one only."""
+        self.sides.show_side(side)
+        self._draw_columns()
+
+    @on(Rows.Chosen, "#losses")
+    def _go_to_message(self, event: Rows.Chosen) -> None:
+        message = self.losses.loss_at(event.index).message
+        self.remove_class("-losses")
+        self.sides.focus()
+        self.call_after_refresh(self._reveal, message)
+
+    def _reveal(self, message: int) -> None:
+        self.sides.go_to(message)
+        self._draw_columns()
+
+    @on(Rows.Chosen, "#sides")
+    def _read(self, event: Rows.Chosen) -> None:
+        message = self.sides.message
+        if self._view is None:
+            return
+        if message is None:
+            self.app.push_screen(ReaderScreen("Summary", "", self._view.summary))
+            return
+        note = f"{message.role} · {message.tokens:,} tokens · {message.fate}"
+        self.app.push_screen(ReaderScreen(f"Message {message.index + 1}", note, message.text))
+
+
+class PastCompactionScreen(CompactionPane[PastChoice]):
+    """A compaction that was made.
+
+    Args:
+        archive: the archive that holds what was there before.
+        load: gives both sides, for example ``lambda: session.view_compaction(archive)``.
+        can_undo: whether ``u`` is offered.
+    """
+
+    BINDINGS = [
+        Binding("u", "undo", "undo"),
+        Binding("o", "open_archive", "open the log before", key_display="o"),
+    ]
+
+    def __init__(
+        self, archive: int, load: Callable[[], Awaitable[CompactionView]], *, can_undo: bool = True
+    ) -> None:
+        super().__init__()
+        self._archive = archive
+        self._load_view = load
+        self._can_undo = can_undo
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.show_heading("Compaction", "reading…")
+        self._load()
+
+    @work(exclusive=True, group="compaction")
+    async def _load(self) -> None:
+        view = await self.attempt(self._load_view())
+        if view is None:
+            self.show_heading("Compaction", "could not be read")
+            return
+        self.show_view(view, final=True)
+        report = view.report
+        parts = [f"archive {self._archive}", report.trigger, report.strategy, self.heading_counts()]
+        self.show_heading("Compaction", *parts)
+        if report.fallback:
+            self.show_notice(
+                "The model could not be asked then; the fallback kept the newest part."
+            )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._can_undo if action == "undo" else super().check_action(action, parameters)
+
+    def action_undo(self) -> None:
+        self.dismiss(("undo", self._archive))
+
+    def action_open_archive(self) -> None:
+        self.dismiss(("open", self._archive))

@@ -1,0 +1,263 @@
+"""A compaction before it is made: watch the summary come, steer it, then apply it or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from textual import on, work
+from textual.binding import Binding
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.worker import Worker
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.summary import CompactionReport, CompactionView
+from agent_tui.core.text import clean
+from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.choice import Choice, ChoiceScreen
+from agent_tui.ui.screens.compaction import CompactionPane
+from agent_tui.ui.widgets.line_input import LineInput
+from agent_tui.ui.widgets.summary_editor import SummaryEditor
+
+_FRAME_SECONDS = 1 / 15
+_BY_HAND = "# Kept by hand"
+
+STRATEGIES = (
+    Choice("last-messages", "last messages", "keep the last few messages as they are"),
+    Choice("last-share", "last share", "keep the newest fifth, and add the most important files"),
+    Choice("recent-tokens", "recent tokens", "keep about 20k tokens, update the last summary"),
+    Choice("fallback", "no model", "keep the newest part, summarise nothing"),
+)
+
+
+class Draft(Protocol):
+    """A compaction that could be applied."""
+
+    @property
+    def view(self) -> CompactionView: ...
+    @property
+    def failure(self) -> str: ...
+    @property
+    def refusal(self) -> str: ...
+
+
+class Compacting(Protocol):
+    """What the preview needs of an open session; drafts are the session's own."""
+
+    async def preview_compaction(
+        self,
+        *,
+        focus: str,
+        strategy: str,
+        pins: frozenset[str],
+        on_plan: Callable[[CompactionView], None] | None,
+        on_text: Callable[[str], None] | None,
+    ) -> Any: ...
+    async def revise_compaction(
+        self, draft: Any, *, summary: str | None = None, pins: frozenset[str] | None = None
+    ) -> Any: ...
+    async def apply_compaction(self, draft: Any) -> CompactionReport: ...
+
+
+class CompactionPreviewScreen(CompactionPane[CompactionReport]):
+    """Is dismissed with the report when applied, with None when cancelled.
+
+    Until it is applied the log has not changed.
+
+    Args:
+        session: the open session.
+        focus: what the summary should keep above all.
+        strategy: a strategy's name, empty for the session's own.
+    """
+
+    CSS_PATH = [
+        *CompactionPane.CSS_PATH,
+        stylesheet("widgets/summary_editor.tcss"),
+    ]
+    BINDINGS = [
+        Binding("a", "apply", "apply"),
+        Binding("e", "edit", "edit"),
+        Binding("p,space", "pin", "pin", key_display="p"),
+        Binding("k", "keep", "keep", key_display="k"),
+        Binding("f", "focus_on", "focus"),
+        Binding("s", "strategy", "strategy"),
+        Binding("escape", "leave", "cancel", key_display="Esc"),
+    ]
+
+    def __init__(self, session: Compacting, focus: str = "", strategy: str = "") -> None:
+        super().__init__()
+        self._session = session
+        self._focus_text = focus
+        self._strategy = strategy
+        self._pins: frozenset[str] = frozenset()
+        self._draft: Draft | None = None
+        self._streamed: list[str] = []
+        self._has_streamed = False
+        self._timer: Timer | None = None
+        self._is_applying = False
+        self._instruction = LineInput("What should the summary keep above all?", id="instruction")
+        self._editor = SummaryEditor()
+
+    def more(self) -> Iterator[Widget]:
+        yield self._editor
+        yield self._instruction
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._instruction.display = False
+        self._editor.display = False
+        self._timer = self.set_interval(_FRAME_SECONDS, self._show_stream, pause=True)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Work out a draft from the beginning; the one before is forgotten."""
+        self._draft = None
+        self._streamed = []
+        self._has_streamed = False
+        self.sides.show_summary("")
+        self.show_notice("")
+        self._head("reading the context…")
+        self._write_draft()
+
+    @work(exclusive=True, group="compaction")
+    async def _write_draft(self) -> None:
+        assert self._timer is not None
+        self._timer.resume()
+        try:
+            draft = await self._session.preview_compaction(
+                focus=self._focus_text,
+                strategy=self._strategy,
+                pins=self._pins,
+                on_plan=self._take_plan,
+                on_text=self._streamed.append,
+            )
+        except AgentTuiError as error:
+            self._head("not possible")
+            self.show_notice(str(error), "$danger")
+            return
+        finally:
+            self._timer.pause()
+        self._take_draft(draft)
+
+    def _take_plan(self, view: CompactionView) -> None:
+        self.show_view(view, final=False)
+        self._head("the summary is being written…", self.heading_counts())
+
+    def _show_stream(self) -> None:
+        if self._streamed and self._draft is None:
+            if not self._has_streamed:
+                self._has_streamed = True
+                self.show_side("after")
+            self.sides.show_summary("".join(self._streamed))
+
+    def _take_draft(self, draft: Draft) -> None:
+        self._draft = draft
+        self.show_view(draft.view, final=True)
+        self._head(draft.view.report.strategy, self.heading_counts())
+        if draft.refusal:
+            self.show_notice(draft.refusal, "$danger")
+        elif draft.failure and draft.view.report.fallback:
+            self.show_notice(f"No summary by the model: {draft.failure}")
+        else:
+            self.show_notice("")
+
+    def _head(self, *notes: str) -> None:
+        focus = f"focus: {self._focus_text}" if self._focus_text else ""
+        self.show_heading("Compaction preview", *notes, focus)
+
+    @work(exclusive=True, group="compaction-apply")
+    async def action_apply(self) -> None:
+        draft = self._draft
+        if draft is None:
+            self.tell("The summary is not complete yet.")
+            return
+        if draft.refusal:
+            self.tell(draft.refusal, is_error=True)
+            return
+        self._is_applying = True
+        report = await self.attempt(self._session.apply_compaction(draft))
+        self._is_applying = False
+        if report is not None:
+            self.dismiss(report)
+
+    def action_leave(self) -> None:
+        if self._editor.display or self._instruction.display:
+            self._close_fields()
+        elif not self._is_applying:
+            self.workers.cancel_node(self)
+            self.dismiss(None)
+
+    def action_pin(self) -> None:
+        """Keep the highlighted message, or let go of it."""
+        message = self.sides.message
+        if self.losses.has_focus and self.losses.loss is not None and self._view is not None:
+            message = self._view.before[self.losses.loss.message]
+        if message is None:
+            return
+        self._pins = self._pins ^ {message.key}
+        if self._draft is None:
+            self.tell("The pin counts as soon as the summary is there.")
+        self._revise()
+
+    def action_keep(self) -> None:
+        """Write the highlighted loss into the summary, word for word."""
+        loss = self.losses.loss
+        if not self.losses.has_focus or loss is None or self._draft is None:
+            self.tell("Choose a line of the losses first (Tab).")
+            return
+        summary = self._draft.view.summary.rstrip()
+        if _BY_HAND not in summary:
+            summary += f"\n\n{_BY_HAND}"
+        self._revise(f"{summary}\n- {clean(loss.line.strip() or loss.text)}")
+
+    @work(exclusive=True, group="compaction-revision")
+    async def _revise(self, summary: str | None = None) -> None:
+        if self._draft is None:
+            return
+        draft = await self.attempt(
+            self._session.revise_compaction(self._draft, summary=summary, pins=self._pins)
+        )
+        if draft is not None:
+            self._take_draft(draft)
+
+    def action_edit(self) -> None:
+        if self._draft is None:
+            self.tell("The summary is not complete yet.")
+            return
+        self._editor.begin(self._draft.view.summary)
+        self.add_class("-editing")
+
+    @on(SummaryEditor.Saved)
+    def _take_edit(self, event: SummaryEditor.Saved) -> None:
+        self._close_fields()
+        self._revise(event.text)
+
+    def action_focus_on(self) -> None:
+        self._instruction.display = True
+        self._instruction.value = self._focus_text
+        self._instruction.focus()
+
+    @on(LineInput.Submitted, "#instruction")
+    def _take_instruction(self, event: LineInput.Submitted) -> None:
+        event.stop()
+        self._focus_text = clean(event.value.strip())
+        self._close_fields()
+        self._begin()
+
+    def _close_fields(self) -> None:
+        self._editor.display = False
+        self._instruction.display = False
+        self.remove_class("-editing")
+        self.sides.focus()
+
+    @work(exclusive=True, group="compaction-choice")
+    async def action_strategy(self) -> None:
+        now = self._strategy or (self._view.report.strategy if self._view else "")
+        chosen = await self.app.push_screen_wait(ChoiceScreen("Strategy", STRATEGIES, now))
+        if chosen:
+            self._strategy = chosen
+            self._begin()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        event.stop()

@@ -1,0 +1,71 @@
+"""How the fate of a message is shown: one glyph and one colour each, everywhere the same."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from agent_tui.core.summary import CompactionView, Fate
+from agent_tui.ui.format import format_percent, format_tokens
+
+GLYPHS: dict[Fate, str] = {"kept": "●", "summarised": "◐", "dropped": "○"}
+STYLES: dict[Fate, str] = {
+    "kept": "$fate-kept",
+    "summarised": "$fate-summarised",
+    "dropped": "$fate-dropped",
+}
+PINNED = "◉"
+FATES: tuple[Fate, ...] = ("kept", "summarised", "dropped")
+
+
+def draw_counts(view: CompactionView) -> Content:
+    """How many messages each fate has: ``● 4 kept  ◐ 30 summarised  ○ 6 dropped``."""
+    report = view.report
+    counts = {"kept": report.kept, "summarised": report.summarised, "dropped": report.dropped}
+    parts = [
+        Content.assemble((GLYPHS[fate], STYLES[fate]), f" {counts[fate]:,} {fate}")
+        for fate in FATES
+        if counts[fate]
+    ]
+    return Content("  ").join(parts)
+
+
+def draw_balance(view: CompactionView, width: int, *, final: bool) -> Content:
+    """Two bars on one scale, before over after, each with its tokens.
+
+    Args:
+        view: both sides.
+        width: cells to use.
+        final: whether the summary is complete; until then the second bar still grows.
+    """
+    report = view.report
+    scale = max(report.tokens_before, report.tokens_after, 1)
+    room = max(4, width - 32)
+    sums: dict[Fate, int] = dict.fromkeys(FATES, 0)
+    for message in view.before:
+        sums[message.fate] += message.tokens
+    total = max(1, sum(sums.values()))
+    ahead = [(sums[fate] / total * report.tokens_before, STYLES[fate]) for fate in FATES]
+    ahead.reverse()
+    kept = ahead[-1][0]
+    after = [(max(0.0, report.tokens_after - kept), STYLES["summarised"]), ahead[-1]]
+    saved = f"  {format_percent(report.saved_share)} saved" if final else "  …"
+    return Content.assemble(
+        ("Before ", "$muted"),
+        _bar(ahead, scale, room),
+        f" {format_tokens(report.tokens_before)}",
+        ("\nAfter  ", "$muted"),
+        _bar(after, scale, room),
+        f" {format_tokens(report.tokens_after, estimated=True)}",
+        (saved, "$ok" if report.saved_share > 0 else "$danger"),
+    )
+
+
+def _bar(parts: list[tuple[float, str]], scale: int, width: int) -> Content:
+    cells: list[tuple[str, str]] = []
+    reached, end = 0.0, 0
+    for amount, style in parts:
+        reached += amount
+        start, end = end, round(reached / scale * width)
+        cells.append(("█" * (end - start), style))
+    cells.append((" " * (width - end), "on $gauge-track"))
+    return Content.assemble(*cells)

@@ -1,0 +1,396 @@
+"""The compaction pane: sides aligned, fates and losses visible, nothing done before apply."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.errors import CompactionError, ProviderError
+from agent_tui.core.summary import (
+    AfterRow,
+    CompactionReport,
+    CompactionView,
+    Fate,
+    Loss,
+    MessageFate,
+)
+from agent_tui.ui.screens.compaction import PastCompactionScreen
+from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
+from agent_tui.ui.widgets.loss_list import LossList
+from agent_tui.ui.widgets.sides import Sides
+from agent_tui.ui.widgets.summary_editor import SummaryEditor
+from tests.ui.stage import Stage
+
+SUMMARY = "# Focus\nThe parser must handle nested quotes.\n\n# Done\n- [bold]read[/] src/parser.py"
+LOSS = Loss("request", "always use tabs", "Please always use tabs.", 2, 9.0)
+
+
+def look(
+    count: int = 12,
+    *,
+    summary: str = SUMMARY,
+    kept: int = 3,
+    first_kept: bool = False,
+    pins: frozenset[str] = frozenset(),
+    losses: tuple[Loss, ...] = (LOSS,),
+) -> CompactionView:
+    roles = ("user", "assistant", "tool")
+    before = []
+    for index in range(count):
+        fate: Fate = (
+            "kept" if index >= count - kept or (first_kept and index == 0) else "summarised"
+        )
+        if index == 1 and fate != "kept":
+            fate = "dropped"
+        key = f"key-{index}"
+        before.append(
+            MessageFate(
+                index,
+                key,
+                roles[index % 3],
+                f"text of {index}",
+                100,
+                "kept" if key in pins else fate,
+                pinned=key in pins,
+            )
+        )
+    staying = [message for message in before if message.fate == "kept"]
+    report = CompactionReport(
+        trigger="manual",
+        strategy="last-messages",
+        tokens_before=100 * count,
+        tokens_after=100 * len(staying) + 50,
+        kept=len(staying),
+        summarised=sum(message.fate == "summarised" for message in before),
+        dropped=sum(message.fate == "dropped" for message in before),
+        archive=0,
+    )
+    rows = [AfterRow("user", summary, 50, None)]
+    rows += [AfterRow(each.role, each.text, each.tokens, each.index) for each in staying]
+    return CompactionView(tuple(before), tuple(rows) if summary else (), summary, report, losses)
+
+
+@dataclass(frozen=True)
+class Draft:
+    view: CompactionView
+    failure: str = ""
+    refusal: str = ""
+
+
+class Session:
+    """The session's part: it writes a fixed summary, piece by piece, when told to go on."""
+
+    def __init__(self, draft: Draft | None = None) -> None:
+        self.draft = draft or Draft(look())
+        self.go_on = asyncio.Event()
+        self.go_on.set()
+        self.asked: list[tuple[str, str, frozenset[str]]] = []
+        self.applied: list[Draft] = []
+        self.error: Exception | None = None
+
+    async def preview_compaction(
+        self,
+        *,
+        focus: str,
+        strategy: str,
+        pins: frozenset[str],
+        on_plan: Callable[[CompactionView], None] | None,
+        on_text: Callable[[str], None] | None,
+    ) -> Draft:
+        self.asked.append((focus, strategy, pins))
+        if self.error is not None:
+            raise self.error
+        assert on_plan is not None
+        assert on_text is not None
+        on_plan(look(summary="", losses=(), pins=pins))
+        on_text(SUMMARY[:30])
+        await self.go_on.wait()
+        on_text(SUMMARY[30:])
+        return self.draft
+
+    async def revise_compaction(
+        self, draft: Draft, *, summary: str | None = None, pins: frozenset[str] | None = None
+    ) -> Draft:
+        return Draft(look(summary=summary or draft.view.summary, pins=pins or frozenset()))
+
+    async def apply_compaction(self, draft: Draft) -> CompactionReport:
+        if self.error is not None:
+            raise self.error
+        self.applied.append(draft)
+        return draft.view.report
+
+
+def preview(session: Session) -> Stage:
+    return Stage(screen=CompactionPreviewScreen(session))
+
+
+def past(view: CompactionView) -> Stage:
+    async def load() -> CompactionView:
+        return view
+
+    return Stage(screen=PastCompactionScreen(3, load))
+
+
+def sides(app: Stage) -> Sides:
+    return app.screen.query_one(Sides)
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    for _ in range(4):
+        await pilot.pause()
+
+
+def split(app: Stage) -> list[tuple[str, str]]:
+    """The two columns of every row, stripped."""
+    pane = sides(app)
+    rows = [
+        pane.render_line(y).text.partition("│") for y in range(min(pane.count, pane.size.height))
+    ]
+    return [(left.strip(), right.strip()) for left, _, right in rows]
+
+
+async def test_every_message_shows_its_fate_and_its_tokens() -> None:
+    async with (app := past(look())).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        lefts = [left for left, _ in split(app)]
+        assert lefts[0].startswith("◐ user")
+        assert lefts[1].startswith("○ assistant")
+        assert lefts[11].startswith("● tool")
+        assert all(left.endswith("100") for left in lefts)
+        for text in ("3 kept", "8 summarised", "1 dropped", "1.2k", "~350"):
+            assert text in app.text
+
+
+async def test_a_kept_message_stands_beside_itself() -> None:
+    for view in (look(), look(first_kept=True), look(kept=11), look(count=5, kept=4)):
+        async with (app := past(view)).run_test(size=(120, 60)) as pilot:
+            await settle(pilot)
+            for left, right in split(app):
+                if left.startswith("●"):
+                    assert left.split() == right.split()
+            rights = "\n".join(right for _, right in split(app))
+            assert "The parser must handle nested quotes." in rights
+            assert "- [bold]read[/] src/parser.py" in rights
+
+
+async def test_a_summary_longer_than_what_it_replaces_pushes_both_sides_down() -> None:
+    view = look(count=6, kept=4, summary="\n".join(f"line {number}" for number in range(20)))
+    async with (app := past(view)).run_test(size=(120, 60)) as pilot:
+        await settle(pilot)
+        rows = split(app)
+        assert len(rows) == 6 + 21 - 2
+        assert rows[-1][0].split() == rows[-1][1].split()
+        assert [right for left, right in rows if not left][-1] == "line 19"
+
+
+async def test_enter_on_a_loss_leads_to_its_message() -> None:
+    async with (app := past(look())).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        assert "Please always use tabs." in app.text
+        await pilot.press("tab", "enter")
+        await settle(pilot)
+        assert sides(app).has_focus
+        assert sides(app).message == look().before[2]
+
+
+async def test_narrow_screens_show_one_side_at_a_time() -> None:
+    async with (app := past(look())).run_test(size=(60, 24)) as pilot:
+        await settle(pilot)
+        assert "text of 0" in app.text
+        assert "nested quotes" not in app.text
+        await pilot.press("right")
+        await settle(pilot)
+        assert "nested quotes" in app.text
+        assert "text of 0" not in app.text
+        assert "text of 11" in app.text
+
+
+async def test_a_low_screen_shows_the_losses_instead_of_the_sides() -> None:
+    async with (app := past(look())).run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        assert "always use tabs" not in app.text
+        await pilot.press("tab")
+        await settle(pilot)
+        assert "always use tabs" in app.text
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "text of 2" in app.text
+
+
+async def test_a_past_compaction_can_be_undone_or_its_log_opened() -> None:
+    for key, result in (("u", ("undo", 3)), ("o", ("open", 3)), ("escape", None)):
+        async with (app := past(look())).run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(key)
+            await settle(pilot)
+            assert app.results == [result]
+
+
+async def test_enter_reads_a_message_whole() -> None:
+    async with (app := past(look())).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert "Message 2" in app.text
+        assert "text of 1" in app.text
+
+
+async def test_fates_stand_there_while_the_summary_is_written() -> None:
+    session = Session()
+    session.go_on.clear()
+    async with (app := preview(session)).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.pause(0.2)
+        assert "the summary is being written" in app.text
+        assert split(app)[0][0].startswith("◐ user")
+        assert "The parser must han" in app.text
+        await pilot.press("a")
+        await settle(pilot)
+        assert session.applied == []
+        session.go_on.set()
+        await settle(pilot)
+        assert "Please always use tabs." in app.text
+        assert session.applied == []
+
+
+async def test_apply_makes_it_and_escape_does_not() -> None:
+    session = Session()
+    async with (app := preview(session)).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("a")
+        await settle(pilot)
+        assert session.applied == [session.draft]
+        assert app.results == [session.draft.view.report]
+    session = Session()
+    async with (app := preview(session)).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert (session.applied, app.results) == ([], [None])
+
+
+async def test_a_failed_apply_says_why_and_the_draft_stays() -> None:
+    session = Session()
+    async with (app := preview(session)).run_test(size=(120, 40), notifications=True) as pilot:
+        await settle(pilot)
+        session.error = CompactionError("The log changed.")
+        await pilot.press("a")
+        await pilot.pause(0.2)
+        assert "The log changed." in app.text
+        assert app.results == []
+
+
+async def test_a_draft_that_would_be_refused_cannot_be_applied() -> None:
+    session = Session(Draft(look(), refusal="It would not make the context smaller."))
+    async with (app := preview(session)).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        assert "It would not make the context smaller." in app.text
+        await pilot.press("a")
+        await settle(pilot)
+        assert session.applied == []
+
+
+@pytest.mark.parametrize("error", [CompactionError("Nothing to compact."), ProviderError("No.")])
+async def test_what_makes_a_draft_impossible_is_said(error: Exception) -> None:
+    session = Session()
+    session.error = error
+    async with (app := preview(session)).run_test() as pilot:
+        await settle(pilot)
+        assert str(error) in app.text
+        await pilot.press("a", "e", "p", "k", "escape")
+        await settle(pilot)
+        assert app.results == [None]
+
+
+async def test_a_pin_keeps_a_message_without_asking_the_model_again() -> None:
+    session = Session()
+    async with (app := preview(session)).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("p")
+        await settle(pilot)
+        assert split(app)[0][0].startswith("◉ user")
+        assert len(session.asked) == 1
+        await pilot.press("space")
+        await settle(pilot)
+        assert split(app)[0][0].startswith("◐ user")
+
+
+async def test_k_writes_a_loss_into_the_summary() -> None:
+    session = Session()
+    async with (app := preview(session)).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("tab", "k")
+        await settle(pilot)
+        await pilot.press("tab", "a")
+        await settle(pilot)
+        assert session.applied[0].view.summary.endswith("# Kept by hand\n- Please always use tabs.")
+        assert app.results
+
+
+async def test_the_summary_can_be_edited_by_hand() -> None:
+    session = Session()
+    async with (app := preview(session)).run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("e", *"X ", "ctrl+s")
+        await settle(pilot)
+        await pilot.press("a")
+        await settle(pilot)
+        assert session.applied[0].view.summary == f"X {SUMMARY}"
+        assert app.results
+
+
+async def test_escape_leaves_the_editor_before_it_leaves_the_pane() -> None:
+    async with (app := preview(Session())).run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("e", "X", "escape")
+        await settle(pilot)
+        assert not app.screen.query_one(SummaryEditor).display
+        assert app.results == []
+
+
+async def test_a_focus_or_another_strategy_asks_again() -> None:
+    session = Session()
+    async with preview(session).run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("f", *"tests", "enter")
+        await settle(pilot)
+        await pilot.press("s", "down", "enter")
+        await settle(pilot)
+        assert [asked[:2] for asked in session.asked] == [
+            ("", ""),
+            ("tests", ""),
+            ("tests", "last-share"),
+        ]
+
+
+async def test_the_fallback_is_named() -> None:
+    view = look()
+    view = replace(view, report=replace(view.report, fallback=True))
+    session = Session(Draft(view, failure="The server answered 429."))
+    async with (app := preview(session)).run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        assert "The server answered 429." in app.text
+
+
+async def test_ten_thousand_messages_open_at_once() -> None:
+    view = look(10_000)
+    async with (app := Stage()).run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+
+        async def load() -> CompactionView:
+            return view
+
+        began = perf_counter()
+        await app.push_screen(PastCompactionScreen(1, load))
+        while not app.screen.query_one(LossList).count:
+            await pilot.pause()
+        assert perf_counter() - began < 1.0
+        await pilot.press("end")
+        await settle(pilot)
+        assert split(app)[-1][0].startswith("●")
+        assert sides(app).message == view.before[-1]
