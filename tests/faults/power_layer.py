@@ -38,7 +38,7 @@ STORIES = (
 class Hope:
     """One thing that may be found after a power cut.
 
-    Its first ``safe`` bytes must be there; each record behind them is one of ``live``, in its place.
+    Its first ``safe`` bytes must be there; a record behind them is one of ``live``, in its place.
     """
 
     live: bytes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import UserMessage
@@ -20,7 +19,7 @@ from tests.faults.verdict import (
     judge_after_death,
     judge_going_on,
     judge_reading,
-    judge_recovered,
+    judge_undisturbed,
     memory_against_disk,
 )
 
@@ -56,6 +55,7 @@ def run(effort: Effort) -> Outcome:
     with timed(outcome), Stage(effort.scratch) as stage:
         for scene in scenes():
             case, rehearsal = stage.rehearse(scene.act, scene.before, scene.hard_links)
+            outcome.find(f"{scene}, undisturbed", judge_undisturbed(case))
             for fault in faults_of(rehearsal.calls):
                 if _is_harmless(fault, scene):
                     continue
@@ -116,8 +116,3 @@ async def _judge_survivor(
     except AgentTuiError as again:
         broken.append(f"work does not resume: {again}")
     return broken + memory_against_disk(session)
-
-
-async def judge_recovery(case: Case, folder: Path) -> list[str]:
-    """The short verdict: what recovery leaves."""
-    return judge_recovered(case, folder)

@@ -170,3 +170,25 @@ async def judge_after_death(case: Case, folder: Path) -> list[str]:
     broken = judge_reading(case, folder)
     broken += judge_recovered(case, folder)
     return broken or await judge_going_on(folder)
+
+
+def judge_undisturbed(case: Case) -> list[str]:
+    """I5, I6, I7, I9: what an act does when nothing goes wrong."""
+    old, new = case.old, case.new
+    archives, before = case.after.archives, case.before.archives
+    if case.act.kind == "append":
+        healed = old if old.endswith(b"\n") else old + b"\n"
+        sound = new.startswith(healed) and len(new) > len(healed) and archives == before
+        return [] if sound else ["an append did not just add its lines"]
+    if case.act.kind == "prune":
+        return [] if archives == {4: before[4]} and new == old else ["prune kept the wrong ones"]
+    broken = []
+    if archives != {**before, max(before) + 1: old}:
+        broken.append(f"the archives are {sorted(archives)}, not the old ones and the old log")
+    source = before[max(before)] if case.act.name == "restore" else old
+    lines = [line for line in new.splitlines(keepends=True) if b'"uuid":"u' not in line]
+    if case.act.name in ("revert", "restore") and not source.startswith(b"".join(lines)):
+        broken.append("what was kept is not a verbatim beginning")
+    if any(line not in source for line in lines):
+        broken.append("a kept line is not byte for byte what it was")
+    return broken

@@ -1,0 +1,143 @@
+"""Drives a victim under strace: which system calls its writer thread makes, and breaking one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+ROOT = Path(__file__).parents[2]
+_CALL = re.compile(r"^(\w+)\(")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCall:
+    """The ``nth`` call of that name that the writer thread makes."""
+
+    name: str
+    nth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a victim ended: the signal as a negative number; whether its act returned or raised."""
+
+    status: int
+    acted: str | None
+    broken: list[str]
+
+
+class Victim:
+    """The process that forks victims; one for all of a layer's trials."""
+
+    def __init__(self, scratch: Path, mutant: str = "") -> None:
+        self.gate = scratch / "go"
+        if not self.gate.exists():
+            os.mkfifo(self.gate)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.victim", mutant],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            env=environment,
+        )
+
+    def __enter__(self) -> Victim:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _pipe(self._process.stdin).close()
+        self._process.wait()
+        _pipe(self._process.stdout).close()
+
+    def order(self, **order: object) -> None:
+        """Ask for a child."""
+        pipe = _pipe(self._process.stdin)
+        pipe.write(json.dumps(order).encode() + b"\n")
+        pipe.flush()
+
+    def hear(self) -> dict[str, Any]:
+        """The next answer."""
+        line = _pipe(self._process.stdout).readline()
+        if not line:
+            raise RuntimeError("the victim's parent is gone; see its traceback above")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def hear_until(self, word: str) -> dict[str, Any]:
+        """All answers up to the one that holds a word, as one."""
+        heard: dict[str, Any] = {}
+        while word not in heard:
+            heard |= self.hear()
+        return heard
+
+    def act(self, folder: Path, act: str, tracing: list[str], **more: object) -> Ending:
+        """Let a child do an act while strace follows its writer thread."""
+        self.order(role="act", folder=str(folder), act=act, go=str(self.gate), **more)
+        thread = self.hear_until("ready")["ready"]
+        tracer = attach(thread, tracing)
+        self.gate.open("wb").close()
+        heard = self.hear_until("ended")
+        tracer.wait()
+        _pipe(tracer.stderr).close()
+        return Ending(heard["ended"], heard.get("acted"), heard.get("broken", []))
+
+
+def attach(thread: int, tracing: list[str]) -> subprocess.Popen[bytes]:
+    """Attach strace to one thread; returns when it follows."""
+    tracer = subprocess.Popen(
+        ["strace", "-p", str(thread), *tracing], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    said = _pipe(tracer.stderr).readline()
+    if b"attached" not in said:
+        tracer.kill()
+        raise PermissionError(said.decode().strip())
+    return tracer
+
+
+def why_not() -> str:
+    """Why strace cannot be used here; empty when it can."""
+    if shutil.which("strace") is None:
+        return "strace is not installed"
+    sleeper = subprocess.Popen(["sleep", "60"])
+    try:
+        tracer = attach(sleeper.pid, ["-o", os.devnull])
+        sleeper.kill()
+        tracer.wait()
+        _pipe(tracer.stderr).close()
+    except PermissionError as error:
+        return f"ptrace is refused here: {error}"
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    return ""
+
+
+def calls_in(log: Path) -> list[SystemCall]:
+    """The system calls that strace wrote down, numbered by name."""
+    counts: Counter[str] = Counter()
+    calls = []
+    for line in log.read_text(errors="replace").splitlines():
+        if match := _CALL.match(line):
+            counts[match[1]] += 1
+            calls.append(SystemCall(match[1], counts[match[1]]))
+    return calls
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe
