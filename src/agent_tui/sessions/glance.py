@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_tui.core.errors import AgentTuiError, BadRecord
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
+    CompactionRecord,
     ModelRecord,
     Record,
+    RevertRecord,
     SessionHeader,
     TitleRecord,
     UserMessage,
     parse_record,
 )
-from agent_tui.core.summary import SessionGlance
+from agent_tui.core.summary import ArchiveGlance, SessionGlance
 from agent_tui.core.text import first_line
-from agent_tui.sessions.archive import LIVE, finished_archives
+from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.index import LogIndex
 from agent_tui.sessions.jsonl import decode_line
+from agent_tui.sessions.replay import Entry, read_log
 
 HEAD_BYTES = 16 << 10
+_SMALL_LOG = 4 << 20
 TAIL_BYTES = 48 << 10
 _NOT_A_PROMPT = {"checkpoint", "compaction", "reminder", "dmail"}
 
@@ -42,6 +48,23 @@ def glance_at(folder: Path) -> SessionGlance:
             size_bytes=0,
             archives=0,
         )
+
+
+def parent_session(path: Path) -> str:
+    """The id of the session that a log was forked from, or an empty string."""
+    try:
+        with spoken_errors("Reading", path):
+            descriptor, _ = open_regular(path)
+            try:
+                records = _records(os.pread(descriptor, HEAD_BYTES, 0).partition(b"\n")[0])
+            finally:
+                os.close(descriptor)
+    except AgentTuiError:
+        return ""
+    header = records[0] if records else None
+    if not isinstance(header, SessionHeader) or not header.parent:
+        return ""
+    return str(header.parent.get("session_id", ""))
 
 
 def _read_glance(folder: Path) -> SessionGlance:
@@ -79,6 +102,59 @@ def _read_glance(folder: Path) -> SessionGlance:
         first_prompt=first_line(prompt, 200),
         model=models[-1] if models else "",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    size: int
+    messages: int
+    checkpoints: int
+    acts: tuple[CompactionRecord | RevertRecord, ...]
+
+
+def glance_archives(folder: Path) -> list[ArchiveGlance]:
+    """Every archive of a session, oldest first, with why and when it was rotated out.
+
+    The log that took an archive's place tells why: the next archive, or the live log.
+    """
+    numbers = finished_archives(folder)
+    contents = {number: _look_into(archive_path(folder, number)) for number in numbers}
+    acts: dict[int, CompactionRecord | RevertRecord] = {}
+    for content in (*contents.values(), _look_into(folder / LIVE)):
+        acts |= {act.archive: act for act in content.acts}
+    glances = []
+    for number, content in contents.items():
+        act = acts.get(number)
+        reason = act.reason if isinstance(act, RevertRecord) else "compaction" if act else ""
+        glances.append(
+            ArchiveGlance(
+                number=number,
+                path=str(archive_path(folder, number)),
+                reason=reason,
+                at=(act.stamp.at or "") if act else "",
+                size_bytes=content.size,
+                messages=content.messages,
+                checkpoints=content.checkpoints,
+            )
+        )
+    return glances
+
+
+def _look_into(path: Path) -> _Contents:
+    """Count what a log holds: exactly, or for a big one by the first bytes of its lines."""
+    index = LogIndex(path)
+    if index.size < _SMALL_LOG:
+        state = read_log(path)
+        acts = (*state.compactions, *state.reverts)
+        return _Contents(state.size, len(state.messages), len(state.checkpoints), acts)
+    index.grow()
+    found = []
+    for role in ("_compaction", "_revert"):
+        for line in index.lines_of(role):
+            found += [item for item in index.read(line, line + 1) if isinstance(item, Entry)]
+    acts = tuple(e.record for e in found if isinstance(e.record, CompactionRecord | RevertRecord))
+    messages = sum(index.count(role) for role in ("user", "assistant", "tool"))
+    return _Contents(index.size, messages, index.count("_checkpoint"), acts)
 
 
 def _records(data: bytes) -> list[Record]:

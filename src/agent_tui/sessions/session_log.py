@@ -15,7 +15,6 @@ from agent_tui.core.errors import (
     UsageError,
 )
 from agent_tui.core.records import (
-    CompactionRecord,
     Record,
     RevertReason,
     RevertRecord,
@@ -24,6 +23,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary import ArchiveGlance
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
+from agent_tui.sessions.glance import glance_archives
 from agent_tui.sessions.lock import Ownership
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
@@ -147,14 +147,7 @@ class SessionLog:
 
     def archives(self) -> list[ArchiveGlance]:
         """Every archive, oldest first, with why and when it was rotated out. Reads the disk."""
-        numbers = finished_archives(self.folder)
-        states = {number: self.read_archive(number) for number in numbers}
-        later = [*states.values(), self.state]
-        acts: dict[int, CompactionRecord | RevertRecord] = {}
-        for state in later:
-            acts.update({act.archive: act for act in state.compactions})
-            acts.update({act.archive: act for act in state.reverts})
-        return [_glance(self.folder, n, state, acts.get(n)) for n, state in states.items()]
+        return glance_archives(self.folder)
 
     def read_archive(self, number: int) -> SessionState:
         """What archive ``number`` holds. Reads the disk.
@@ -257,18 +250,3 @@ class SessionLog:
         if number not in known:
             names = ", ".join(map(str, known)) or "none"
             raise UnknownArchive(f"There is no archive {number}; this session has: {names}.")
-
-
-def _glance(
-    folder: Path, number: int, state: SessionState, act: CompactionRecord | RevertRecord | None
-) -> ArchiveGlance:
-    reason = act.reason if isinstance(act, RevertRecord) else "compaction" if act else ""
-    return ArchiveGlance(
-        number=number,
-        path=str(archive_path(folder, number)),
-        reason=reason,
-        at=(act.stamp.at or "") if act else "",
-        size_bytes=state.size,
-        messages=len(state.messages),
-        checkpoints=len(state.checkpoints),
-    )

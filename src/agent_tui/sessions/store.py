@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from agent_tui.sessions.disk import (
     sync_folder,
     tighten,
 )
-from agent_tui.sessions.glance import glance_at
+from agent_tui.sessions.glance import glance_at, parent_session
 from agent_tui.sessions.jsonl import encode
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, Span, create_log
@@ -170,6 +170,10 @@ class SessionStore:
                     shutil.rmtree(folder)
         finally:
             ownership.give_up()
+
+    def forks_of(self, session_id: str) -> Sequence[Path]:
+        """The folders of the sessions that were forked from one. Reads every header."""
+        return [folder for folder in self._folders() if parent_session(folder / LIVE) == session_id]
 
     async def delete(self, session_id: str) -> Path:
         """Move a session into the trash; returns its place there, which undelete takes.

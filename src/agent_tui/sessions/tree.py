@@ -1,0 +1,260 @@
+"""One tree over a live log, its archives and its forks: every state that the session ever had.
+
+Logs share their beginnings byte for byte, so each record is looked up under the one it hangs off:
+what two logs have in common is one path, and where they part is a branch. A revert, a clear, a
+compaction, a restore or a ``_head`` is the record that opens the new branch. A record that a
+compaction kept occurs twice, once in each context that it was part of.
+
+Only what links records is held, about 150 bytes each; ``read`` fetches the records themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agent_tui.core.records import HeadRecord, LabelRecord, RevertRecord, record_fields
+from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
+from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.jsonl import LineReader
+from agent_tui.sessions.replay import Damage, Item, parse_item, uncollected
+
+ROOT = -1
+_OPENS_BRANCH = {"_revert", "_compaction", "_head"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One log that a tree is made of; ``archive`` is 0 for a live log."""
+
+    session_id: str
+    path: Path
+    archive: int = 0
+
+
+@dataclass
+class Tree:
+    """Every record of a few logs, each at one place; a place is a number from 0 up.
+
+    Attributes:
+        sources: the logs, in the order in which they were read.
+        labels: names that people gave to records, by uuid, from all logs.
+        leaves_of: for each source, the place where its next record would hang.
+    """
+
+    sources: tuple[Source, ...]
+    labels: dict[str, str] = field(default_factory=dict)
+    leaves_of: list[int] = field(default_factory=list)
+    _parents: array[int] = field(default_factory=lambda: array("q"))
+    _logs: array[int] = field(default_factory=lambda: array("L"))
+    _offsets: array[int] = field(default_factory=lambda: array("Q"))
+    _lengths: array[int] = field(default_factory=lambda: array("Q"))
+    _roles: list[str] = field(default_factory=list)
+    _uuids: list[str | None] = field(default_factory=list)
+    _acts: dict[int, str] = field(default_factory=dict)
+    _children: dict[int, list[int]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self._parents)
+
+    def parent(self, place: int) -> int:
+        """The place that a record hangs off; ROOT for a first record."""
+        return self._parents[place]
+
+    def children(self, place: int) -> Sequence[int]:
+        """What hangs off a place (or ROOT), oldest first."""
+        if not self._children and self._parents:
+            for child, parent in enumerate(self._parents):
+                self._children.setdefault(parent, []).append(child)
+        return self._children.get(place, ())
+
+    def path_to(self, place: int) -> list[int]:
+        """The places from the first record to this one."""
+        path = []
+        while place != ROOT:
+            path.append(place)
+            place = self._parents[place]
+        return path[::-1]
+
+    def branch_points(self) -> list[int]:
+        """The places, ROOT included, where the session went more than one way."""
+        return [place for place in range(ROOT, len(self)) if len(self.children(place)) > 1]
+
+    def leaves(self) -> list[int]:
+        """The places that nothing hangs off."""
+        return [place for place in range(len(self)) if not self.children(place)]
+
+    def source_of(self, place: int) -> Source:
+        """The log in which a record was first found."""
+        return self.sources[self._logs[place]]
+
+    def role(self, place: int) -> str:
+        """The role of a record."""
+        return self._roles[place]
+
+    def uuid(self, place: int) -> str:
+        """The id of a record; one made from log and offset where it has none of its own."""
+        own = self._uuids[place]
+        return own or f"@{self._logs[place]}:{self._offsets[place]}"
+
+    def label(self, place: int) -> str:
+        """The name that a person gave to a record, or an empty string."""
+        return self.labels.get(self.uuid(place), "")
+
+    def act(self, place: int) -> str:
+        """What opened a branch here: ``head``, ``compaction``, or a revert's reason; else empty."""
+        return self._acts.get(place, "")
+
+    def places_of(self, uuid: str) -> list[int]:
+        """Where a record occurs: once, and once more for each compaction that kept it."""
+        return [place for place in range(len(self)) if self.uuid(place) == uuid]
+
+    def read(self, places: Iterable[int]) -> list[Item]:
+        """The records at some places. Reads the disk."""
+        wanted = list(places)
+        descriptors: dict[int, int] = {}
+        try:
+            for log in {self._logs[place] for place in wanted}:
+                with spoken_errors("Reading", self.sources[log].path):
+                    descriptors[log] = open_regular(self.sources[log].path)[0]
+            return [self._read_one(descriptors[self._logs[place]], place) for place in wanted]
+        finally:
+            for descriptor in descriptors.values():
+                os.close(descriptor)
+
+    def _read_one(self, descriptor: int, place: int) -> Item:
+        offset, length = self._offsets[place], self._lengths[place]
+        line = os.pread(descriptor, length, offset).removesuffix(b"\n")
+        item = parse_item(line, offset, length)
+        return item or Damage(offset, length, "the log was changed since the tree was built")
+
+
+def session_sources(folder: Path, forks: Iterable[Path] = ()) -> tuple[Source, ...]:
+    """The logs of a session: its archives, its live log, then the live logs of its forks."""
+    archives = [
+        Source(folder.name, archive_path(folder, number), number)
+        for number in finished_archives(folder)
+    ]
+    live = [Source(place.name, place / LIVE) for place in (folder, *forks)]
+    return (*archives, *live)
+
+
+def build_tree(sources: Sequence[Source]) -> Tree:
+    """Read the links of every record of the logs, and join the logs where they agree.
+
+    Raises:
+        SessionNotFound, StorageError: a log cannot be read.
+    """
+    tree = Tree(tuple(sources))
+    known: dict[tuple[int, object], int] = {}
+    for number, source in enumerate(sources):
+        with spoken_errors("Reading", source.path):
+            descriptor, status = open_regular(source.path)
+            try:
+                with uncollected(status.st_size):
+                    leaf = _add_log(tree, known, number, _links(descriptor))
+            finally:
+                os.close(descriptor)
+        tree.leaves_of.append(leaf)
+    return tree
+
+
+@dataclass(slots=True)
+class _Link:
+    """What a line says about its place; the same fields as the decoded lines have."""
+
+    role: str
+    uuid: str | None = None
+    to: str | None = None
+    reason: str | None = None
+    target: str | None = None
+    label: str | None = None
+
+
+def _add_log(
+    tree: Tree,
+    known: dict[tuple[int, object], int],
+    number: int,
+    links: Iterable[tuple[int, int, Any, int]],
+) -> int:
+    """Add the lines of one log under what is known already; returns the place of its leaf."""
+    parents, logs, roles, uuids = tree._parents, tree._logs, tree._roles, tree._uuids
+    offsets, lengths = tree._offsets, tree._lengths
+    leaf = ROOT
+    places: dict[str, int] = {}
+    for offset, length, link, digest in links:
+        uuid = link.uuid
+        parent = places.get(link.to, leaf) if link.role == "_head" else leaf
+        key = (parent, uuid or digest)
+        place = known.get(key)
+        if place is None:
+            place = known[key] = len(parents)
+            parents.append(parent)
+            logs.append(number)
+            offsets.append(offset)
+            lengths.append(length)
+            roles.append(link.role)
+            uuids.append(uuid)
+            _note(tree, place, link)
+        if uuid is not None:
+            places[uuid] = place
+        leaf = place
+    return leaf
+
+
+def _note(tree: Tree, place: int, link: Any) -> None:
+    """Remember what a record that is new to the tree says about the tree itself."""
+    role = link.role
+    if role == "_label" and link.target is not None:
+        if link.label:
+            tree.labels[link.target] = link.label
+        else:
+            tree.labels.pop(link.target, None)
+    elif role in _OPENS_BRANCH:
+        tree._acts[place] = (link.reason or "user") if role == "_revert" else role[1:]
+
+
+def _links(descriptor: int) -> Iterator[tuple[int, int, Any, int]]:
+    """Offset, length, link and a digest of each record of an open log; damage is passed over."""
+    decode, failures = _decoder()
+    for offset, length, line in LineReader(descriptor).lines():
+        if line is None:
+            continue
+        try:
+            link = decode(line)
+        except failures:
+            link = _slow_link(line, offset, length)
+        if link is not None:
+            yield offset, length, link, 0 if link.uuid else hash(line)
+
+
+def _slow_link(line: bytes, offset: int, length: int) -> _Link | None:
+    """The link of a line that only the lenient reader takes: padded, or with odd fields."""
+    item = parse_item(line, offset, length)
+    if item is None or isinstance(item, Damage):
+        return None
+    record = item.record
+    link = _Link(str(record_fields(record)["role"]), record.stamp.uuid)
+    if isinstance(record, RevertRecord):
+        link.reason = record.reason
+    elif isinstance(record, HeadRecord):
+        link.to = record.to
+    elif isinstance(record, LabelRecord):
+        link.target, link.label = record.target, record.label
+    return link
+
+
+@cache
+def _decoder() -> tuple[Callable[[bytes], Any], tuple[type[Exception], ...]]:
+    """A decoder that reads the fields of a link and skips the rest; loaded on first use."""
+    import msgspec
+
+    optional = [(name, str | None, None) for name in ("uuid", "to", "reason", "target", "label")]
+    line = msgspec.defstruct("Line", [("role", str), *optional], gc=False)
+    failures = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+    return msgspec.json.Decoder(line).decode, failures
