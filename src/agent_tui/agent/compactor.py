@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agent_tui.agent.retry import ask_again
+from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
 from agent_tui.context.compaction import (
     CompactionDraft,
@@ -16,7 +17,7 @@ from agent_tui.context.compaction import (
     should_compact,
 )
 from agent_tui.context.context import Context
-from agent_tui.core.errors import CompactionError, ProviderError
+from agent_tui.core.errors import AgentTuiError, CompactionError, ProviderError
 from agent_tui.core.events import (
     CompactionBegan,
     CompactionDelta,
@@ -30,6 +31,8 @@ from agent_tui.core.records import UserMessage
 from agent_tui.core.summary import CompactionReport, CompactionView
 from agent_tui.core.usage import Gauge
 from agent_tui.providers.base import ModelRequest, Provider
+
+_GROWTH_BEFORE_ANOTHER_TRY = 20  # parts of the window
 
 Review: TypeAlias = Callable[[], Awaitable[CompactionReport | None]]
 """Lets a person see an automatic compaction first; None when it was not applied."""
@@ -66,7 +69,7 @@ class Compactor:
         self._model = model
         self._wire = wire
         self._workspace = workspace
-        self._given_up_at = -1
+        self._next_try_at = 0
         self.review: Review | None = None
 
     def gauge(self) -> Gauge:
@@ -77,18 +80,22 @@ class Compactor:
     async def compact_if_full(self) -> None:
         """Compact before a step when the trigger says so.
 
-        A compaction that was not made is told once and not tried again until the context grows.
+        A compaction that was not made is told once, and not tried again until the context has
+        grown by a twentieth of the window: each try may cost a model call.
         """
         policy, tokens = self.policy, self._context.token_count
         full = should_compact(tokens, policy.window, policy.reserved, policy.ratio)
-        if not (policy.auto and full) or tokens <= self._given_up_at:
+        if not (policy.auto and full):
+            self._next_try_at = 0
+            return
+        if tokens < self._next_try_at:
             return
         try:
             done = await (self.review() if self.review else self.compact(trigger="auto"))
         except CompactionError:
             done = None
         if done is None:
-            self._given_up_at = tokens
+            self._next_try_at = tokens + policy.window // _GROWTH_BEFORE_ANOTHER_TRY
 
     async def compact(
         self, *, trigger: str, focus: str = "", strategy: str = ""
@@ -106,10 +113,16 @@ class Compactor:
                 strategy=strategy,
                 on_text=lambda text: self._wire.emit(CompactionDelta(text)),
             )
-            return await self.apply(draft)
         except BaseException as error:
-            reason = str(error) or "cancelled"
-            self._wire.emit(CompactionFinished(None, reason))
+            self._wire.emit(CompactionFinished(None, str(error) or "cancelled"))
+            raise
+        return await settle(self._apply_or_say_why(draft))
+
+    async def _apply_or_say_why(self, draft: CompactionDraft) -> CompactionReport:
+        try:
+            return await self.apply(draft)
+        except AgentTuiError as error:
+            self._wire.emit(CompactionFinished(None, str(error)))
             raise
 
     async def draft(
@@ -150,7 +163,7 @@ class Compactor:
     async def apply(self, draft: CompactionDraft, summary: str | None = None) -> CompactionReport:
         """Commit a draft, with its summary as edited; raises LogChanged when history moved."""
         report = await apply_draft(self._context, draft, summary)
-        self._given_up_at = -1
+        self._next_try_at = 0
         self._wire.emit(CompactionFinished(report))
         self._wire.emit(StatusChanged(self.gauge(), None, self._model))
         return report

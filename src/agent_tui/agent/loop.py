@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import groupby
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.reply import Reply
 from agent_tui.agent.retry import ask_again
-from agent_tui.agent.settle import settle
+from agent_tui.agent.settle import run_together, settle
 from agent_tui.agent.toolset import Outcome, Toolset
+from agent_tui.agent.unanswered import unanswered_calls
 from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
 from agent_tui.core.errors import AgentTuiError, ProviderError
@@ -35,7 +38,8 @@ from agent_tui.core.events import (
     TurnFinished,
 )
 from agent_tui.core.messages import ToolCall, ToolResult
-from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
+from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage, UserMessage
+from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest, Provider
 from agent_tui.sessions.store import Durability
 
@@ -94,7 +98,7 @@ class Agent:
         steps = 0
         end: TurnEnd = "failed"
         try:
-            await self._begin(turn, prompt)
+            await settle(self._begin(turn, prompt))
             end = "max_steps"
             for steps in range(1, self._limits.max_steps + 1):
                 finished = await self._run_step(turn, steps)
@@ -125,21 +129,26 @@ class Agent:
         """One model call with its tools; None when the turn goes on."""
         await self._join_steers(turn)
         await self._compactor.compact_if_full()
-        await self._checkpoint(turn, step)
+        await settle(self._checkpoint(turn, step))
         self._wire.emit(StepBegan(step))
-        message = await self._ask(turn)
-        if not message.tool_calls:
-            return None if self._steers else "done"
-        rejected = await self._run_tools(message)
-        self._report_status()
-        return "rejected" if rejected else None
+        try:
+            message = await self._ask(turn)
+            rejected = await self._run_tools(message)
+        finally:
+            await settle(self._answer_interrupted(turn))
+        if rejected:
+            return "rejected"
+        return None if message.tool_calls or self._steers else "done"
 
     async def _join_steers(self, turn: int) -> None:
         while self._steers:
-            text = self._steers.popleft()
-            message = UserMessage(text, origin="steer", turn=turn)
-            await self._context.append(message, durability=Durability.D1)
-            self._wire.emit(PromptJoined(text))
+            await settle(self._join(self._steers[0], turn))
+
+    async def _join(self, text: str, turn: int) -> None:
+        message = UserMessage(text, origin="steer", turn=turn)
+        await self._context.append(message, durability=Durability.D1)
+        self._steers.popleft()
+        self._wire.emit(PromptJoined(text))
 
     async def _ask(self, turn: int) -> AssistantMessage:
         """Ask until a whole reply has come, and write it before anything acts on it."""
@@ -157,14 +166,11 @@ class Agent:
             await ask_again(
                 attempt, max_attempts=self._limits.max_attempts, on_retry=self._wire.emit
             )
-        except (asyncio.CancelledError, ProviderError) as error:
+        except BaseException as error:
             await settle(self._keep_partial(reply, turn, error))
             raise
         message = reply.message(turn=turn, model=self._model)
-        await self._context.append(message, durability=self._durability_of(message))
-        if reply.usage is not None:
-            await self._context.update_token_count(reply.usage.total_tokens, reply.usage)
-        self._report_status(reply)
+        await settle(self._write_reply(message, reply.usage))
         return message
 
     async def _receive(self, request: ModelRequest, reply: Reply) -> None:
@@ -186,79 +192,58 @@ class Agent:
 
     async def _keep_partial(self, reply: Reply, turn: int, error: BaseException) -> None:
         """Write what had arrived of an interrupted answer; half-written calls never ran."""
-        if reply.is_empty and not reply.has_begun:
-            return
-        message = reply.message(turn=turn, model=self._model, with_calls=False)
-        if message.content:
+        if reply.has_words:
+            message = reply.message(turn=turn, model=self._model, with_calls=False)
             await self._context.append(message, durability=Durability.D1)
-        reason = "cancelled" if isinstance(error, asyncio.CancelledError) else str(error)
-        self._wire.emit(StepInterrupted(reason))
+        cancelled = isinstance(error, asyncio.CancelledError)
+        self._wire.emit(StepInterrupted("cancelled" if cancelled else str(error)))
 
-    def _durability_of(self, message: AssistantMessage) -> Durability:
-        if any(self._toolset.has_side_effects(call) for call in message.tool_calls):
-            return Durability.D1
-        return Durability.D0
+    async def _write_reply(self, message: AssistantMessage, usage: Usage | None) -> None:
+        acts = any(self._toolset.has_side_effects(call) for call in message.tool_calls)
+        durability = Durability.D1 if acts or not message.tool_calls else Durability.D0
+        await self._context.append(message, durability=durability)
+        if usage is not None and usage.total_tokens:
+            await self._context.update_token_count(usage.total_tokens, usage)
+        self._report_status(usage)
 
     async def _run_tools(self, message: AssistantMessage) -> bool:
         """Run every call, those without side effects together; True when the user stopped it."""
-        waiting = list(message.tool_calls)
-        rejected = False
-        try:
-            while waiting and not rejected:
-                batch = self._next_batch(waiting)
-                outcomes = await asyncio.gather(
-                    *(self._run_tool(c, message, waiting) for c in batch)
-                )
-                rejected = any(outcome.stop for outcome in outcomes)
-        finally:
-            if waiting:
-                await settle(self._answer_interrupted(waiting, message))
-        return rejected
+        for batch in self._batches(message.tool_calls):
+            outcomes = await run_together(*(self._run_tool(call, message.turn) for call in batch))
+            self._report_status()
+            if any(outcome.stop for outcome in outcomes):
+                return True
+        return False
 
-    def _next_batch(self, waiting: list[ToolCall]) -> list[ToolCall]:
-        if self._toolset.has_side_effects(waiting[0]):
-            return waiting[:1]
-        batch: list[ToolCall] = []
-        for call in waiting:
-            if self._toolset.has_side_effects(call):
-                break
-            batch.append(call)
-        return batch
+    def _batches(self, calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
+        for acts, group in groupby(calls, self._toolset.has_side_effects):
+            if acts:
+                yield from ([call] for call in group)
+            else:
+                yield list(group)
 
-    async def _run_tool(
-        self, call: ToolCall, message: AssistantMessage, waiting: list[ToolCall]
-    ) -> Outcome:
+    async def _run_tool(self, call: ToolCall, turn: int | None) -> Outcome:
         self._wire.emit(ToolStarted(call))
-        outcome = await self._toolset.carry_out(call, self._approvals)
-        await settle(self._write_result(call, outcome, message, waiting))
+        outcome = await self._toolset.carry_out(call, self._approvals, self._note_decision)
+        await settle(self._write_result(call, outcome.result, turn))
         return outcome
 
-    async def _write_result(
-        self, call: ToolCall, outcome: Outcome, message: AssistantMessage, waiting: list[ToolCall]
-    ) -> None:
-        if outcome.approval is not None:
-            await self._context.note(outcome.approval, durability=Durability.D1)
-        result = outcome.result
+    async def _note_decision(self, decision: ApprovalRecord) -> None:
+        await self._context.note(decision, durability=Durability.D1)
+
+    async def _write_result(self, call: ToolCall, result: ToolResult, turn: int | None) -> None:
         record = ToolMessage(
-            call.id,
-            result.output,
-            is_error=result.is_error,
-            display=result.display,
-            turn=message.turn,
+            call.id, result.output, is_error=result.is_error, display=result.display, turn=turn
         )
         await self._context.append(record, durability=Durability.D1)
-        waiting.remove(call)
         self._wire.emit(ToolFinished(call, result))
 
-    async def _answer_interrupted(self, calls: list[ToolCall], message: AssistantMessage) -> None:
+    async def _answer_interrupted(self, turn: int) -> None:
         """Give every call without a result one that says so: servers refuse orphans."""
-        for call in tuple(calls):
-            record = ToolMessage(
-                call.id, INTERRUPTED, is_error=True, interrupted=True, turn=message.turn
-            )
+        for call in unanswered_calls(self._context.state.messages, turn):
+            record = ToolMessage(call.id, INTERRUPTED, is_error=True, interrupted=True, turn=turn)
             await self._context.append(record, durability=Durability.D1)
             self._wire.emit(ToolFinished(call, _NO_RESULT, interrupted=True))
 
-    def _report_status(self, reply: Reply | None = None) -> None:
-        gauge = self._compactor.gauge()
-        self._wire.emit(StatusChanged(gauge, reply.usage if reply else None, self._model))
+    def _report_status(self, usage: Usage | None = None) -> None:
+        self._wire.emit(StatusChanged(self._compactor.gauge(), usage, self._model))

@@ -63,6 +63,11 @@ class Reply:
         """Whether anything has arrived that a person may have seen."""
         return bool(self.text or self.thinking or self._calls)
 
+    @property
+    def has_words(self) -> bool:
+        """Whether an interrupted reply is worth keeping: text or thinking, more than blanks."""
+        return bool("".join((*self.text, *self.thinking)).strip())
+
     def message(self, *, turn: int, model: str, with_calls: bool = True) -> AssistantMessage:
         """The message to be written; an interrupted reply leaves its half-written calls out."""
         calls = tuple(

@@ -26,3 +26,13 @@ async def settle(work: Coroutine[Any, Any, Result]) -> Result:
     if cancelled is not None:
         raise cancelled
     return result
+
+
+async def run_together(*works: Coroutine[Any, Any, Result]) -> list[Result]:
+    """Await all at once; when one fails or the task is cancelled, the others have ended first."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]

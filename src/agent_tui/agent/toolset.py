@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from agent_tui.agent.approval import Approvals, approval_key
-from agent_tui.core.errors import ToolError
+from agent_tui.core.errors import AgentTuiError, ToolError
+from agent_tui.core.events import ApprovalAnswer
 from agent_tui.core.messages import ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord
 from agent_tui.providers.base import ToolSchema
 from agent_tui.tools.arguments import parse_arguments, schema_of
-from agent_tui.tools.base import AnyTool, ToolContext
+from agent_tui.tools.base import AnyTool, Arguments, ToolContext
+
+Note: TypeAlias = Callable[[ApprovalRecord], Awaitable[None]]
+"""Writes a person's decision down, before anything is done about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a call: its result, the decision to log, and whether the turn must stop."""
+    """What became of a call: its result, and whether the turn must stop."""
 
     result: ToolResult
-    approval: ApprovalRecord | None = None
     stop: bool = False
 
 
@@ -36,39 +40,57 @@ class Toolset:
         tool = self._tools.get(call.name)
         return tool is not None and tool.needs_approval
 
-    async def carry_out(self, call: ToolCall, approvals: Approvals) -> Outcome:
-        """Run one call; whatever goes wrong becomes a result that the model can read."""
+    async def carry_out(
+        self, call: ToolCall, approvals: Approvals, note: Note | None = None
+    ) -> Outcome:
+        """Run one call; whatever goes wrong becomes a result that the model can read.
+
+        Raises:
+            AgentTuiError: a decision could not be written down; nothing was done.
+        """
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(self._tools)
             return _failed(f"There is no tool {call.name!r}. There are: {known}.")
-        approval = None
         try:
             arguments = parse_arguments(tool, call.arguments)
             if tool.needs_approval:
-                display = await tool.preview(arguments, self._context)
-                key = approval_key(
-                    call.name, arguments.model_dump(mode="json"), str(self._context.workspace)
-                )
-                request_id, answer = await approvals.ask(
-                    call, key=key, title=tool.title(arguments), display=display
-                )
-                if request_id:
-                    approval = ApprovalRecord(request_id, call.id, answer.decision, answer.word)
+                answer = await self._ask(tool, call, arguments, approvals, note)
                 if answer.decision == "reject":
-                    return _rejected(answer.word, approval)
-            return Outcome(await tool.run(arguments, self._context), approval)
+                    return _rejected(answer.word)
+            return Outcome(await tool.run(arguments, self._context))
         except ToolError as error:
-            return _failed(str(error), approval)
+            return _failed(str(error))
+        except AgentTuiError:
+            raise
         except Exception as error:
-            return _failed(f"{call.name} failed: {type(error).__name__}: {error}", approval)
+            return _failed(f"{call.name} failed: {type(error).__name__}: {error}")
+
+    async def _ask(
+        self,
+        tool: AnyTool,
+        call: ToolCall,
+        arguments: Arguments,
+        approvals: Approvals,
+        note: Note | None,
+    ) -> ApprovalAnswer:
+        display = await tool.preview(arguments, self._context)
+        fields = arguments.model_dump(mode="json")
+        request_id, answer = await approvals.ask(
+            call,
+            key=approval_key(call.name, fields, str(self._context.workspace)),
+            title=tool.title(arguments),
+            display=display,
+        )
+        if request_id and note is not None:
+            await note(ApprovalRecord(request_id, call.id, answer.decision, answer.word))
+        return answer
 
 
-def _failed(text: str, approval: ApprovalRecord | None = None) -> Outcome:
-    return Outcome(ToolResult(text, is_error=True), approval)
+def _failed(text: str) -> Outcome:
+    return Outcome(ToolResult(text, is_error=True))
 
 
-def _rejected(word: str, approval: ApprovalRecord | None) -> Outcome:
+def _rejected(word: str) -> Outcome:
     said = f" and says: {word}" if word else ". Stop and wait for what the user says next."
-    text = f"The user rejected this action{said}"
-    return Outcome(ToolResult(text, is_error=True), approval, stop=not word)
+    return Outcome(ToolResult(f"The user rejected this action{said}", is_error=True), stop=not word)
