@@ -111,7 +111,8 @@ class Terminal:
                 self.process.send(chr(ord(key[-1].upper()) - 64))
             else:
                 self.process.send(KEYS.get(key, key))
-            self.pump(0.05)
+            # An Esc followed at once by another key is read as that key with Alt.
+            self.pump(0.25 if key == "escape" else 0.05)
 
     def write(self, text: str) -> None:
         """Type a text."""

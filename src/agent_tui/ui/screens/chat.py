@@ -59,6 +59,7 @@ class ChatScreen(Screen[None]):
     ]
     BINDINGS: ClassVar[list[BindingType]] = [*key_bindings()]
     AUTO_FOCUS = "Prompt"
+    VERTICAL_BREAKPOINTS = [(0, "-small"), (20, "-large")]
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
@@ -24,9 +22,9 @@ class Welcome(Widget):
 
     ALLOW_SELECT = False
 
-    place: reactive[str] = reactive("", layout=True)
-    model: reactive[str] = reactive("", layout=True)
-    suggestions: reactive[tuple[str, ...]] = reactive((), layout=True)
+    place: reactive[str] = reactive("")
+    model: reactive[str] = reactive("")
+    suggestions: reactive[tuple[str, ...]] = reactive(())
 
     class Suggested(Message):
         """A suggestion was chosen."""
@@ -36,21 +34,30 @@ class Welcome(Widget):
             self.text = text
 
     def render(self) -> Content:
-        lines = [Content.styled("agent-tui", "bold $assistant"), self._facts(), Content("")]
-        if self.suggestions:
-            lines.append(Content.styled("Try one of these, or ask anything:", "$muted"))
-            lines += [_suggestion(number, text) for number, text in self._numbered()]
-            lines.append(Content(""))
-        if self.size.height >= len(lines) + len(_KEYS) or not self.suggestions:
-            lines += [Content.assemble((f"  {k:<4}", "$user"), (w, "$muted")) for k, w in _KEYS]
+        height, width = self.content_size.height, self.content_size.width
+        parts = [self._suggestion_lines(), self._name_lines(), _key_lines()]
+        while len(parts) > 1 and sum(map(len, parts)) > height:
+            parts.pop()
+        order = [parts[1], parts[0], *parts[2:]] if len(parts) > 1 else parts
+        lines = [line.truncate(width, ellipsis=True) for part in order for line in part]
         return Content("\n").join(lines)
 
-    def _facts(self) -> Content:
-        facts = [first_line(fact, 70) for fact in (self.model, self.place) if fact]
-        return Content.styled(" · ".join(facts) or "starting …", "$muted")
+    def _name_lines(self) -> list[Content]:
+        facts = [first_line(fact, 200) for fact in (self.model, self.place) if fact]
+        return [
+            Content.styled("agent-tui", "bold $assistant"),
+            Content.styled(" · ".join(facts) or "starting …", "$muted"),
+            Content(""),
+        ]
 
-    def _numbered(self) -> Sequence[tuple[int, str]]:
-        return list(enumerate(self.suggestions, 1))
+    def _suggestion_lines(self) -> list[Content]:
+        if not self.suggestions:
+            return []
+        return [
+            Content.styled("Try one of these, or ask anything:", "$muted"),
+            *(_suggestion(number, text) for number, text in enumerate(self.suggestions, 1)),
+            Content(""),
+        ]
 
     def action_suggest(self, number: int) -> None:
         """Take suggestion ``number`` (from 1), where there is one."""
@@ -61,3 +68,7 @@ class Welcome(Widget):
 def _suggestion(number: int, text: str) -> Content:
     line = Content.assemble(("  → ", "$faint"), first_line(text, 100))
     return line.stylize(f"@click=suggest({number})")
+
+
+def _key_lines() -> list[Content]:
+    return [Content.assemble((f"  {key:<4}", "$user"), (what, "$muted")) for key, what in _KEYS]
