@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.context.cache import FILE_LIMIT, FILE_SECONDS, BoundedCache
-from agent_tui.core.arguments import read_arguments
+from agent_tui.context.call_arguments import read_arguments
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage
@@ -74,9 +74,7 @@ def paths_in(text: str) -> list[str]:
 
 def path_argument(arguments: str) -> str:
     """The file that a call is about, by its arguments; empty where it names none."""
-    if "{" not in arguments:
-        return ""
-    fields = read_arguments(arguments) or {}
+    fields = read_arguments(arguments)
     for name in _PATH_FIELDS:
         value = fields.get(name)
         if isinstance(value, str) and value:
