@@ -80,3 +80,15 @@ async def test_an_empty_list_says_so() -> None:
         await pilot.press("down", "enter", "end")
         assert "Nothing here" in app.lines()[0]
         assert app.chosen == []
+
+
+async def test_the_cursor_can_be_seen_in_sixteen_colours() -> None:
+    app = Host(5)
+    app.theme = "agent-16"
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.rows.focus()
+        await pilot.pause()
+        assert all(segment.style and segment.style.reverse for segment in app.rows.render_line(0))
+        assert not any(
+            segment.style and segment.style.reverse for segment in app.rows.render_line(1)
+        )

@@ -55,3 +55,16 @@ async def test_a_banner_stands_before_everything_else() -> None:
         app.line.banner = "open in another window (pid 12)"
         app.line.title, app.line.model = "A session", "gpt-4o"
         assert app.shown.lstrip().startswith("open in another window")
+
+
+async def test_a_click_on_a_key_does_what_the_key_does() -> None:
+    async with (app := Host()).run_test(size=(120, 5)) as pilot:
+        ran: list[str] = []
+
+        def remember(name: str) -> None:
+            ran.append(name)
+
+        app.screen.action_command = remember  # type: ignore[attr-defined]
+        place = app.shown.index("F4 compact")
+        await pilot.click(StatusLine, offset=(place + 3, 0))
+        assert ran == ["compact"]

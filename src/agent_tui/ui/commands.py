@@ -6,7 +6,7 @@ The screen that holds the conversation takes ``key_bindings()`` as its BINDINGS 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -200,11 +200,9 @@ def key_bindings() -> list[Binding]:
     ]
 
 
-def footer_hints() -> Iterator[tuple[str, str]]:
-    """Key and word of the commands that deserve a place in the status line."""
-    for command in COMMANDS:
-        if command.footer:
-            yield command.key_label, command.footer
+def footer_commands() -> tuple[Command, ...]:
+    """The commands whose key deserves a place in the status line."""
+    return tuple(command for command in COMMANDS if command.footer)
 
 
 class CommandProvider(Provider):

@@ -111,14 +111,18 @@ class SessionListScreen(Panel[SessionChoice]):
     def _refilter(self) -> None:
         chosen = self._highlighted
         words = self._filter.value.lower().split()
-        self._shown = [
-            glance
-            for glance, text in zip(self._all, self._texts, strict=True)
-            if all(word in text for word in words)
-        ]
+        self._shown = (
+            [
+                glance
+                for glance, text in zip(self._all, self._texts, strict=True)
+                if all(word in text for word in words)
+            ]
+            if words
+            else self._all
+        )
         empty = "No session matches." if words else "No sessions yet. Press n to begin one."
         self._rows.show_empty(Content(empty))
-        place = self._shown.index(chosen) if chosen in self._shown else 0
+        place = next((i for i, glance in enumerate(self._shown) if glance is chosen), 0)
         self._rows.show_rows(len(self._shown), cursor=place)
         self._preview.show_session(self._highlighted)
         projects = format_count(len({glance.cwd for glance in self._shown}), "project")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
@@ -21,6 +22,7 @@ DrawRow: TypeAlias = Callable[[int, int], Content]
 """Gives the text of a row from its index and the width in cells; asked only for rows in view."""
 
 _KEPT_STRIPS = 512
+_REVERSE = Style(reverse=True)
 
 
 class Rows(ScrollView, can_focus=True):
@@ -139,13 +141,20 @@ class Rows(ScrollView, can_focus=True):
         key = (index, width, state)
         strip = self._strips.get(key)
         if strip is None:
-            style = self.get_visual_style(state) if state else self.visual_style
-            text = self.draw_row(index, width).truncate(width, ellipsis=True)
-            strips = Visual.to_strips(self, text, width, 1, style, apply_selection=False)
-            strip = strips[0] if strips else Strip.blank(width, style.rich_style)
-            strip = strip.adjust_cell_length(width, style.rich_style)
-            self._strips[key] = strip
+            strip = self._strips[key] = self._render_row(index, width, state)
         return strip
+
+    def _render_row(self, index: int, width: int, state: str) -> Strip:
+        style = self.get_visual_style(state) if state else self.visual_style
+        text = self.draw_row(index, width).truncate(width, ellipsis=True)
+        # Textual's visual styles know no reverse, and 16-colour terminals have nothing else.
+        is_reverse = bool(state and self.get_component_styles(state).text_style.reverse)
+        if is_reverse:
+            text = text.without_spans
+        strips = Visual.to_strips(self, text, width, 1, style, apply_selection=False)
+        strip = strips[0] if strips else Strip.blank(width, style.rich_style)
+        strip = strip.adjust_cell_length(width, style.rich_style)
+        return strip.apply_style(_REVERSE) if is_reverse else strip
 
     def _blank_line(self, y: int, width: int) -> Strip:
         style = self.visual_style

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from time import monotonic
 
+from textual import events
 from textual.content import Content
 from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
 from agent_tui.core.text import first_line
-from agent_tui.ui.commands import footer_hints
+from agent_tui.ui.commands import footer_commands
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.1
@@ -37,6 +38,8 @@ class StatusLine(Widget):
         super().__init__(id=id)
         self._timer: Timer | None = None
         self._began = 0.0
+        self._places: list[tuple[int, int, str]] = []
+        self._middle_start = 0
 
     def on_mount(self) -> None:
         self._timer = self.set_interval(_FRAME_SECONDS, self.refresh, pause=not self.work)
@@ -55,10 +58,19 @@ class StatusLine(Widget):
         else:
             self._timer.pause()
 
+    async def on_click(self, event: events.Click) -> None:
+        """A click on a key hint does what the key does."""
+        offset = event.get_content_offset(self)
+        for start, end, name in self._places:
+            if offset is not None and start <= offset.x - self._middle_start < end:
+                await self.screen.run_action(f"command('{name}')")
+
     def render(self) -> Content:
         width = self.size.width
+        self._places.clear()
         left = self._state().truncate(width, ellipsis=True)
         right = self._names(max(0, width - left.cell_length - 2))
+        self._middle_start = left.cell_length + 2
         room = width - left.cell_length - right.cell_length
         middle = self._middle(room - 4)
         gap = " " * max(0, room - middle.cell_length - 2)
@@ -93,11 +105,14 @@ class StatusLine(Widget):
             return text.truncate(room, ellipsis=True) if room > 8 else _NOTHING
         hints: list[Content] = []
         used = 0
-        for key, word in footer_hints():
-            used += len(key) + len(word) + 3
-            if used > room:
+        for command in footer_commands():
+            width = len(command.key_label) + 1 + len(command.footer)
+            if used + width > room:
                 break
-            hints.append(Content.assemble((key, "$user"), " ", (word, "$muted")))
+            hint = Content.assemble((command.key_label, "$user"), " ", (command.footer, "$muted"))
+            hints.append(hint)
+            self._places.append((used, used + width, command.name))
+            used += width + 2
         return Content("  ").join(hints)
 
 
