@@ -1,4 +1,4 @@
-"""A real terminal for tests: the program in a pty, its screen in memory, keys and mouse as typed."""
+"""A real terminal for tests: the program in a pty, its screen in memory, real keys and mouse."""
 
 from __future__ import annotations
 

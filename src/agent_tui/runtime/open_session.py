@@ -164,6 +164,10 @@ class OpenSession:
             raise SessionError("A turn is running: send a message to steer it, or interrupt it.")
         self._busy = True
         try:
+            if self.is_empty and not self._log.state.title:
+                # Said once, so that a compaction of the first prompt does not change the name.
+                title = TitleRecord(first_line(prompt))
+                await settle(self._log.append(title, durability=Durability.D0))
             return await self._parts.agent.run_turn(prompt)
         finally:
             self._busy = False
