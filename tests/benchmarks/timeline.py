@@ -1,4 +1,4 @@
-"""What the timeline costs: paging, streaming, resizing, memory. One JSON line each, limit beside it.
+"""What the timeline costs: paging, streaming, resizing, memory. One JSON line each, with its limit.
 
     python tests/benchmarks/timeline.py [--quick]
 
@@ -15,6 +15,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from statistics import median, quantiles
 
 from textual.app import App, ComposeResult
@@ -118,7 +119,6 @@ async def measure_paging(count: int, pages: int) -> None:
         timeline.load(Repeated(count))
         await drawn(timeline)
         loaded = (time.process_time() - began) * 1e3
-        timeline.refresh_lines_later()
         await pilot.pause(0.5)
         gc.collect()
         gc.freeze()
@@ -223,10 +223,7 @@ async def measure_streaming(kind: str, size: int) -> None:
         await drawn(timeline)
         beat.cancel()
         late = sum(1 for value in lateness if value > 16) / len(lateness)
-        quarters = [
-            (after - before) * 4e3 / len(pieces)
-            for before, after in zip(marks, marks[1:], strict=False)
-        ]
+        quarters = [(after - before) * 4e3 / len(pieces) for before, after in pairwise(marks)]
         report(
             f"stream {kind} 500/s",
             cpu * 100,

@@ -1,29 +1,37 @@
-"""Reading the JSON text of a tool call's arguments, also while it is still being written."""
+"""Reading the JSON text of a tool call's arguments for people, also while it is being written."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 _FIELD = re.compile(
     r'"([^"\\]+)"\s*:\s*(?:"((?:[^"\\]|\\.)*)"?|(-?\d[\d.]*|true|false|null))', re.DOTALL
 )
+_GLANCE = 4_000
 
 
-def read_arguments(text: str) -> dict[str, Any] | None:
-    """The arguments as an object, or None where the text is not one (never raises on content)."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+def show_arguments(text: str) -> dict[str, str]:
+    """The top-level fields as text: strings as they are, all else as JSON.
+
+    Arguments that are not (yet) a JSON object give the fields that can be seen at their beginning.
+    """
+    if text.rstrip().endswith("}"):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            return {
+                str(key): field if isinstance(field, str) else json.dumps(field, ensure_ascii=False)
+                for key, field in value.items()
+            }
+    return _glance(text[:_GLANCE])
 
 
-def glance_arguments(text: str) -> dict[str, str]:
-    """The plain fields that can be seen in arguments, complete or not, as text for people."""
+def _glance(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    for name, quoted, bare in _FIELD.findall(text[:4_000]):
+    for name, quoted, bare in _FIELD.findall(text):
         value = bare
         if not bare:
             try:

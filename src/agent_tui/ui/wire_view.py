@@ -82,7 +82,7 @@ class WireView:
         self._listener = listener
         self._tokens: int | None = None
         self._estimated = False
-        self._writing: dict[int, str] = {}
+        self._writing: dict[int, tuple[ToolBlock, list[str]]] = {}
         self._tools: dict[str, tuple[int, ToolBlock]] = {}
         self._queued: list[tuple[int, str]] = []
         self._compaction: int | None = None
@@ -107,8 +107,9 @@ class WireView:
             case ThinkDelta(text):
                 self._timeline.stream_thinking(text)
             case ToolCallBegan(index, call_id, name):
-                self._writing[index] = call_id
-                self._set_tool(ToolBlock(call_id, name, "", "pending"))
+                block = ToolBlock(call_id, name, "", "pending")
+                self._writing[index] = block, []
+                self._set_tool(block)
             case ToolCallDelta(index, arguments):
                 self._extend_call(index, arguments)
             case ToolStarted(call):
@@ -173,10 +174,12 @@ class WireView:
             self._timeline.replace(known[0], block)
 
     def _extend_call(self, index: int, arguments: str) -> None:
-        known = self._tools.get(self._writing.get(index, ""))
-        if known is not None:
-            block = known[1]
-            self._set_tool(replace(block, arguments=block.arguments + arguments))
+        if index not in self._writing:
+            return
+        block, pieces = self._writing[index]
+        pieces.append(arguments)
+        place, _ = self._tools[block.call_id]
+        self._timeline.replace_soon(place, lambda: replace(block, arguments="".join(pieces)))
 
     def _change_call(
         self, call: ToolCall, state: ToolState, output: str = "", display: Display | None = None
@@ -184,6 +187,7 @@ class WireView:
         self._set_tool(ToolBlock(call.id, call.name, call.arguments, state, output, display))
 
     def _interrupt(self, reason: str) -> None:
+        self._writing.clear()
         self._timeline.close_answer()
         self._drop_unstarted()
         text = "Interrupted." if reason == "cancelled" else f"Interrupted: {reason}"

@@ -82,7 +82,8 @@ def draw_damage(block: DamageBlock, canvas: Canvas) -> Drawing:
     """How many lines of the log are not shown because they cannot be read."""
     text = f"{format_count(block.lines, 'damaged line')} kept in the log, left out here"
     style = canvas.palette.attention
-    return Drawing([[Segment(text, style)]], Segment("!", style))
+    rows: list[Line] = [[Segment(row, style)] for row in wrap_text(text, canvas.prose_width)]
+    return Drawing(rows, Segment("!", style))
 
 
 def draw_notice(block: NoticeBlock, canvas: Canvas) -> Drawing:

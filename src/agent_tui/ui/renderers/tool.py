@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.segment import Segment
 from rich.style import Style
 
-from agent_tui.core.arguments import glance_arguments
+from agent_tui.core.arguments import show_arguments
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, reveal
 from agent_tui.ui.blocks import ToolBlock
@@ -21,7 +21,7 @@ _FOLDED_DIFF_ROWS = 12
 _MOST_ROWS = 2_000
 _SUBJECTS = ("command", "pattern", "query", "path", "file_path", "file", "url", "name", "title")
 _NOTES = {
-    "pending": "being written",
+    "pending": "writes",
     "approval": "waits for your approval",
     "running": "running",
     "interrupted": "interrupted",
@@ -47,6 +47,9 @@ def _sign(block: ToolBlock, canvas: Canvas) -> Segment:
         "error": ("✗", palette.danger),
         "interrupted": ("⊘", palette.attention),
     }[block.state]
+    match block.display:
+        case CommandDisplay(exit_code=code) if code and block.state == "ok":
+            style = palette.danger
     return Segment(text, style)
 
 
@@ -59,7 +62,7 @@ def _draw_head(block: ToolBlock, canvas: Canvas) -> Line:
 
 def _subject(block: ToolBlock) -> str:
     """What the call is about: the field that says most, or all of them in short."""
-    fields = glance_arguments(block.arguments)
+    fields = show_arguments(block.arguments)
     for key in _SUBJECTS:
         if fields.get(key):
             where = fields.get("path", "") if key in ("pattern", "query") else ""
@@ -71,10 +74,9 @@ def _facts(block: ToolBlock, canvas: Canvas) -> Line:
     """The result in two words, at the right edge."""
     palette = canvas.palette
     if block.state in _NOTES:
-        style = palette.muted if block.state == "pending" else palette.attention
-        return [
-            Segment(f" {_NOTES[block.state]}", palette.tool if block.state == "running" else style)
-        ]
+        style = {"pending": palette.muted, "running": palette.tool}.get(block.state)
+        size = f" {len(block.arguments):,}" if block.state == "pending" else ""
+        return [Segment(f" {_NOTES[block.state]}{size}", style or palette.attention)]
     match block.display:
         case DiffDisplay(_, diff):
             added, removed = count_changes(diff)
@@ -83,7 +85,8 @@ def _facts(block: ToolBlock, canvas: Canvas) -> Line:
             return [Segment(f" exit {code}", palette.danger)]
     if block.state == "error":
         return [Segment(" failed", palette.danger)]
-    lines = block.output.count("\n") + 1 if block.output.strip() else 0
+    output = block.output.rstrip()
+    lines = output.count("\n") + 1 if output else 0
     return [Segment(f" {format_count(lines, 'line')}", palette.faint)]
 
 
@@ -100,7 +103,7 @@ def _draw_arguments(block: ToolBlock, canvas: Canvas) -> list[Line]:
             for n, row in enumerate(rows)
         ]
         return [*lines, []] if block.output.strip() else lines
-    fields = glance_arguments(block.arguments)
+    fields = show_arguments(block.arguments)
     if not fields:
         return [
             [Segment(row, palette.muted)]
@@ -139,6 +142,8 @@ def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Li
     if not expanded:
         rows = rows[-limit * 2 :] if tail else rows[: limit * 2]
     if hidden > 1:
+        while rows and not tail and not rows[-1][0].text.strip():
+            rows.pop()
         note: Line = [Segment(f"… {format_count(hidden, 'more line')}", palette.faint)]
         rows = [note, *rows] if tail else [*rows, note]
     return rows

@@ -49,6 +49,7 @@ class BlockView(ScrollView):
         self._thumb = (-1, -1)
         self._placing = False
         self._following = True
+        self._loading = False
 
     @property
     def at_end(self) -> bool:
@@ -161,6 +162,20 @@ class BlockView(ScrollView):
         else:
             self.show_change()
 
+    def _load_languages(self) -> None:
+        self.run_worker(self._colour_code, thread=True, group="languages")
+
+    def _colour_code(self) -> None:
+        """Load what code in view is written in (in a thread), then draw it in its colours."""
+        gained = self._languages.load_missing()
+        self.app.call_from_thread(self._languages_loaded, gained)
+
+    def _languages_loaded(self, gained: bool) -> None:
+        self._loading = False
+        if gained:
+            self._blocks.redraw()
+            self.show_change()
+
     # Painting.
 
     def paint(self) -> None:
@@ -173,6 +188,9 @@ class BlockView(ScrollView):
         if self.lines_below and strips:
             strips[-1] = self._with_hint(strips[-1], palette)
         before, self._painted = self._painted, strips
+        if self._languages.missing and not self._loading:
+            self._loading = True
+            self.call_after_refresh(self._load_languages)
         if len(before) != len(strips):
             self.refresh()
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -69,6 +69,7 @@ class Timeline(BlockView, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._cursor: int | None = None
+        self._soon: dict[int, Callable[[], Block]] = {}
         self._hovered: int | None = None
         self._frames: Timer | None = None
 
@@ -78,6 +79,7 @@ class Timeline(BlockView, can_focus=True):
         """Show a session's records, the end in view. The sequence is kept and may grow."""
         self._blocks.load(records)
         self._cursor = self._hovered = None
+        self._soon.clear()
         self._following = True
         if damaged:
             self._blocks.append(DamageBlock(damaged))
@@ -91,6 +93,8 @@ class Timeline(BlockView, can_focus=True):
     def settle(self) -> None:
         """Show the records that were written meanwhile in place of the live blocks."""
         self._blocks.settle()
+        self._cursor = self._hovered = None
+        self._soon.clear()
         self.show_change()
 
     def append(self, block: Block) -> int:
@@ -101,14 +105,24 @@ class Timeline(BlockView, can_focus=True):
         self.show_change(came=self._blocks.heights.total - before)
         return index
 
+    def replace_soon(self, index: int, make: Callable[[], Block]) -> None:
+        """Change a live block with the next frame; ``make`` is called once for many changes."""
+        self._soon[index] = make
+        self._wake()
+
     def replace(self, index: int, block: Block) -> None:
         """Change a live block."""
+        self._soon.pop(index, None)
         self._blocks.replace(index, block)
         self.show_change()
 
     def discard(self, index: int) -> None:
         """Take a live block away; the indexes of those after it sink by one."""
+        self._soon.clear()
         self._blocks.remove(index)
+        self._hovered = None
+        if self._cursor is not None and self._cursor >= index:
+            self._cursor = self._cursor - 1 if self._cursor > index else None
         self.show_change()
 
     def block(self, index: int) -> Block | None:
@@ -154,29 +168,18 @@ class Timeline(BlockView, can_focus=True):
 
     def _draw_frame(self) -> None:
         """Draw what streamed in since the last frame; sleep when nothing did."""
+        if self._soon:
+            changes, self._soon = self._soon, {}
+            for index, make in changes.items():
+                self._blocks.replace(index, make())
+            self.show_change()
+            return
         answer = self._blocks.open
         if answer is None or not answer.advance():
             if self._frames is not None:
                 self._frames.pause()
             return
         self.show_change(came=self._blocks.measure_open())
-        self._load_languages()
-
-    def _load_languages(self) -> None:
-        if self._languages.missing:
-            self.run_worker(self._colour_code, thread=True, group="languages", exclusive=True)
-
-    def _colour_code(self) -> None:
-        if self._languages.load_missing():
-            self.app.call_from_thread(self._redraw)
-
-    def _redraw(self) -> None:
-        self._blocks.redraw()
-        self.show_change()
-
-    def refresh_lines_later(self) -> None:
-        """Load colours for code that came into view, once the frame is out."""
-        self.call_after_refresh(self._load_languages)
 
     # Moving and acting.
 
@@ -238,7 +241,7 @@ class Timeline(BlockView, can_focus=True):
         """Move the cursor to the next (or previous) thing the user said."""
         start = self._cursor
         if start is None:
-            start = self._view[0][0] if self._view else 0
+            start = self._view[-1 if step < 0 else 0][0] if self._view else 0
         index = start + step
         while 0 <= index < len(self._blocks):
             block = self._blocks.block(index)
@@ -252,7 +255,6 @@ class Timeline(BlockView, can_focus=True):
         """Scroll by a screen, a little of it kept for the eye."""
         self._cursor = None
         self.scroll_rows(step * max(1, self.view_height - 2))
-        self.refresh_lines_later()
 
     def action_first(self) -> None:
         """Go to the beginning."""
@@ -340,13 +342,11 @@ class Timeline(BlockView, can_focus=True):
         event.stop()
         event.prevent_default()
         self.scroll_rows(_WHEEL_ROWS)
-        self.refresh_lines_later()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         event.prevent_default()
         self.scroll_rows(-_WHEEL_ROWS)
-        self.refresh_lines_later()
 
     def on_focus(self) -> None:
         if self._cursor is None:

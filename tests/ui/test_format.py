@@ -1,0 +1,54 @@
+"""Numbers fit their columns and say no more than is known."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agent_tui.ui.format import (
+    format_age,
+    format_clock,
+    format_count,
+    format_duration,
+    format_percent,
+    format_size,
+    format_tokens,
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0"), (999, "999"), (12_400, "12.4k"), (99_949, "99.9k"), (99_950, "100k"),
+     (128_000, "128k"), (999_499, "999k"), (1_200_000, "1.2M")],
+)  # fmt: skip
+def test_tokens(count: int, text: str) -> None:
+    assert format_tokens(count) == text
+    assert format_tokens(count, estimated=True) == f"~{text}"
+
+
+def test_counts_sizes_durations_and_shares() -> None:
+    assert format_count(1, "message") == "1 message"
+    assert format_count(1_204, "message") == "1,204 messages"
+    assert [format_size(n) for n in (812, 3_400, 1_234_567_890)] == ["812 B", "3.4 KB", "1.2 GB"]
+    assert [format_duration(s) for s in (0.34, 4.2, 185, 7_800)] == [
+        "340 ms", "4.2 s", "3m 05s", "2h 10m",
+    ]  # fmt: skip
+    assert [format_percent(s) for s in (0, 0.001, 0.5, 0.999, 1)] == [
+        "0%",
+        "<1%",
+        "50%",
+        "99%",
+        "100%",
+    ]
+
+
+def test_ages_and_clocks_of_what_may_not_be_a_time() -> None:
+    now = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+    ages = {
+        "2026-05-04T11:59:30Z": "now",
+        "2026-05-04T11:15:00Z": "45m",
+        "2026-05-01T12:00:00Z": "3d",
+    }
+    for at, age in ages.items():
+        assert format_age(at, now) == age
+    assert format_age("2024-01-31T12:00:00", now).endswith("Jan 2024")
+    assert format_age("yesterday", now) == format_age(None, now) == format_clock("") == ""

@@ -1,0 +1,97 @@
+"""Each record is shown as what it is, and calls stand with their results."""
+
+from agent_tui.core.messages import MediaPart, TextPart, ToolCall
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    Record,
+    SystemPrompt,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.ui.blocks import AssistantBlock, CheckpointBlock, ToolBlock, UserBlock
+from agent_tui.ui.record_view import RecordBlocks
+
+ONE, TWO = ToolCall("1", "one", "{}"), ToolCall("2", "two", "{}")
+
+
+def show(records: list[Record]) -> list[object]:
+    blocks = RecordBlocks(records)
+    for index in range(len(records)):
+        shown = blocks.block(index) is not None
+        assert (blocks.estimate(index, 80) > 0) is shown
+    return [blocks.block(index) for index in range(len(records))]
+
+
+def test_parallel_calls_stand_in_the_order_they_were_made() -> None:
+    _, first, usage, second = show(
+        [
+            AssistantMessage("", (ONE, TWO)),
+            ToolMessage("2", "of two"),
+            UsageRecord(5),
+            ToolMessage("1", "of one"),
+        ]
+    )
+    assert first == ToolBlock("1", "one", "{}", "ok", "of one")
+    assert usage is None
+    assert second == ToolBlock("2", "two", "{}", "ok", "of two")
+
+
+def test_a_call_without_a_result_stands_with_its_answer() -> None:
+    answer, result = show([AssistantMessage("Hm.", (ONE, TWO)), ToolMessage("2", "x")])
+    assert answer == AssistantBlock("Hm.", "", (ToolBlock("1", "one", "{}", "interrupted"),))
+    assert result == ToolBlock("2", "two", "{}", "ok", "x")
+
+
+def test_a_result_without_a_call_is_shown_too() -> None:
+    (block,) = show([ToolMessage("9", "lost", is_error=True)])
+    assert isinstance(block, ToolBlock)
+    assert (block.state, block.output) == ("error", "lost")
+
+
+def test_a_repeated_call_id_does_not_borrow_another_result() -> None:
+    blocks = show(
+        [
+            AssistantMessage("", (ONE,)),
+            ToolMessage("1", "first"),
+            AssistantMessage("", (ONE,)),
+            ToolMessage("1", "second"),
+        ]
+    )
+    assert [block.output for block in blocks if isinstance(block, ToolBlock)] == ["first", "second"]
+
+
+def test_a_plain_checkpoint_before_a_prompt_opens_a_turn() -> None:
+    records: list[Record] = [
+        SystemPrompt("s"),
+        Checkpoint(0),
+        UserMessage("hi"),
+        UsageRecord(77, estimated=True),
+        Checkpoint(1),
+        AssistantMessage("hello"),
+    ]
+    blocks = show(records)
+    assert blocks[1] == CheckpointBlock(0, 0)
+    assert blocks[4] == CheckpointBlock(1, 1, tokens=77, estimated=True)
+
+
+def test_parts_and_media_are_shown() -> None:
+    content = (
+        TextPart("look"),
+        MediaPart("image_url", "data:image/png;base64,AAAA"),
+        TextPart("so"),
+    )
+    assert show([UserMessage(content)]) == [UserBlock("look\nso", media=("image embedded",))]
+
+
+def test_what_a_plain_log_says_in_tags_is_not_a_prompt() -> None:
+    notice, summary = show(
+        [
+            UserMessage("<system>CHECKPOINT 3</system>"),
+            UserMessage("<system>Previous context has been compacted. Here it is:</system>\nSum"),
+        ]
+    )
+    assert isinstance(notice, UserBlock)
+    assert isinstance(summary, UserBlock)
+    assert (notice.origin, summary.origin) == ("checkpoint", "compaction")

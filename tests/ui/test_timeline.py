@@ -1,0 +1,255 @@
+"""The timeline keeps its place, follows the end, opens blocks, and says what was pressed."""
+
+import random
+
+import pytest
+
+from agent_tui.core.records import AssistantMessage, UserMessage
+from agent_tui.ui.blocks import NoticeBlock, UserBlock
+from agent_tui.ui.widgets.timeline import Timeline
+from tests.ui.timeline_stage import TimelineStage, conversation, numbered
+
+SIZES = ((120, 40), (80, 24), (40, 12))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", ["agent-dark", "agent-light", "agent-16", "textual-light"])
+async def test_every_kind_of_block_is_drawn_at_every_size(
+    size: tuple[int, int], theme: str
+) -> None:
+    app = TimelineStage(conversation(), damaged=2, theme=theme)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert "2 damaged lines" in app.text
+        app.timeline.action_first()
+        seen = ""
+        for _ in range(20):
+            await pilot.pause()
+            seen += app.text
+            app.timeline.action_page(1)
+        for part in ("Please fix it.", "read_file", "edit_file", "It is done.", "_future"):
+            assert part in seen
+        assert "went back" in seen
+        assert "compacted" in seen
+
+
+async def test_hidden_records_take_no_rows() -> None:
+    app = TimelineStage(conversation()[:4])
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.pause()
+        assert [line for line in app.lines if line.strip()][-1].endswith("Please fix it.")
+        assert "You help." not in app.text
+
+
+async def test_the_end_is_in_view_after_loading_and_while_it_grows() -> None:
+    app = TimelineStage(numbered(500))
+    async with app.run_test(size=(60, 15)) as pilot:
+        await pilot.pause()
+        assert app.timeline.at_end
+        assert "message 499" in app.text
+        app.timeline.append(UserBlock("the newest"))
+        await pilot.pause()
+        assert "the newest" in app.text
+        assert app.timeline.scroll_y == app.timeline.max_scroll_y
+
+
+async def test_what_is_in_view_stays_while_the_end_grows() -> None:
+    app = TimelineStage(numbered(500))
+    async with app.run_test(size=(60, 15)) as pilot:
+        await pilot.pause()
+        await pilot.press("pageup")
+        await pilot.pause()
+        before = app.lines[:-1]
+        app.timeline.append(NoticeBlock("news"))
+        app.timeline.stream_text("more\n\nand more")
+        await pilot.pause(0.1)
+        assert app.lines[:-1] == before
+        assert app.timeline.lines_below > 0
+        assert "new lines" in app.lines[-1]
+        await pilot.press("end")
+        await pilot.pause()
+        assert app.timeline.lines_below == 0
+        assert "and more" in app.text
+
+
+async def test_scrolling_never_skips_or_repeats_a_row() -> None:
+    app = TimelineStage(numbered(3_000))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await pilot.pause()
+        timeline = app.timeline
+        timeline.go_to_record(1_500)
+        await pilot.pause()
+        chance = random.Random(7)
+        for _ in range(25):
+            before = app.lines
+            step = chance.choice([1, 3, 7, -1, -3, -7])
+            timeline.scroll_rows(step)
+            await pilot.pause()
+            after = app.lines
+            if step > 0:
+                assert after[: len(after) - step] == before[step:]
+            else:
+                assert after[-step:] == before[:step]
+
+
+async def test_paging_down_reaches_the_end_and_back_the_beginning() -> None:
+    app = TimelineStage(numbered(120))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await pilot.pause()
+        timeline = app.timeline
+        timeline.action_first()
+        shown: list[str] = []
+        while not timeline.at_end:
+            await pilot.pause()
+            shown += app.lines
+            timeline.action_page(1)
+        await pilot.pause()
+        shown += app.lines
+        for number in range(120):
+            assert any(f"message {number} " in f"{line} " for line in shown)
+        for _ in range(200):
+            timeline.action_page(-1)
+        await pilot.pause()
+        assert timeline.scroll_y == 0
+        assert "message 0" in app.text
+
+
+async def test_a_resize_keeps_the_block_at_the_top() -> None:
+    app = TimelineStage(numbered(2_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.timeline.go_to_record(777)
+        await pilot.pause()
+        assert "message 777" in app.lines[1]
+        await pilot.resize_terminal(43, 18)
+        await pilot.pause()
+        assert "message 777" in app.lines[1]
+
+
+async def test_dragging_the_bar_goes_far_and_stays_consistent() -> None:
+    app = TimelineStage(numbered(5_000))
+    async with app.run_test(size=(60, 15)) as pilot:
+        await pilot.pause()
+        timeline = app.timeline
+        for share in (0.5, 0.1, 0.9):
+            timeline.scroll_to(y=timeline.max_scroll_y * share, animate=False, immediate=True)
+            await pilot.pause()
+            numbers = [int(line.split()[2]) for line in app.lines if "▌ message" in line]
+            assert numbers
+            assert abs(numbers[0] / 5_000 - share) < 0.1
+            assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+async def test_the_cursor_presses_markers_and_opens_blocks() -> None:
+    app = TimelineStage(conversation())
+    async with app.run_test(size=(100, 50)) as pilot:
+        await pilot.pause()
+        await pilot.press("home", "enter")
+        await pilot.press("j", "j", "j")
+        await pilot.pause()
+        assert "Then change." not in app.text
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "Then change." in app.text
+        await pilot.press("j", "enter")
+        await pilot.pause()
+        assert "line 19" in app.text
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "line 19" not in app.text
+        await pilot.press("G")
+        await pilot.press("k", "k", "k", "enter")
+        await pilot.press("j", "enter")
+        await pilot.pause()
+    assert [type(message) for message in app.pressed] == [
+        Timeline.CheckpointPressed,
+        Timeline.ArchivePressed,
+        Timeline.CompactionPressed,
+    ]
+
+
+async def test_a_click_on_a_marker_presses_it_and_the_pointer_names_the_deed() -> None:
+    app = TimelineStage(conversation())
+    async with app.run_test(size=(100, 50)) as pilot:
+        await pilot.pause()
+        row = next(y for y, line in enumerate(app.lines) if "◇ 0" in line)
+        await pilot.hover(Timeline, offset=(20, row))
+        await pilot.pause()
+        assert "go back here" in app.lines[row]
+        await pilot.click(Timeline, offset=(20, row))
+        await pilot.pause()
+        row = next(y for y, line in enumerate(app.lines) if "read_file" in line)
+        await pilot.click(Timeline, offset=(20, row))
+        await pilot.pause()
+        assert "line 19" in app.text
+    assert isinstance(app.pressed[0], Timeline.CheckpointPressed)
+    assert app.pressed[0].checkpoint == 0
+    assert len(app.pressed) == 1
+
+
+async def test_all_blocks_open_and_fold_at_once() -> None:
+    app = TimelineStage(conversation())
+    async with app.run_test(size=(100, 80)) as pilot:
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        assert "line 19" in app.text
+        assert "Then change." in app.text
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        assert "line 19" not in app.text
+
+
+async def test_prompts_are_jumped_between_and_blocks_copied() -> None:
+    records = [AssistantMessage("text " * 50), UserMessage("one"), AssistantMessage("t " * 800)]
+    app = TimelineStage([*records, UserMessage("two"), AssistantMessage("end " * 200)])
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("end", "left_square_bracket", "y")
+        assert app.clipboard == "two"
+        await pilot.press("left_square_bracket", "y")
+        assert app.clipboard == "one"
+        await pilot.press("right_square_bracket", "y")
+        assert app.clipboard == "two"
+
+
+async def test_a_block_taller_than_the_screen_is_read_through() -> None:
+    text = "\n\n".join(f"paragraph {number}" for number in range(60))
+    app = TimelineStage([UserMessage("before"), AssistantMessage(text), UserMessage("after")])
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("home", "j")
+        seen = ""
+        for _ in range(40):
+            await pilot.pause()
+            seen += app.text
+            await pilot.press("j")
+        assert all(f"paragraph {number}\n" in seen + "\n" for number in range(60))
+
+
+async def test_markup_and_escapes_in_a_session_are_only_text() -> None:
+    app = TimelineStage([UserMessage("[@click=app.quit]x[/] \x1b[31mred\x1b]0;t\x07")])
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.pause()
+        assert "[@click=app.quit]x[/] ␛[31mred␛]0;t␇" in app.text
+
+
+async def test_streamed_code_gets_its_colours_when_the_language_is_there() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 12)) as pilot:
+        app.timeline.stream_text("```python\ndef f(): pass\n```\n")
+        for _ in range(50):
+            await pilot.pause(0.05)
+            row = next(y for y, line in enumerate(app.lines) if "def f" in line)
+            styles = {segment.text: segment.style for segment in app.timeline._painted[row]}
+            if "def" in styles:
+                break
+        assert "def" in styles
+
+
+async def test_nothing_is_shown_of_nothing() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("j", "k", "enter", "y", "pagedown", "pageup", "home", "end", "ctrl+o")
+        await pilot.press("left_square_bracket", "right_square_bracket")
+        app.timeline.clear()
+        app.timeline.go_to_record(5)
+        await pilot.pause()
+        assert app.text.strip() == ""

@@ -1,0 +1,196 @@
+"""Markdown looks the same however it was cut into chunks, fits its width, and is only text."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from agent_tui.ui.palette import read_palette
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.inline import style_inline
+from agent_tui.ui.renderers.languages import Languages
+from agent_tui.ui.renderers.lines import Line, break_line, crop_text, finish_row, wrap_text
+from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
+from agent_tui.ui.theme import DARK
+
+PALETTE = read_palette(DARK.to_color_system().generate() | DARK.variables)
+LANGUAGES = Languages()
+LANGUAGES.find("python")
+LANGUAGES.load_missing()
+
+DOCUMENT = """# Plan
+
+Two **problems** in `parser.py`, see [the lexer](https://example.org/x).
+And a second line of the paragraph.
+
+1. first
+   - nested *item*
+
+   more of the first
+2. second
+- [x] done
+
+```python
+def f():
+    '''long
+    string'''
+    return 1
+```
+
+> quoted
+> twice
+
+| Name | Size |
+|:-----|-----:|
+| a    | 1    |
+| 日本 | 22   |
+
+---
+Title
+=====
+last
+"""
+
+
+def canvas(width: int = 60) -> Canvas:
+    return Canvas(width, PALETTE, LANGUAGES)
+
+
+def texts(lines: list[Line]) -> list[str]:
+    return ["".join(segment.text for segment in line).rstrip() for line in lines]
+
+
+def draw(text: str, width: int = 60) -> list[str]:
+    return texts(draw_markdown(text, canvas(width)))
+
+
+def stream(chunks: list[str], width: int = 60) -> list[Line]:
+    writer = MarkdownWriter(canvas(width))
+    for chunk in chunks:
+        before = list(writer.lines)
+        writer.feed(chunk)
+        writer.preview()
+        assert writer.lines[: len(before)] == before
+    return writer.finish()
+
+
+def test_a_document_is_drawn() -> None:
+    assert draw(DOCUMENT) == [
+        "Plan",
+        "",
+        "Two problems in parser.py, see the lexer",
+        "(https://example.org/x).",
+        "And a second line of the paragraph.",
+        "",
+        "1. first",
+        "   ◦ nested item",
+        "",
+        "   more of the first",
+        "2. second",
+        "☑ done",
+        "",
+        " python",
+        " def f():",
+        "     '''long",
+        "     string'''",
+        "     return 1",
+        "",
+        "▎ quoted",
+        "▎ twice",
+        "",
+        "Name │ Size",
+        "─────┼─────",
+        "a    │    1",
+        "日本 │   22",
+        "",
+        "─" * 60,
+        "",
+        "Title",
+        "",
+        "last",
+    ]
+
+
+def test_every_chunking_looks_the_same() -> None:
+    whole = draw_markdown(DOCUMENT, canvas())
+    for size in (1, 2, 3, 7, 50):
+        chunks = [DOCUMENT[start : start + size] for start in range(0, len(DOCUMENT), size)]
+        assert stream(chunks) == whole
+
+
+PIECES = st.sampled_from(
+    ["# ", "- ", "1. ", "> ", "```", "```py\n", "|", "|---|", "\n", "\n\n", "  ", "    ", "**", "`",
+     "*", "_", "word ", "日本", "[a](b)", "---", "===", "\\", "~~", "<br>", "https://x.y/z "]
+)  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(st.lists(PIECES, max_size=40), st.integers(12, 70))
+def test_any_text_streams_as_it_reloads_and_fits(pieces: list[str], width: int) -> None:
+    lines = stream(pieces, width)
+    assert lines == draw_markdown("".join(pieces), canvas(width))
+    for line in lines:
+        row = finish_row(line, width, PALETTE.base)
+        assert sum(cell_len(segment.text) for segment in row) == width
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a **b** *c* `d` ~~e~~", "a b c d e"),
+        ("snake_case_name stays", "snake_case_name stays"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("**open", "**open"),
+        ("\\*no\\*", "*no*"),
+        ("`` a`b ``", "a`b"),
+        ("[text](https://a.b/c_(d))", "text (https://a.b/c_(d))"),
+        ("a &lt; b", "a < b"),
+        ("[@click=app.quit]x[/]", "[@click=app.quit]x[/]"),
+    ],
+)
+def test_marks_inside_a_line(text: str, shown: str) -> None:
+    assert "".join(piece.text for piece in style_inline(text, PALETTE.text, PALETTE)) == shown
+
+
+def test_emphasis_has_its_style() -> None:
+    pieces = style_inline("**a *b* c**", PALETTE.text, PALETTE)
+    styles = {piece.text: piece.style for piece in pieces}
+    outer, inner = styles["a "], styles["b"]
+    assert outer is not None
+    assert inner is not None
+    assert (outer.bold, bool(outer.italic)) == (True, False)
+    assert (inner.bold, inner.italic) == (True, True)
+
+
+def test_no_control_sequence_passes_the_choke_point() -> None:
+    row = finish_row(
+        [*style_inline("a\x1b[31mb\x00\x9b\u202e", PALETTE.text, PALETTE)], 40, PALETTE.base
+    )
+    text = "".join(segment.text for segment in row)
+    assert text.isprintable()
+    assert text.rstrip() == "a␛[31mb␀<U+009B><U+202E>"
+
+
+@given(st.text(alphabet="ab 日本é\u200d👩", max_size=60), st.integers(2, 20))
+def test_wrapping_loses_only_spaces_and_fits(text: str, width: int) -> None:
+    rows = [text[start:end] for start, end in break_line(text, width)]
+    assert "".join(rows).replace(" ", "") == text.replace(" ", "")
+    if "\u200d" not in text:
+        assert all(cell_len(row) <= width for row in rows)
+
+
+def test_words_stay_whole_where_they_can() -> None:
+    assert wrap_text("the quick brown fox\njumps", 10) == ["the quick", "brown fox", "jumps"]
+
+
+def test_a_cropped_text_says_so() -> None:
+    assert crop_text("abcdef", 4) == "abc…"
+    assert crop_text("日本語", 4) == "日…"
+    assert crop_text("abc", 3) == "abc"
+
+
+def test_a_giant_line_does_not_stay_open() -> None:
+    writer = MarkdownWriter(canvas())
+    for _ in range(2_000):
+        writer.feed("word word word ")
+    assert len(writer.preview()) < 120

@@ -1,0 +1,288 @@
+"""What is shown while it happens is what is shown when the log is read again."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_tui.core.events import (
+    ApprovalAnswer,
+    ApprovalAnswered,
+    ApprovalRequest,
+    ApprovalRequested,
+    CheckpointMade,
+    CompactionBegan,
+    CompactionDelta,
+    CompactionFinished,
+    Event,
+    Failed,
+    PromptJoined,
+    Reverted,
+    StatusChanged,
+    StepBegan,
+    StepInterrupted,
+    StepRetried,
+    TextDelta,
+    ThinkDelta,
+    ToolCallBegan,
+    ToolCallDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnBegan,
+    TurnEnd,
+    TurnFinished,
+)
+from agent_tui.core.messages import (
+    CommandDisplay,
+    DiffDisplay,
+    TextPart,
+    ThinkPart,
+    ToolCall,
+    ToolResult,
+)
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    Record,
+    Stamp,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.core.summary import CompactionReport, RotationReport
+from agent_tui.core.usage import Gauge, Usage
+from agent_tui.ui.blocks import CheckpointBlock, CompactionBlock, NoticeBlock, ToolBlock, UserBlock
+from agent_tui.ui.wire_view import WireView
+from tests.ui.timeline_stage import DIFF, TimelineStage
+
+READ = ToolCall("a", "read_file", '{"path": "x.py"}')
+EDIT = ToolCall("b", "edit_file", '{"path": "x.py", "old": "1", "new": "2"}')
+TEST = ToolCall("c", "run_command", '{"command": "make test"}')
+ANSWER = (
+    "# Done\n\nIt **works**:\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
+    "| a | b |\n|---|---|\n| 1 | 2 |"
+)
+
+
+class Listener:
+    """Writes down what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def turn_began(self, turn: int) -> None:
+        self.heard.append(f"turn {turn}")
+
+    def step_began(self, step: int) -> None:
+        self.heard.append(f"step {step}")
+
+    def step_retried(self, event: StepRetried) -> None:
+        self.heard.append(f"retry {event.attempt}")
+
+    def turn_finished(self, end: TurnEnd, steps: int) -> None:
+        self.heard.append(f"end {end}")
+
+    def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
+        self.heard.append(f"tokens {gauge.tokens}")
+
+    def approval_requested(self, request: ApprovalRequest) -> None:
+        self.heard.append(f"asks {request.title}")
+
+    def approval_answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:
+        self.heard.append(f"answered {answer.decision}")
+
+    def compaction_began(self, trigger: str, tokens: int) -> None:
+        self.heard.append(f"compacts {tokens}")
+
+    def compaction_streamed(self, text: str) -> None:
+        self.heard.append(text)
+
+    def compaction_finished(self, report: CompactionReport | None, reason: str) -> None:
+        self.heard.append(f"compacted {report is not None}")
+
+    def reverted(self, report: RotationReport) -> None:
+        self.heard.append(f"reverted {report.reason}")
+
+
+def chopped(text: str, size: int = 5) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def written(index: int, call: ToolCall) -> list[Event]:
+    deltas = [ToolCallDelta(index, piece) for piece in chopped(call.arguments)]
+    return [ToolCallBegan(index, call.id, call.name), *deltas]
+
+
+LIVE: list[Event] = [
+    CheckpointMade(0, 1, 0),
+    TurnBegan(1, "Please fix it."),
+    CheckpointMade(1, 1, 1),
+    StepBegan(1),
+    *[ThinkDelta(piece) for piece in chopped("I should look first.\nThen act.")],
+    *[TextDelta(piece) for piece in chopped("Looking at both.")],
+    *written(0, READ),
+    *written(1, EDIT),
+    StatusChanged(Gauge(1_000, 10_000, 8_000, estimated=False), Usage(900, 100)),
+    ToolStarted(READ),
+    ApprovalRequested(ApprovalRequest("r", EDIT, "Edit x.py", DiffDisplay("x.py", DIFF))),
+    ApprovalAnswered(
+        ApprovalRequest("r", EDIT, "Edit x.py", DiffDisplay("x.py", DIFF)), ApprovalAnswer("once")
+    ),
+    ToolStarted(EDIT),
+    ToolFinished(EDIT, ToolResult("Edited", display=DiffDisplay("x.py", DIFF))),
+    ToolFinished(READ, ToolResult("\n".join(f"line {number}" for number in range(20)))),
+    CheckpointMade(2, 1, 2),
+    StepBegan(2),
+    *written(0, TEST),
+    ToolStarted(TEST),
+    ToolFinished(
+        TEST, ToolResult("boom", is_error=True, display=CommandDisplay("make test", "", 2))
+    ),
+    PromptJoined("And be quick."),
+    CheckpointMade(3, 1, 3),
+    StepBegan(3),
+    *[TextDelta(piece) for piece in chopped(ANSWER)],
+    TurnFinished(1, "done", 3),
+]
+
+
+def recorded(at: str) -> list[Record]:
+    stamp = Stamp("u", None, at)
+    looking = (ThinkPart("I should look first.\nThen act."), TextPart("Looking at both."))
+    return [
+        Checkpoint(0, 1, 0, stamp),
+        UserMessage("Please fix it.", "human", 1),
+        Checkpoint(1, 1, 1, stamp),
+        AssistantMessage(looking, (READ, EDIT)),
+        UsageRecord(1_000),
+        ToolMessage("b", "Edited", display=DiffDisplay("x.py", DIFF)),
+        ToolMessage("a", "\n".join(f"line {number}" for number in range(20))),
+        Checkpoint(2, 1, 2, stamp),
+        AssistantMessage("", (TEST,)),
+        ToolMessage("c", "boom", is_error=True, display=CommandDisplay("make test", "", 2)),
+        UserMessage("And be quick.", "steer", 1),
+        Checkpoint(3, 1, 3, stamp),
+        AssistantMessage(ANSWER),
+    ]
+
+
+@pytest.mark.parametrize("size", [(100, 70), (44, 120)])
+async def test_live_and_reloaded_look_the_same(size: tuple[int, int]) -> None:
+    app = TimelineStage()
+    async with app.run_test(size=size) as pilot:
+        view = WireView(app.timeline, Listener())
+        for number, event in enumerate(LIVE):
+            view.handle(event)
+            if number % 9 == 0:
+                await pilot.pause(0.04)
+        await pilot.pause(0.3)
+        live = app.lines
+        first = app.timeline.block(0)
+        assert isinstance(first, CheckpointBlock)
+        app.timeline.load(recorded(first.at))
+        await pilot.pause(0.3)
+        assert app.lines == live
+
+
+async def test_settling_changes_nothing_on_the_screen() -> None:
+    records: list[Record] = []
+    app = TimelineStage(records)
+    async with app.run_test(size=(90, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        for event in LIVE:
+            view.handle(event)
+        await pilot.pause(0.3)
+        first = app.timeline.block(0)
+        assert isinstance(first, CheckpointBlock)
+        at_end = app.lines
+        records += recorded(first.at)
+        app.timeline.settle()
+        await pilot.pause(0.1)
+        assert app.lines == at_end
+        assert app.timeline.at_end
+        app.timeline.append(NoticeBlock("later"))
+        await pilot.pause()
+        assert "later" in app.text
+
+
+async def test_what_is_not_conversation_goes_to_the_listener() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)):
+        listener = Listener()
+        view = WireView(app.timeline, listener)
+        report = CompactionReport("auto", "last-messages", 9_000, 2_000, 2, 7, 1, 4)
+        events: list[Event] = [
+            StepRetried(2, 0.5, "timeout"),
+            CompactionBegan("auto", 9_000),
+            CompactionDelta("sum"),
+            CompactionFinished(report),
+            Reverted(RotationReport("user", 1)),
+        ]
+        for event in [*LIVE[:4], *events]:
+            view.handle(event)
+        assert listener.heard == [
+            "turn 1", "step 1", "retry 2", "compacts 9000", "sum", "compacted True",
+            "reverted user",
+        ]  # fmt: skip
+
+
+async def test_a_compaction_is_announced_then_told() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)):
+        view = WireView(app.timeline, Listener())
+        view.handle(CompactionBegan("manual", 9_000))
+        assert app.timeline.block(0) == CompactionBlock("manual", 0, 9_000, 0)
+        view.handle(CompactionFinished(None, "It would not be smaller."))
+        assert app.timeline.block(0) == NoticeBlock("It would not be smaller.")
+
+
+async def test_an_interrupted_step_drops_calls_that_never_were() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        for event in [TextDelta("Let me"), *written(0, READ)[:2], StepInterrupted("cancelled")]:
+            view.handle(event)
+        view.handle(TurnFinished(1, "cancelled", 1))
+        await pilot.pause(0.1)
+        assert "Let me" in app.text
+        assert "Interrupted" in app.text
+        assert "read_file" not in app.text
+
+
+async def test_a_call_shows_its_arguments_as_they_are_written() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        for event in written(0, READ)[:-1]:
+            view.handle(event)
+        await pilot.pause(0.1)
+        assert "x.p" in app.text
+        view.handle(ToolStarted(READ))
+        block = app.timeline.block(0)
+        assert isinstance(block, ToolBlock)
+        assert (block.state, block.arguments) == ("running", READ.arguments)
+        await pilot.pause(0.1)
+        assert "running" in app.text
+
+
+async def test_a_queued_prompt_moves_to_where_it_was_read() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)):
+        view = WireView(app.timeline, Listener())
+        view.handle(TurnBegan(1, "go"))
+        view.queue_prompt("faster")
+        view.handle(ToolCallBegan(0, "a", "read_file"))
+        view.handle(ToolFinished(READ, ToolResult("ok")))
+        view.handle(PromptJoined("faster"))
+        blocks = [app.timeline.block(index) for index in range(3)]
+        assert blocks[0] == UserBlock("go")
+        assert isinstance(blocks[1], ToolBlock)
+        assert blocks[1].state == "ok"
+        assert blocks[2] == UserBlock("faster", "steer")
+
+
+async def test_a_failure_is_shown_in_words() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        WireView(app.timeline, Listener()).handle(Failed("The server at x refused."))
+        await pilot.pause()
+        assert "✗ The server at x refused." in app.text
