@@ -90,9 +90,10 @@ def _fixed(
     system_prompt: str, tools: Sequence[ToolSchema], counter: TokenCounter
 ) -> Iterator[tuple[str, str, int]]:
     parts = _PROJECT_FILE.split(system_prompt)
-    yield SYSTEM, "", counter.count_text(parts[0])
-    for path, text in zip(parts[1::2], parts[2::2], strict=True):
-        yield PROJECT, path, counter.count_text(text)
+    of_files = [counter.count_text(text) for text in parts[2::2]]
+    yield SYSTEM, "", counter.count_text(system_prompt) - sum(of_files)
+    for path, tokens in zip(parts[1::2], of_files, strict=True):
+        yield PROJECT, path, tokens
     for tool in tools:
         yield TOOLS, tool.name, counter.count_tool(tool)
 
@@ -127,7 +128,8 @@ def _of_message(
 def _scaled(piles: dict[tuple[str, str], _Pile], total: int) -> tuple[Share, ...]:
     """Shares of the piles, scaled to the total within reason; the rest is not accounted for."""
     counted = sum(pile.tokens for pile in piles.values())
-    scale = min(total / counted, MAX_SCALE) if counted and total else 1.0
+    near = abs(total - counted) <= max(16, counted // 100)
+    scale = 1.0 if near or not (counted and total) else min(total / counted, MAX_SCALE)
     shares = [
         Share(
             kind,

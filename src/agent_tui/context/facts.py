@@ -219,7 +219,8 @@ def _sentences(text: str, cue: re.Pattern[str]) -> Iterator[str]:
             continue
         for sentence in _SENTENCE.split(line):
             sentence = sentence.strip(" \t-*#>|")
-            if 12 <= len(sentence) <= _LONGEST_LINE and cue.search(sentence):
+            whole = 12 <= len(sentence) <= _LONGEST_LINE and not sentence.endswith(":")
+            if whole and cue.search(sentence):
                 yield sentence
 
 

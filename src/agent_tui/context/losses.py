@@ -22,6 +22,7 @@ _ENOUGH = 0.6
 _ENOUGH_OF_MANY, _MANY_WORDS = 0.5, 30
 _NEXT_OF_MESSAGE = 0.7
 _SOLVED = 0.35
+_WHOLE_REQUEST_WORDS = 7
 _KEPT_CHARS = 400_000
 _PLAIN_NAME_LIST = (
     "index.ts index.js index.html index.tsx __init__.py readme.md main.py main.ts mod.rs lib.rs"
@@ -173,7 +174,7 @@ def _weigh(candidate: _Candidate, last: int) -> float:
         weight *= _SOLVED
     if fact.kind == "request":
         words = len(content_words(fact.whole.casefold()))
-        weight *= min(1.0, 0.2 + 0.1 * words)
+        weight *= min(1.0, words / _WHOLE_REQUEST_WORDS)
         if fact.whole.rstrip().endswith("?") or _QUESTION.match(fact.whole):
             weight *= 0.8
     return weight

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import pytest
+
+from agent_tui.context.context import Context
+from agent_tui.context.tokens import TokenCounter
+from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
+from agent_tui.core.usage import Usage
+from agent_tui.providers.base import ToolSchema
+from agent_tui.sessions.store import SessionStore
+from tests.context.conftest import add_turn
+
+
+def counted(context: Context) -> int:
+    counts = context.counter.count_messages(context.history)
+    return context.overhead_tokens + sum(counts)
+
+
+async def test_a_context_holds_nothing_until_it_is_restored(talk: Context) -> None:
+    fresh = Context(talk.log, talk.counter)
+    assert (fresh.history, fresh.token_count) == ((), 0)
+    assert await fresh.restore()
+    assert len(fresh.history) == 24
+
+
+async def test_restore_refuses_a_context_that_holds_messages(talk: Context) -> None:
+    with pytest.raises(ContextNotEmpty, match="already holds 24 messages"):
+        await talk.restore()
+
+
+async def test_reverting_to_an_unknown_checkpoint_names_those_there_are(talk: Context) -> None:
+    with pytest.raises(UnknownCheckpoint, match=r"no checkpoint 99 .* 4, 5"):
+        await talk.revert_to(99)
+    assert len(talk.history) == 24
+
+
+async def test_checkpoints_are_numbered_on_and_revert_takes_their_turns_back(talk: Context) -> None:
+    assert talk.n_checkpoints == 6
+    assert await talk.revert_to(4) == 1
+    assert len(talk.history) == 16
+    assert await talk.checkpoint(5, 0) == 4
+
+
+async def test_clear_keeps_the_system_prompt_only(talk: Context) -> None:
+    await talk.clear()
+    assert talk.history == ()
+    assert talk.system_prompt == "You are a careful agent."
+    assert talk.token_count == talk.overhead_tokens
+
+
+async def test_without_a_providers_word_everything_is_counted(talk: Context) -> None:
+    assert talk.estimated
+    assert talk.token_count == counted(talk)
+
+
+async def test_the_providers_count_is_taken_and_what_came_since_is_added(talk: Context) -> None:
+    await talk.update_token_count(5_000, Usage(4_000, 1_000))
+    assert (talk.token_count, talk.estimated) == (5_000, False)
+    message = UserMessage("and one more thing", "human", 7)
+    await talk.append(message)
+    assert talk.token_count == 5_000 + talk.counter.count_message(message)
+    assert talk.estimated
+
+
+async def test_the_count_is_right_at_once_after_revert_undo_and_resume(
+    talk: Context, store: SessionStore
+) -> None:
+    await talk.update_token_count(5_000, Usage(4_000, 1_000))
+    await add_turn(talk, 7)
+    await talk.update_token_count(6_000, Usage(5_000, 1_000))
+    archive = await talk.revert_to(6)
+    assert (talk.token_count, talk.estimated) == (5_000, False)
+    await talk.restore_archive(archive, "undo")
+    assert (talk.token_count, talk.estimated) == (6_000, False)
+    await talk.log.close()
+    again = Context(await store.open("session"), talk.counter)
+    await again.restore()
+    assert (again.token_count, again.estimated) == (6_000, False)
+    await again.log.close()
+
+
+async def test_results_behind_a_usage_cost_themselves_only(context: Context) -> None:
+    call = ToolCall("c", "read_file", "{}")
+    result = ToolMessage("c", "what the file holds")
+    await context.append(UserMessage("go", "human"), AssistantMessage("", (call,)))
+    await context.update_token_count(1_000)
+    await context.append(result)
+    assert context.token_count == 1_000 + context.counter.count_message(result)
+
+
+async def test_a_call_without_a_result_is_sent_with_one_and_counted_with_it(
+    context: Context,
+) -> None:
+    call = ToolCall("c", "read_file", "{}")
+    await context.append(UserMessage("go", "human"), AssistantMessage("", (call,)))
+    assert isinstance(context.history[-1], ToolMessage)
+    assert context.history[-1].interrupted
+    await context.update_token_count(1_000)
+    assert context.token_count == 1_000 + context.counter.count_message(context.history[-1])
+
+
+async def test_tools_take_room_too(context: Context) -> None:
+    before = context.token_count
+    context.tools = (ToolSchema("read_file", "Reads a file.", {"type": "object"}),)
+    assert context.token_count == before + context.counter.count_tools(context.tools)
+
+
+async def test_the_gauge_knows_where_compaction_will_fire(talk: Context) -> None:
+    gauge = talk.gauge(8_000)
+    assert (gauge.tokens, gauge.window, gauge.trigger_at) == (talk.token_count, 8_000, 6_000)
+    assert gauge.estimated
+
+
+async def test_a_long_history_is_counted_roughly_until_it_was_counted_in_a_thread(
+    context: Context,
+) -> None:
+    context.counter = context.tokens.counter = TokenCounter("gpt-4o")
+    await context.append(*(UserMessage(f"{n} word " * 50, "human") for n in range(300)))
+    context.counter.warm()
+    rough = context.token_count
+    exact = counted(context)
+    assert rough != exact
+    context.warm()
+    context.use_warm_counts()
+    assert context.token_count == exact

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_tui.context.diff import find_losses, view_past
+from agent_tui.context.tokens import TokenCounter
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.summary import Loss
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "pi"
+
+
+def user(text: str) -> UserMessage:
+    return UserMessage(text, "human")
+
+
+def ran(number: int, command: str, output: str, *, failed: bool = False) -> list[Message]:
+    call = ToolCall(f"c{number}", "run_command", f'{{"command": "{command}"}}')
+    return [AssistantMessage("", (call,)), ToolMessage(call.id, output, is_error=failed)]
+
+
+def named(losses: tuple[Loss, ...], kind: str) -> list[str]:
+    return [loss.text for loss in losses if loss.kind == kind]
+
+
+def test_what_the_summary_does_not_mention_is_a_loss() -> None:
+    messages = [
+        user("Never touch the billing tables. See https://example.org/spec for details."),
+        AssistantMessage(
+            "It took 340 ms before.",
+            (ToolCall("e", "edit_file", '{"path": "src/billing.py"}'),),
+        ),
+        *ran(1, "make deploy", "ValueError: no region"),
+    ]
+    losses = find_losses(messages, "Nothing of note.")
+    assert {loss.kind for loss in losses} == {
+        "request", "url", "file", "command", "error", "number",
+    }  # fmt: skip
+    assert named(losses, "file") == ["src/billing.py"]
+    assert named(losses, "command") == ["make deploy"]
+    assert named(losses, "error") == ["ValueError: no region"]
+    assert named(losses, "number") == ["340 ms"]
+
+
+def test_what_is_mentioned_or_kept_is_no_loss() -> None:
+    messages = [
+        user("Please port the colour parser to the new tokenizer module."),
+        AssistantMessage("", (ToolCall("e", "edit_file", '{"path": "/w/src/colour.py"}'),)),
+        *ran(1, "make check 2>&1 | tail -5", "ok"),
+    ]
+    assert find_losses(messages, "Ported the colour parser to the new tokenizer module; "
+                       "`make check` passes; changed colour.py.") == ()  # fmt: skip
+    kept = "port the colour parser to the new tokenizer module, colour.py, make check"
+    assert find_losses(messages, "", kept) == ()
+
+
+def test_an_error_that_was_solved_weighs_less_than_one_that_stands() -> None:
+    messages = [
+        *ran(1, "make check", "ValueError: bad colour in theme"),
+        *ran(2, "make check", "all good"),
+        *ran(3, "make docs", "KeyError: missing anchor in index"),
+    ]
+    solved, standing = 0.0, 0.0
+    for loss in find_losses(messages, ""):
+        if loss.text.startswith("ValueError"):
+            solved = loss.weight
+        elif loss.text.startswith("KeyError"):
+            standing = loss.weight
+    assert 0 < solved < standing / 2
+
+
+def test_commands_that_only_look_are_not_reported() -> None:
+    messages = ran(1, "cd /w && ls -la && git status && grep -n 'a && b' x.py", "x")
+    assert named(find_losses(messages, ""), "command") == []
+
+
+def test_small_talk_weighs_less_than_a_request() -> None:
+    messages = [user("ok, nice"), user("Rename the settings module and update every import of it.")]
+    losses = find_losses(messages, "")
+    assert losses[0].message == 1
+    assert all(loss.weight < losses[0].weight / 2 for loss in losses[1:] if loss.message == 0)
+
+
+def test_chinese_requests_are_found_and_found_to_be_mentioned() -> None:
+    messages = [user("请不要修改队列的存储格式,否则旧版本无法回滚。")]
+    assert find_losses(messages, "整理了调度逻辑。")
+    assert find_losses(messages, "约定:不要修改队列的存储格式,否则旧版本无法回滚。") == ()
+
+
+def test_one_message_does_not_fill_the_top_of_the_report() -> None:
+    flood = user(
+        "\n".join(f"You must never remove rule number {n} of the house." for n in range(9))
+    )
+    losses = find_losses([flood, user("Write the changelog entry for the new parser.")], "")
+    assert 1 in [loss.message for loss in losses[:2]]
+
+
+def test_losses_point_into_the_old_context() -> None:
+    losses = find_losses([user("Rename the settings module everywhere.")], "", indices=[41])
+    assert [loss.message for loss in losses] == [41]
+
+
+_VOCABULARY = (
+    "never use src/a.py https://h.org/x 12 ms Error: must keep the 请不要修改 parser port 8080 . ?"
+)
+WORDS = st.sampled_from([*_VOCABULARY.split(" "), "\n"])
+MESSAGES = st.lists(
+    st.one_of(
+        st.lists(WORDS, max_size=20).map(lambda words: user(" ".join(words))),
+        st.lists(WORDS, max_size=20).map(lambda words: AssistantMessage(" ".join(words))),
+        st.text(max_size=200).map(lambda text: ToolMessage("c", text, is_error=True)),
+    ),
+    max_size=12,
+)
+
+
+@given(MESSAGES, st.text(max_size=100))
+def test_the_report_is_the_same_every_time_and_worst_first(
+    messages: list[Message], summary: str
+) -> None:
+    losses = find_losses(messages, summary)
+    assert losses == find_losses(messages, summary)
+    weights = [loss.weight for loss in losses]
+    assert weights == sorted(weights, reverse=True)
+    assert all(0 <= loss.message < len(messages) for loss in losses)
+
+
+@given(MESSAGES)
+def test_a_summary_that_says_everything_loses_nothing_but_spelling(messages: list[Message]) -> None:
+    everything = "\n".join(str(message.content) for message in messages)
+    assert len(find_losses(messages, everything)) <= len(find_losses(messages, ""))
+
+
+REVIEWED = {
+    1: [
+        "request: slight steering: why does unsubscribe clear the event listeners? i would a",
+        "request: this plan must be written in such a way, that you can starta  new session,",
+        "request: AgentSession looks like a good idea, can we put more stuff into that? what",
+        "decision: I want you to do a deep analysis, then provide me with a plan on how to un",
+        "decision: then it needs to have work packages in the best order to implement them, w",
+        "decision: for tui-renderer (which is a misnomer imo, should be interactive-mode or s",
+        "decision: The pattern is: getters are cheap reads, setters are methods because they ",
+        "request: ok, this looks amazing, start implementing",
+        "number: 69 lines",
+        "file: messages.ts",
+    ],
+    2: [
+        "request: i actually want you to: - copy the tui components to modes/interactive, so",
+        "request: same for queued messages? isn't that shit in agent session? i have a feeli",
+        "decision: propose where each of these files should go.",
+        "request: you can look up the detailed history of this session in /Users/badlogic/.p",
+        "request: why would we track the file slash commands in the interactive mode? agent ",
+        "error: src/modes/interactive/interactive-mode.ts(2184,23): error TS7006: Paramete",
+        "file: tui-rendering.ts",
+        "request: ok, i hope i haven't lobotimized you by compacting",
+        "command: git checkout -- .",
+        "decision: Take AgentSession instead of individual params",
+    ],
+}
+"""What a reader found missing in the summaries that pi wrote, in the order of the report."""
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the real pi sessions are not here")
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_report_on_a_real_compaction_is_as_reviewed(number: int) -> None:
+    from agent_tui.importers.registry import import_session
+
+    session = import_session(SHARED / "before-compaction.jsonl")
+    made = session.compactions[number - 1]
+    view = view_past(made.before, made.after, TokenCounter().count_message)
+    lines = [f"{loss.kind}: {loss.text[:74]}" for loss in view.losses[: len(REVIEWED[number])]]
+    assert lines == REVIEWED[number]
