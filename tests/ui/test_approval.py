@@ -128,3 +128,18 @@ async def test_all_answers_stay_in_reach_on_a_small_terminal() -> None:
         await pilot.pause()
         for text in ("Allow once", "3 Reject", "4 Reject with", "What should the agent"):
             assert text in app.text
+
+
+@pytest.mark.parametrize("width", [40, 61, 80])
+async def test_not_one_character_of_a_long_command_is_cut_off(width: int) -> None:
+    command = "\n".join("".join(chr(97 + i % 26) for i in range(n, n + 97)) for n in range(30))
+    async with (app := ask(CommandDisplay(command))).run_test(size=(width, 20)) as pilot:
+        await wait_out_the_guard(pilot)
+        body = app.screen.query_one(ActionBody)
+        rows: dict[int, str] = {}
+        for _ in range(40):
+            top = round(body.scroll_y)
+            rows |= {top + y: body.render_line(y).text for y in range(body.size.height)}
+            await pilot.press("pagedown")
+        shown = "".join(row[3:].rstrip() for _, row in sorted(rows.items()))
+        assert shown == command.replace("\n", "")

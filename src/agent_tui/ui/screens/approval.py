@@ -89,7 +89,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="approval") as box:
-            box.border_title = Content(f" {reveal(self.request.call.name)} asks ")
+            box.border_title = Content(f"{reveal(self.request.call.name)} asks")
             yield Static(Content(first_line(reveal(self.request.title), 400)), id="approval-title")
             yield Static(self._facts(), id="approval-facts")
             yield self._body
@@ -99,6 +99,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
 
     def on_mount(self) -> None:
         self._word.display = False
+        says_the_same = self.request.title.strip() == self._action.text.strip()
+        self.query_one("#approval-title").display = not says_the_same
         self._options.cursor = _REJECT
         self._options.begin_guard()
 
@@ -115,7 +117,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         """Give the action the rows it needs, or all there are, and then also show its end."""
         rows = self._body.rows_at(self._body.scrollable_content_region.width)
         tail = self.query_one("#approval-tail", Static)
-        others = 2 + len(_OPTIONS) + self._word.display
+        title = self.query_one("#approval-title")
+        others = 1 + title.display + len(_OPTIONS) + self._word.display
         height = self.size.height
         free = max(2, (height if height < 20 else int(height * 0.9)) - 2 - others)
         is_cut = rows > free

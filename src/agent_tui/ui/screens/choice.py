@@ -54,7 +54,7 @@ class ChoiceScreen(ModalScreen[str]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="choice") as box:
-            box.border_title = Content(f" {first_line(self._title)} ")
+            box.border_title = Content(f"{first_line(self._title)}")
             yield self._rows
 
     def on_mount(self) -> None:

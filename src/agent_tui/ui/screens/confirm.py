@@ -39,7 +39,7 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="confirm") as box:
-            box.border_title = Content(f" {clean(self._question)} ")
+            box.border_title = Content(f"{clean(self._question)}")
             yield Static(Content(clean(self._consequence)))
             yield Rows(self._draw, count=2, choose_on_click=True)
 

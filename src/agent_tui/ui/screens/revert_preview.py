@@ -41,7 +41,7 @@ class RevertPreviewScreen(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="revert") as box:
-            box.border_title = Content(f" Back to checkpoint {self._preview.checkpoint}? ")
+            box.border_title = Content(f"Back to checkpoint {self._preview.checkpoint}?")
             yield Static(self._balance(), id="revert-balance")
             yield self._leaving
             yield Static(self._promise(), id="revert-promise")

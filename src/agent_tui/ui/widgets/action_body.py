@@ -81,6 +81,9 @@ class ActionBody(Rows, can_focus=True):
         super().on_resize()
 
     def draw_row(self, index: int, width: int) -> Content:
+        if width < self._folded_width:
+            # Nothing of an action may be cut off: fold again before the next frame.
+            self.call_later(self.rows_at, width)
         return self._folded[index]
 
     def _fold(self, width: int) -> Iterator[Content]:

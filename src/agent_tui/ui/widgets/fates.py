@@ -15,6 +15,7 @@ STYLES: dict[Fate, str] = {
 }
 PINNED = "◉"
 FATES: tuple[Fate, ...] = ("kept", "summarised", "dropped")
+_GOING_FIRST: tuple[Fate, ...] = ("dropped", "summarised", "kept")
 
 
 def draw_counts(view: CompactionView) -> Content:
@@ -32,26 +33,30 @@ def draw_counts(view: CompactionView) -> Content:
 def draw_balance(view: CompactionView, width: int, *, final: bool) -> Content:
     """Two bars on one scale, before over after, each with its tokens.
 
+    What no compaction touches (the system prompt, the tools) comes first in both.
+
     Args:
         view: both sides.
         width: cells to use.
         final: whether the summary is complete; until then the second bar still grows.
     """
     report = view.report
-    scale = max(report.tokens_before, report.tokens_after, 1)
     room = max(4, width - 32)
-    sums: dict[Fate, int] = dict.fromkeys(FATES, 0)
+    sums: dict[Fate, float] = dict.fromkeys(FATES, 0.0)
     for message in view.before:
         sums[message.fate] += message.tokens
-    total = max(1, sum(sums.values()))
-    ahead = [(sums[fate] / total * report.tokens_before, STYLES[fate]) for fate in FATES]
-    ahead.reverse()
-    kept = ahead[-1][0]
-    after = [(max(0.0, report.tokens_after - kept), STYLES["summarised"]), ahead[-1]]
+    counted = sum(sums.values())
+    shrink = min(1.0, report.tokens_before / counted) if counted else 1.0
+    always = report.tokens_before - counted * shrink
+    kept = sums["kept"] * shrink
+    summary = max(0.0, report.tokens_after - always - kept)
+    before = [(always, "$faint"), *((sums[fate] * shrink, STYLES[fate]) for fate in _GOING_FIRST)]
+    after = [(always, "$faint"), (summary, STYLES["summarised"]), (kept, STYLES["kept"])]
+    scale = max(report.tokens_before, report.tokens_after, 1)
     saved = f"  {format_percent(report.saved_share)} saved" if final else "  …"
     return Content.assemble(
         ("Before ", "$muted"),
-        _bar(ahead, scale, room),
+        _bar(before, scale, room),
         f" {format_tokens(report.tokens_before)}",
         ("\nAfter  ", "$muted"),
         _bar(after, scale, room),

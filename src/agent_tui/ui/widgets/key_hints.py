@@ -42,10 +42,12 @@ class KeyHints(Widget):
     def _offered(self) -> list[Binding]:
         screen = self.screen
         found: dict[str, Binding] = {}
-        for active in screen.active_bindings.values():
-            binding = active.binding
-            if active.node is screen and active.enabled and binding.show and binding.description:
-                found.setdefault(binding.action, binding)
+        # Not active_bindings: there a list's own Enter hides what the screen says of the key.
+        for bindings in screen._bindings.key_to_bindings.values():
+            for binding in bindings:
+                allowed = screen.check_action(binding.action.partition("(")[0], ())
+                if binding.show and binding.description and allowed:
+                    found.setdefault(binding.action, binding)
         return sorted(found.values(), key=lambda binding: _LAST.get(binding.action, 0))
 
     async def on_click(self, event: events.Click) -> None:

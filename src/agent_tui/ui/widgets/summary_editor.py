@@ -34,8 +34,8 @@ class SummaryEditor(Vertical):
         yield self._field
 
     def on_mount(self) -> None:
-        self.border_title = Content(" Summary ")
-        self.border_subtitle = Content(" Ctrl+S takes it · Esc leaves it ")
+        self.border_title = Content("Summary")
+        self.border_subtitle = Content("Ctrl+S takes it · Esc leaves it")
 
     @property
     def text(self) -> str:
