@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,7 @@ def _chat_parser() -> argparse.ArgumentParser:
 def _add_engine_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--demo", action="store_true", help="play the embedded scenario: no key, no network")
+    add("--scenario", type=Path, metavar="FILE", help="play another scenario than the embedded one")
     add("-m", "--model", default="", help="the model to ask")
     add("--cwd", type=Path, metavar="DIR", help="the workspace (default: this folder)")
 
@@ -84,7 +86,13 @@ def _launch(options: argparse.Namespace, **more: Any) -> Launch:
     from agent_tui.runtime.launch import Launch
 
     cwd = (options.cwd or Path.cwd()).absolute()
-    return Launch(cwd=cwd, demo=options.demo, model=options.model, **more)
+    return Launch(
+        cwd=cwd,
+        demo=options.demo or options.scenario is not None,
+        scenario=options.scenario,
+        model=options.model,
+        **more,
+    )
 
 
 def _chat(options: argparse.Namespace) -> int:
@@ -110,6 +118,8 @@ def _run_screen(launch: Launch) -> int:
         return _fail("the screen needs a terminal; use --print to run without one.", 2)
     # Collections while modules load cost 10 to 15 ms of the first frame; the app turns them on.
     gc.disable()
+    # A key waits for the next tick of the screen: at 60 a second that is half of its way back.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
     from agent_tui.ui.app import run_app
 
     return run_app(launch)

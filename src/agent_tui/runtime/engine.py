@@ -102,7 +102,7 @@ class Engine:
     def _assemble_demo(cls, launch: Launch, settings: Settings, store: SessionStore) -> Engine:
         from agent_tui.providers.scripted import Scripted, load_scenario
 
-        scenario = load_scenario()
+        scenario = load_scenario(launch.scenario)
         workspace = Path(tempfile.mkdtemp(prefix="agent-tui-demo-")) / "workspace"
         shutil.copytree(demo_folder() / "workspace", workspace)
         return cls(

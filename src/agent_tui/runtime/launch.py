@@ -13,16 +13,19 @@ class Launch:
     Attributes:
         cwd: the workspace.
         demo: play the embedded scenario instead of asking a real model.
+        scenario: a scenario file to play instead of the embedded one; implies ``demo``.
         model: a model name that wins over config and environment; empty for theirs.
         yolo: allow every action without asking.
         resume: a session id to open, or None for a new session.
         latest: open the newest session of the workspace.
         path: a log or session file to browse read-only.
         prompt: a first prompt to send as soon as the session is open.
+        pick: begin with the session list.
     """
 
     cwd: Path
     demo: bool = False
+    scenario: Path | None = None
     model: str = ""
     yolo: bool = False
     resume: str | None = None
