@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,6 @@ from agent_tui.sessions.archive import finished_archives
 from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability, SessionStore
-from agent_tui.sessions.writer import Job, Writer, _run_together, _settle_all
 from tests.faults.snapshot import LIVE, Snapshot
 
 D0, D1 = Durability.D0, Durability.D1
@@ -54,17 +54,17 @@ SMALL = Snapshot(
 TORN = Snapshot({**SMALL.files, LIVE: HISTORY + b'{"role":"user","conte'})
 
 
-class InlineWriter(Writer):
-    """Does each job at once, in the caller's thread: the same code, in a fixed order."""
+class SameThread(ThreadPoolExecutor):
+    """Runs what it is given at once, in the caller's thread: the same code, in a fixed order."""
 
-    def _submit(self, job: Job) -> None:
-        _settle_all([(job, outcome) for outcome in _run_together([job])])
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        fn(*args, **kwargs)
 
 
 def open_session(folder: Path) -> SessionLog:
     """Open the session in a folder as the store does, but for its thread."""
     store = SessionStore(folder.parent)
-    store._writer = InlineWriter()
+    store._writer._thread = SameThread()
     return store._open(folder, "")
 
 

@@ -35,6 +35,12 @@ class Ending:
     broken: list[str]
 
 
+def child_environment() -> dict[str, str]:
+    """The environment of a child process that runs a module of the harness."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    return {**os.environ, "PYTHONPATH": path}
+
+
 class Victim:
     """The process that forks victims; one for all of a layer's trials."""
 
@@ -42,13 +48,12 @@ class Victim:
         self.gate = scratch / "go"
         if not self.gate.exists():
             os.mkfifo(self.gate)
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.faults.victim", mutant],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env=environment,
+            env=child_environment(),
         )
 
     def __enter__(self) -> Victim:
