@@ -172,7 +172,7 @@ async def measure_preview(counter: TokenCounter, label: str) -> None:
 def measure_counting(counter: TokenCounter, label: str) -> None:
     """A new message costs the same however long the history is, and in proportion to its length."""
 
-    async def cost(history: int) -> float:
+    async def cost(history: int) -> tuple[float, float]:
         with tempfile.TemporaryDirectory() as folder:
             store = SessionStore(Path(folder))
             log = await store.create(SessionHeader("bench", "/w", "", "0"))
@@ -181,16 +181,20 @@ def measure_counting(counter: TokenCounter, label: str) -> None:
             if history:
                 await context.append(*conversation(history), durability=Durability.D0)
             await asyncio.to_thread(lambda: context.token_count)
-            times = []
+            times, steps = [], []
             for number in range(40):
                 await context.append(UserMessage(f"{number} word " * 100), durability=Durability.D0)
                 began = time.perf_counter()
                 assert context.token_count
                 times.append(time.perf_counter() - began)
+                began = time.perf_counter()
+                assert context.history
+                steps.append(time.perf_counter() - began)
             await context.log.close()
-            return statistics.median(times)
+            return statistics.median(times), statistics.median(steps)
 
-    small, large = asyncio.run(cost(100)), asyncio.run(cost(MESSAGES))
+    (small, _), (large, step) = asyncio.run(cost(100)), asyncio.run(cost(MESSAGES))
+    report(f"history for the next step after {MESSAGES:,}, {label}", step * 1e3, 1, "ms")
     report(f"count a new message of 200 words after {MESSAGES:,}, {label}", large * 1e3, 1, "ms")
     report(f"the same, against a history of 100, {label}", large / small, 2, "x")
     text = " ".join(samples()["english"].split() * 10)

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
 from agent_tui.context.context import Context
+from agent_tui.context.sent_history import SentHistory
 from agent_tui.context.tokens import TokenCounter
 from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
 from agent_tui.core.messages import ToolCall
-from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ToolSchema
+from agent_tui.sessions.replay import Entry, SessionState, repaired_messages
 from agent_tui.sessions.store import SessionStore
 from tests.context.conftest import add_turn
+from tests.context.test_context_selection import MESSAGES
 
 
 def counted(context: Context) -> int:
@@ -99,6 +103,16 @@ async def test_a_call_without_a_result_is_sent_with_one_and_counted_with_it(
     assert context.history[-1].interrupted
     await context.update_token_count(1_000)
     assert context.token_count == 1_000 + context.counter.count_message(context.history[-1])
+
+
+@given(MESSAGES)
+def test_history_is_the_same_whether_repaired_as_it_grows_or_at_once(
+    messages: list[Message],
+) -> None:
+    state, sent = SessionState(), SentHistory()
+    for number, message in enumerate(messages):
+        state.apply(Entry(message, number, 1))
+        assert sent.of(state) == tuple(repaired_messages(messages[: number + 1]))
 
 
 async def test_tools_take_room_too(context: Context) -> None:

@@ -29,6 +29,7 @@ from agent_tui.context.trigger import should_compact, trigger_at
 from agent_tui.core.errors import CompactionError, ProviderError
 from agent_tui.core.records import CompactionRecord, Message, UsageRecord, UserMessage
 from agent_tui.core.summary import CompactionReport, CompactionView
+from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.tail import LogMark
 
 __all__ = [
@@ -142,7 +143,7 @@ async def plan_compaction(
     mark = await context.log.mark()
     state = context.state
     known = context.tokens.known(state)
-    request = _Request(context, mark, known, trigger, focus, pins, workspace, window)
+    request = _Request(context, state, mark, known, trigger, focus, pins, workspace, window)
     plan = await asyncio.to_thread(request.plan, chosen)
     context.tokens.remember(state, plan.tokens, plan.parts.messages[-1])
     return plan
@@ -287,6 +288,7 @@ class _Request:
     """All that a plan is made from; ``plan`` runs in a thread."""
 
     context: Context
+    state: SessionState
     mark: LogMark
     known: list[int]
     trigger: str
@@ -296,14 +298,14 @@ class _Request:
     window: int
 
     def plan(self, strategy: Strategy) -> CompactionPlan:
-        parts = read_parts(self.context.state, self.mark.size)
+        parts = read_parts(self.state, self.mark.size)
         messages = messages_of(parts.messages)
         counter = self.context.counter
         tokens = self.known[: len(messages)]
         tokens += count_fresh(counter, messages[len(tokens) :])
         overhead = self.context.overhead_tokens
         counted = overhead + sum(tokens)
-        before = self.context.token_count if self.context.state.token_count else counted
+        before = self.context.token_count if self.state.token_count else counted
         window = self.window or max(before, counted)
         room = Room(messages, tokens, window)
         selection = select(room, strategy.keep(room), indices_of(self.pins, messages))
@@ -376,10 +378,19 @@ def _make_draft(
     plan: CompactionPlan, summary: str, retries: int, failure: str = ""
 ) -> CompactionDraft:
     fallback = plan.strategy is FALLBACK
+    plan = _with_exact_counts(plan)
     message = _summary_message(plan, summary, fallback=fallback)
     report = _report(plan, plan.counter.count_message(message), retries, fallback=fallback)
     view = _view(plan, message, report)
     return CompactionDraft(plan, summary.strip(), view, retries, failure, _refusal(summary, report))
+
+
+def _with_exact_counts(plan: CompactionPlan) -> CompactionPlan:
+    """What is kept is counted as well as can be: the new token count is made of it."""
+    tokens = list(plan.tokens)
+    for index in plan.selection.kept:
+        tokens[index] = plan.counter.count_message(plan.messages[index])
+    return replace(plan, tokens=tuple(tokens))
 
 
 def _refusal(summary: str, report: CompactionReport) -> str:

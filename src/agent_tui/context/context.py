@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agent_tui.context.attribution import attribute
-from agent_tui.context.message_tokens import MessageTokens, Place, messages_of
+from agent_tui.context.message_tokens import MessageTokens, messages_of
+from agent_tui.context.sent_history import SentHistory
 from agent_tui.context.tokens import TokenCounter
 from agent_tui.context.trigger import DEFAULT_RATIO, DEFAULT_RESERVED, trigger_at
 from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
@@ -45,7 +46,7 @@ class Context:
         self.counter = counter
         self.tools = tuple(tools)
         self._holds = False
-        self._history: tuple[Place, tuple[Message, ...]] | None = None
+        self._sent = SentHistory()
         self.tokens = MessageTokens(counter)
 
     @property
@@ -65,10 +66,7 @@ class Context:
         """What is sent: every call has its result, and nothing hangs loose."""
         if not self._holds:
             return ()
-        place = Place.of(self.state)
-        if self._history is None or self._history[0] != place:
-            self._history = (place, tuple(repaired_messages(self.messages)))
-        return self._history[1]
+        return self._sent.of(self.state)
 
     @property
     def system_prompt(self) -> str:
@@ -128,7 +126,6 @@ class Context:
     async def reread(self) -> None:
         """Follow a log that was read anew, because another process wrote to it."""
         self._holds = True
-        self._history = None
 
     def warm(self) -> None:
         """Count every message, so that previews and attributions find exact figures.
