@@ -165,7 +165,7 @@ async def measure_memory(count: int) -> None:
         await drawn(timeline)
         at_rest = tracemalloc.get_traced_memory()[0] / count
         for index in range(0, count, 200):
-            timeline._blocks.rows(index)
+            timeline._blocks.height(index)
         timeline._blocks._cache.clear()
         gc.collect()
         visited = tracemalloc.get_traced_memory()[0] / count

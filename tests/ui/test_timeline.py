@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from agent_tui.core.records import AssistantMessage, UserMessage
+from agent_tui.core.records import AssistantMessage, Record, UserMessage
 from agent_tui.ui.blocks import NoticeBlock, UserBlock
 from agent_tui.ui.widgets.timeline import Timeline
 from tests.ui.timeline_stage import TimelineStage, conversation, numbered
@@ -200,8 +200,9 @@ async def test_all_blocks_open_and_fold_at_once() -> None:
 
 
 async def test_prompts_are_jumped_between_and_blocks_copied() -> None:
-    records = [AssistantMessage("text " * 50), UserMessage("one"), AssistantMessage("t " * 800)]
-    app = TimelineStage([*records, UserMessage("two"), AssistantMessage("end " * 200)])
+    records: list[Record] = [AssistantMessage("text " * 50), UserMessage("one")]
+    records += [AssistantMessage("t " * 800), UserMessage("two"), AssistantMessage("end " * 200)]
+    app = TimelineStage(records)
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.press("end", "left_square_bracket", "y")
         assert app.clipboard == "two"
@@ -241,7 +242,7 @@ async def test_streamed_code_gets_its_colours_when_the_language_is_there() -> No
             styles = {segment.text: segment.style for segment in app.timeline._painted[row]}
             if "def" in styles:
                 break
-        assert "def" in styles
+        assert any(text.startswith("def") for text in styles)
 
 
 async def test_nothing_is_shown_of_nothing() -> None:

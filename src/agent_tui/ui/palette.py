@@ -11,7 +11,7 @@ from textual.color import Color
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """One style for each thing a block can say; all but the surfaces set the foreground only."""
+    """One style for each thing a block can say; those named surface are backgrounds only."""
 
     base: Style
     text: Style
@@ -46,15 +46,16 @@ class Palette:
 
 def read_palette(variables: Mapping[str, str]) -> Palette:
     """The palette of a theme, given the app's ``theme_variables``."""
+    ground = Color.parse(variables["background"]).rich_color
 
     def fore(name: str, **attributes: bool) -> Style:
-        return Style(color=Color.parse(variables[name]).rich_color, **attributes)
+        return Style(color=Color.parse(variables[name]).rich_color, bgcolor=ground, **attributes)
 
     def back(name: str) -> Style:
         return Style(bgcolor=Color.parse(variables[name]).rich_color)
 
     return Palette(
-        base=fore("foreground") + back("background"),
+        base=fore("foreground"),
         text=fore("foreground"),
         muted=fore("muted"),
         faint=fore("faint"),

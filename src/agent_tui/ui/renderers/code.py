@@ -79,12 +79,25 @@ def colour_lines(
         return [[Segment(line, palette.text)] for line in lines]
     styles = _token_styles(palette)
     text = "\n".join(lines) + "\n"
-    spans: Line = []
+    values: list[str] = []
+    looks: list[Style] = []
     for kind, value in tokenise(lexer, text, ["root"] if stack is None else stack):
-        while kind not in styles:
-            kind = kind.parent
-        spans.append(Segment(value, styles[kind]))
-    return split_spans(spans)[: len(lines)]
+        look = styles.get(kind) or _learn_style(styles, kind)
+        if looks and (looks[-1] is look or value.isspace()):
+            values[-1] += value
+        else:
+            values.append(value)
+            looks.append(look)
+    return split_spans(list(map(Segment, values, looks)))[: len(lines)]
+
+
+def _learn_style(styles: dict[Any, Style], kind: Any) -> Style:
+    """A kind of token looks like the nearest kind above it that has a style."""
+    above = kind.parent
+    while above not in styles:
+        above = above.parent
+    styles[kind] = styles[above]
+    return styles[kind]
 
 
 @lru_cache(maxsize=8)

@@ -44,12 +44,11 @@ def assemble(drawing: Drawing, width: int, base: Style) -> list[Row]:
     """The finished rows of a drawing, margins and gutter included."""
     if not drawing.rows:
         return []
-    ground = base + drawing.surface if drawing.surface else base
     finished: list[Row] = [(Segment(" " * width, base),)] * drawing.space
     for number, row in enumerate(drawing.rows):
         sign = drawing.rail if number else drawing.sign
         gutter = [_NOTHING] if drawing.wide else [_NOTHING, sign, _NOTHING]
-        finished.append(finish_row([*gutter, *row], width, ground))
+        finished.append(finish_row([*gutter, *row], width, base, drawing.surface))
     return finished
 
 

@@ -157,30 +157,33 @@ def indent(lines: list[Line], first: Line, rest: Line | None = None) -> list[Lin
     return [[*(following if number else first), *line] for number, line in enumerate(lines)]
 
 
-def finish_row(line: Iterable[Segment], width: int, base: Style) -> Row:
-    """One row of the screen, exactly ``width`` cells wide, on the base style.
+def finish_row(
+    line: Iterable[Segment], width: int, base: Style, surface: Style | None = None
+) -> Row:
+    """One row of the screen, exactly ``width`` cells wide, pieces without a style in the base one.
 
     This is the choke point: whatever reached a segment, no control sequence leaves here.
     """
     texts: list[str] = []
     styles: list[Style] = []
+    ground = base + surface if surface else base
     cells = 0
     for text, style, _ in line:
         safe = text if text.isprintable() else clean(text).replace("\n", " ").expandtabs(4)
         cells += len(safe) if safe.isascii() else cell_len(safe)
-        full = base + style if style else base
-        if styles and styles[-1] == full:
+        full = ground if style is None else style + surface if surface else style
+        if styles and styles[-1] is full:
             texts[-1] += safe
         else:
             texts.append(safe)
             styles.append(full)
     if cells < width:
-        if styles and styles[-1] == base:
+        if styles and styles[-1] is ground:
             texts[-1] += " " * (width - cells)
         else:
             texts.append(" " * (width - cells))
-            styles.append(base)
+            styles.append(ground)
     row = tuple(map(Segment, texts, styles))
     if cells > width:
-        return tuple(Strip(row, cells).crop(0, width).adjust_cell_length(width, base))
+        return tuple(Strip(row, cells).crop(0, width).adjust_cell_length(width, ground))
     return row

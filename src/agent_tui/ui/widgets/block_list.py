@@ -57,16 +57,35 @@ class BlockList:
 
     def settle(self) -> None:
         """Show what was recorded meanwhile in place of the live blocks."""
+        self.close_answer()
         first, gained = self.recorded, len(self._source) - self.recorded
         if gained <= 0:
             return
+        before = [
+            (block, self.is_expanded(index), self.rows(index))
+            for index, block in enumerate(self._live, first)
+        ]
+        for index in range(first, first + max(gained, len(self._live))):
+            self._cache.forget(index)
         self._toggled = {index for index in self._toggled if index < first}
-        self._live, self.open = [], None
+        self._live = []
         self.heights.truncate(first)
         self.recorded = len(self._source)
-        for index in range(first, self.recorded + gained):
-            self._cache.forget(index)
         self.heights.extend(gained)
+        self._recognise(first, before)
+
+    def _recognise(self, first: int, before: list[tuple[Block, bool, list[Row]]]) -> None:
+        """Records that look as their live blocks did stay open or folded, and need no drawing."""
+        for index in range(first, self.recorded):
+            block = self._source.block(index)
+            place = next((n for n, (live, _, _) in enumerate(before) if live == block), None)
+            if block is None or place is None:
+                continue
+            _, expanded, rows = before[place]
+            del before[: place + 1]
+            if expanded != self.is_expanded(index):
+                self._toggled.add(index)
+            self._keep(index, rows)
 
     def draw_on(self, canvas: Canvas, width: int) -> None:
         """Draw for another width or in other colours from now on."""
@@ -117,9 +136,8 @@ class BlockList:
         if self.open is None:
             return
         answer, self.open = self.open, None
-        answer.advance()
         self._live.append(answer.block)
-        self._forget(len(self) - 1)
+        self._keep(len(self) - 1, answer.finish())
 
     def measure_open(self) -> int:
         """Take over the open answer's rows; returns how many came."""
@@ -209,6 +227,12 @@ class BlockList:
             return []
         drawing = draw_block(block, self._canvas, expanded=self.is_expanded(index), active=active)
         return assemble(drawing, self._width, self._canvas.palette.base)
+
+    def _keep(self, index: int, rows: list[Row]) -> None:
+        """Take rows that are drawn already for those of a block."""
+        self._cache.forget(index)
+        self._cache.put((index, self.is_expanded(index), False), rows)
+        self.heights.set_exact(index, len(rows))
 
     def _forget(self, index: int) -> None:
         self._cache.forget(index)

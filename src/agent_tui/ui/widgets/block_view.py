@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.filter import ANSIToTruecolor
 from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -136,7 +137,7 @@ class BlockView(ScrollView):
         height = max(1, self.view_height)
         scale = height * _EIGHTHS / max(total, height)
         thumb = (int(self.scroll_y * scale), int(height * scale))
-        if thumb != self._thumb or self._following:
+        if thumb != self._thumb:
             self._thumb = thumb
             bar = self.vertical_scrollbar
             bar.window_virtual_size, bar.window_size = total, height
@@ -239,6 +240,8 @@ class BlockView(ScrollView):
             strips = [strip.crop_extend(crop.x, crop.right, None) for strip in strips]
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
+            if isinstance(line_filter, ANSIToTruecolor):
+                continue  # costly, and nothing here is in ANSI colours unless the theme is
             strips = [strip.apply_filter(line_filter, background) for strip in strips]
         return strips
 

@@ -72,10 +72,25 @@ class OpenAnswer:
         self._feed(self._writer)
         tail = self._writer.preview()
         if not self._final_drawn:
-            self._draw_all(self._canvas, self._writer, tail)
+            self._draw_all(self._canvas, [*self._writer.lines, *tail])
+            self._final_lines = len(self._writer.lines)
+            self._final_drawn = len(self.rows) - len(tail) if self._final_lines else 0
         else:
             self._draw_new(self._writer, tail)
         return True
+
+    def finish(self) -> list[Row]:
+        """The rows of the whole answer, drawn as any answer is."""
+        if self._canvas is None or self._writer is None:
+            return []
+        if self._text:
+            self._feed(self._writer)
+        lines = self._writer.finish()
+        if self._final_drawn:
+            self._draw_new(self._writer, [])
+        else:
+            self._draw_all(self._canvas, lines)
+        return self.rows
 
     def _feed(self, writer: MarkdownWriter) -> None:
         fresh = self._held + "".join(self._text[self._fed :])
@@ -83,12 +98,10 @@ class OpenAnswer:
         self._held = "\r" if fresh.endswith("\r") else ""
         writer.feed(clean(fresh.removesuffix("\r")))
 
-    def _draw_all(self, canvas: Canvas, writer: MarkdownWriter, tail: list[Line]) -> None:
+    def _draw_all(self, canvas: Canvas, lines: list[Line]) -> None:
         thinking = draw_thinking("".join(self._thinking), canvas, expanded=self.expanded)
-        drawing = join_answer(thinking, [*writer.lines, *tail], canvas)
+        drawing = join_answer(thinking, lines, canvas)
         self.rows = assemble(drawing, self._width, canvas.palette.base)
-        self._final_lines = len(writer.lines)
-        self._final_drawn = len(self.rows) - len(tail) if writer.lines else 0
 
     def _draw_new(self, writer: MarkdownWriter, tail: list[Line]) -> None:
         assert self._canvas is not None
