@@ -116,6 +116,7 @@ class Agent:
         return end
 
     async def _begin(self, turn: int, prompt: str) -> None:
+        await self._answer_interrupted(turn - 1)
         await self._checkpoint(turn, 0)
         message = UserMessage(prompt, origin="human", turn=turn)
         await self._context.append(message, durability=Durability.D1)
