@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent_tui.core.errors import BadRecord
 from agent_tui.core.records import UserMessage
 from agent_tui.sessions import jsonl
-from agent_tui.sessions.jsonl import MAX_DEPTH, decode_line, encode
+from agent_tui.sessions.jsonl import MAX_DEPTH, Decode, bulk_decoder, decode_line, encode
 from agent_tui.sessions.replay import read_log
 
 GOOD = b'{"role":"user","content":"hello"}'
@@ -32,8 +32,7 @@ GOOD = b'{"role":"user","content":"hello"}'
         (b'{"role":"_usage","token_count":NaN}', "NaN"),
         (b'{"role":"_usage","token_count":-Infinity}', "Infinity"),
         (b'{"role":"_usage","token_count":1e400}', "beyond"),
-        (b'{"role":"_usage","token_count":' + b"9" * 5000 + b"}", "64 bits"),
-        (b'{"role":"_usage","token_count":18446744073709551616}', "64 bits"),
+        (b'{"role":"_usage","token_count":' + b"9" * 5000 + b"}", "too long"),
         (b'{"role":"x","y":' + b"[" * 100 + b"]" * 100 + b"}", "deeper"),
         (b'{"role":"x","y":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "deeper"),
         (b'{"role":"x","y":' + b"[" * 1_000_000, "deeper"),
@@ -41,9 +40,10 @@ GOOD = b'{"role":"user","content":"hello"}'
         (b'{"role":"user","content":"a\0b"}', "not JSON"),
     ],
 )
-def test_a_bad_line_is_refused_with_its_reason(line: bytes, reason: str) -> None:
+@pytest.mark.parametrize("decode", [decode_line, bulk_decoder()])
+def test_a_bad_line_is_refused_with_its_reason(decode: Decode, line: bytes, reason: str) -> None:
     with pytest.raises(BadRecord, match=reason):
-        decode_line(line)
+        decode(line)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,32 @@ def test_a_bad_line_is_refused_with_its_reason(line: bytes, reason: str) -> None
         b'{"role":"user","content":"\\ud800"}',
     ],
 )
-def test_an_unusual_line_that_is_good_is_read(line: bytes) -> None:
-    assert decode_line(line)["role"]
+@pytest.mark.parametrize("decode", [decode_line, bulk_decoder()])
+def test_an_unusual_line_that_is_good_is_read(decode: Decode, line: bytes) -> None:
+    assert decode(line)["role"]
+
+
+def outcome(decode: Decode, line: bytes) -> object:
+    try:
+        return repr(decode(line))
+    except BadRecord:
+        return BadRecord
+
+
+WORDS = (
+    rb'"a" : , { } [ ] 1 -0 1.5e3 1e999 null true NaN "\ud800" "\u00e9" "\ud83d\ude00" "'.split()
+)
+PIECES = st.sampled_from(
+    [*WORDS, b'"\xc3\xa9"', b"\xff", b"\0", b"9" * 25, b" ", b"\t", b"\\", b'"']
+)
+
+
+@given(
+    st.lists(PIECES, max_size=12).map(b"".join)
+    | st.lists(PIECES).map(lambda pieces: b'{"a":' + b"".join(pieces) + b"}")
+)
+def test_both_parsers_say_the_same_of_any_line(line: bytes) -> None:
+    assert outcome(decode_line, line) == outcome(bulk_decoder(), line)
 
 
 def test_what_the_next_reader_could_not_read_is_never_written() -> None:
@@ -88,7 +112,7 @@ def test_what_is_encoded_reads_back_the_same_on_one_line(fields: dict[str, Any])
     line = encode(fields)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert decode_line(line[:-1]) == fields
+    assert decode_line(line[:-1]) == bulk_decoder()(line[:-1]) == fields
 
 
 def test_a_surrogate_without_its_pair_survives() -> None:

@@ -46,10 +46,10 @@ def texts(state: SessionState) -> list[object]:
 
 def test_a_head_leads_to_another_branch_and_back() -> None:
     state = fold(
-        say("a", "1"), say("b", "2", "1"), HeadRecord("1", Stamp("3", "2")), say("c", "4", "1")
+        say("a", "1"), say("b", "2", "1"), HeadRecord("1", stamp=Stamp("3", "2")), say("c", "4", "1")
     )
     assert texts(state) == ["a", "c"]
-    state.apply(Entry(HeadRecord("2", Stamp("5", "4")), 40, 10))
+    state.apply(Entry(HeadRecord("2", stamp=Stamp("5", "4")), 40, 10))
     assert (texts(state), state.leaf_uuid) == (["a", "b"], "2")
     state.apply(Entry(say("d", "6", "2"), 50, 10))
     assert texts(state) == ["a", "b", "d"]
@@ -57,7 +57,7 @@ def test_a_head_leads_to_another_branch_and_back() -> None:
 
 
 def test_a_head_to_nowhere_moves_nothing() -> None:
-    assert texts(fold(say("a", "1"), HeadRecord("9", Stamp("2", "1")), say("b", "3"))) == ["a", "b"]
+    assert texts(fold(say("a", "1"), HeadRecord("9", stamp=Stamp("2", "1")), say("b", "3"))) == ["a", "b"]
 
 
 def test_many_heads_cost_one_walk() -> None:

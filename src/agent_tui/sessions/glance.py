@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from agent_tui.core.errors import AgentTuiError, BadRecord
 from agent_tui.core.messages import text_of
@@ -104,12 +105,15 @@ def _read_glance(folder: Path) -> SessionGlance:
     )
 
 
+_Act: TypeAlias = CompactionRecord | RevertRecord
+
+
 @dataclass(frozen=True, slots=True)
 class _Contents:
     size: int
     messages: int
     checkpoints: int
-    acts: tuple[CompactionRecord | RevertRecord, ...]
+    acts: tuple[_Act, ...]
 
 
 def glance_archives(folder: Path) -> list[ArchiveGlance]:
@@ -119,7 +123,7 @@ def glance_archives(folder: Path) -> list[ArchiveGlance]:
     """
     numbers = finished_archives(folder)
     contents = {number: _look_into(archive_path(folder, number)) for number in numbers}
-    acts: dict[int, CompactionRecord | RevertRecord] = {}
+    acts: dict[int, _Act] = {}
     for content in (*contents.values(), _look_into(folder / LIVE)):
         acts |= {act.archive: act for act in content.acts}
     glances = []
@@ -145,7 +149,7 @@ def _look_into(path: Path) -> _Contents:
     index = LogIndex(path)
     if index.size < _SMALL_LOG:
         state = read_log(path)
-        acts = (*state.compactions, *state.reverts)
+        acts: tuple[_Act, ...] = (*state.compactions, *state.reverts)
         return _Contents(state.size, len(state.messages), len(state.checkpoints), acts)
     index.grow()
     found = []

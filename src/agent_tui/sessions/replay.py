@@ -32,7 +32,14 @@ from agent_tui.core.records import (
     parse_record,
 )
 from agent_tui.sessions.disk import open_regular, spoken_errors
-from agent_tui.sessions.jsonl import BOM, MAX_LINE_BYTES, LineReader, decode_line
+from agent_tui.sessions.jsonl import (
+    BOM,
+    MAX_LINE_BYTES,
+    Decode,
+    LineReader,
+    bulk_decoder,
+    decode_line,
+)
 
 _BIG_LOG = 1 << 20
 INTERRUPTED = "Interrupted: this call did not run to its end, and nothing is known of its effects."
@@ -324,8 +331,9 @@ def load_log(path: Path) -> tuple[SessionState, int]:
         descriptor, status = open_regular(path)
         try:
             reader = LineReader(descriptor)
+            decode = bulk_decoder() if status.st_size > _BIG_LOG else decode_line
             with uncollected(status.st_size):
-                state = replay(read_items(reader))
+                state = replay(read_items(reader, decode))
         finally:
             os.close(descriptor)
     state.size = reader.offset
@@ -352,15 +360,17 @@ def follow_log(path: Path, inode: int, size: int) -> tuple[list[Item], int] | No
     return items, reader.offset
 
 
-def read_items(reader: LineReader) -> Iterator[Item]:
+def read_items(reader: LineReader, decode: Decode = decode_line) -> Iterator[Item]:
     """The records and the damage from where a reader stands to the end of its file."""
     for offset, length, line in reader.lines():
-        item = parse_item(line, offset, length)
+        item = parse_item(line, offset, length, decode)
         if item is not None:
             yield item
 
 
-def parse_item(line: bytes | None, offset: int, length: int) -> Item | None:
+def parse_item(
+    line: bytes | None, offset: int, length: int, decode: Decode = decode_line
+) -> Item | None:
     """What one line is, given without its newline: a record, damage, or nothing if it is blank.
 
     None stands for a line that is too long to be held; ``length`` counts the newline if there is
@@ -370,9 +380,8 @@ def parse_item(line: bytes | None, offset: int, length: int) -> Item | None:
         reason = f"a line of {length:,} bytes; more than {MAX_LINE_BYTES:,} are not read"
         return Damage(offset, length, reason)
     try:
-        if offset == 0 and line.startswith(BOM):
-            return Entry(parse_record(decode_line(line[len(BOM) :])), offset, length)
-        return Entry(parse_record(decode_line(line)), offset, length)
+        body = line[len(BOM) :] if offset == 0 and line.startswith(BOM) else line
+        return Entry(parse_record(decode(body)), offset, length)
     except BadRecord as error:
         if not line.strip():
             return None

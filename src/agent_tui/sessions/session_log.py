@@ -234,6 +234,7 @@ class SessionLog:
         """Make memory show what the disk has; runs on the loop, in the order of the writes."""
         change = outcome.change
         if change.state is not None:
+            self._writer.release(self.state.all_entries)
             self.state = change.state
             self._inode = change.inode
         elif change.entries:

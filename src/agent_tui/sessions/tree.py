@@ -12,17 +12,26 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agent_tui.core.records import HeadRecord, LabelRecord, RevertRecord, record_fields
+from agent_tui.core.records import (
+    CompactionRecord,
+    HeadRecord,
+    LabelRecord,
+    Record,
+    RevertRecord,
+    UsageRecord,
+    UserMessage,
+    record_fields,
+)
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.disk import open_regular, spoken_errors
 from agent_tui.sessions.jsonl import LineReader
-from agent_tui.sessions.replay import Damage, Item, parse_item, uncollected
+from agent_tui.sessions.replay import Damage, Entry, Item, parse_item, uncollected
 
 ROOT = -1
 _OPENS_BRANCH = {"_revert", "_compaction", "_head"}
@@ -57,6 +66,9 @@ class Tree:
     _roles: list[str] = field(default_factory=list)
     _uuids: list[str | None] = field(default_factory=list)
     _acts: dict[int, str] = field(default_factory=dict)
+    _archives: dict[int, int] = field(default_factory=dict)
+    _origins: dict[int, str] = field(default_factory=dict)
+    _tokens: dict[int, int] = field(default_factory=dict)
     _children: dict[int, list[int]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -93,9 +105,36 @@ class Tree:
         """The log in which a record was first found."""
         return self.sources[self._logs[place]]
 
+    def offset(self, place: int) -> int:
+        """Where a record begins in the log in which it was first found."""
+        return self._offsets[place]
+
+    @property
+    def parents(self) -> Sequence[int]:
+        """What each place hangs off, by place."""
+        return self._parents
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """The role of each record, by place."""
+        return self._roles
+
     def role(self, place: int) -> str:
         """The role of a record."""
         return self._roles[place]
+
+    def origin(self, place: int) -> str:
+        """Who really said a user message, where the log tells; else empty."""
+        return self._origins.get(place, "")
+
+    @property
+    def token_counts(self) -> Mapping[int, int]:
+        """What each usage record says that the context took, by its place."""
+        return self._tokens
+
+    def archive_of(self, place: int) -> int:
+        """The archive that a compaction or a revert made; 0 for every other record."""
+        return self._archives.get(place, 0)
 
     def uuid(self, place: int) -> str:
         """The id of a record; one made from log and offset where it has none of its own."""
@@ -157,7 +196,7 @@ def build_tree(sources: Sequence[Source]) -> Tree:
             descriptor, status = open_regular(source.path)
             try:
                 with uncollected(status.st_size):
-                    leaf = _add_log(tree, known, number, _links(descriptor))
+                    leaf = add_log(tree, known, number, _links(descriptor))
             finally:
                 os.close(descriptor)
         tree.leaves_of.append(leaf)
@@ -174,9 +213,12 @@ class _Link:
     reason: str | None = None
     target: str | None = None
     label: str | None = None
+    origin: str | None = None
+    archive: int | None = None
+    token_count: int | None = None
 
 
-def _add_log(
+def add_log(
     tree: Tree,
     known: dict[tuple[int, object], int],
     number: int,
@@ -215,8 +257,16 @@ def _note(tree: Tree, place: int, link: Any) -> None:
             tree.labels[link.target] = link.label
         else:
             tree.labels.pop(link.target, None)
+    elif role == "_usage":
+        if link.token_count is not None:
+            tree._tokens[place] = link.token_count
+    elif role == "user":
+        if link.origin is not None and link.origin != "human":
+            tree._origins[place] = link.origin
     elif role in _OPENS_BRANCH:
         tree._acts[place] = (link.reason or "user") if role == "_revert" else role[1:]
+        if link.archive is not None:
+            tree._archives[place] = link.archive
 
 
 def _links(descriptor: int) -> Iterator[tuple[int, int, Any, int]]:
@@ -236,12 +286,20 @@ def _links(descriptor: int) -> Iterator[tuple[int, int, Any, int]]:
 def _slow_link(line: bytes, offset: int, length: int) -> _Link | None:
     """The link of a line that only the lenient reader takes: padded, or with odd fields."""
     item = parse_item(line, offset, length)
-    if item is None or isinstance(item, Damage):
-        return None
-    record = item.record
+    return link_of(item.record) if isinstance(item, Entry) else None
+
+
+def link_of(record: Record) -> _Link:
+    """What a record says about its place."""
     link = _Link(str(record_fields(record)["role"]), record.stamp.uuid)
     if isinstance(record, RevertRecord):
-        link.reason = record.reason
+        link.reason, link.archive = record.reason, record.archive
+    elif isinstance(record, CompactionRecord):
+        link.archive = record.archive
+    elif isinstance(record, UserMessage):
+        link.origin = record.origin
+    elif isinstance(record, UsageRecord):
+        link.token_count = record.token_count
     elif isinstance(record, HeadRecord):
         link.to = record.to
     elif isinstance(record, LabelRecord):
@@ -254,7 +312,10 @@ def _decoder() -> tuple[Callable[[bytes], Any], tuple[type[Exception], ...]]:
     """A decoder that reads the fields of a link and skips the rest; loaded on first use."""
     import msgspec
 
-    optional = [(name, str | None, None) for name in ("uuid", "to", "reason", "target", "label")]
+    words = ("uuid", "to", "reason", "target", "label", "origin")
+    numbers = ("archive", "token_count")
+    optional: list[tuple[str, Any, Any]] = [(name, str | None, None) for name in words]
+    optional += [(name, int | None, None) for name in numbers]
     line = msgspec.defstruct("Line", [("role", str), *optional], gc=False)
     failures = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
     return msgspec.json.Decoder(line).decode, failures

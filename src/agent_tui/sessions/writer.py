@@ -9,15 +9,18 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import Record
 from agent_tui.sessions.log import Durability
+from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.tail import Change, Tail
 
-_LARGEST_GROUP = 256
+_LARGEST_GROUP = 2048
+_FEW_ENTRIES = 500
+_SETTLED_AT_ONCE = 128  # about half a millisecond of the loop's time
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,28 +34,18 @@ class Outcome:
 Settle: TypeAlias = Callable[[Outcome], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
-    """Records of one caller for one log."""
+@dataclass(slots=True, eq=False)
+class Job:
+    """Something for the writer thread: records to append, or else a call."""
 
+    loop: asyncio.AbstractEventLoop
     tail: Tail
-    records: Sequence[Record]
-    durability: Durability
     settle: Settle
-    future: asyncio.Future[Change]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """Anything else that must wait its turn behind the writes before it."""
-
-    tail: Tail
-    run: Callable[[], Change]
-    settle: Settle
-    future: asyncio.Future[Change]
-
-
-Job: TypeAlias = Append | Call
+    run: Callable[[], Change] | None = None
+    records: Sequence[Record] = ()
+    durability: Durability = Durability.D0
+    outcome: Outcome | None = None
+    waiter: asyncio.Future[None] | None = None
 
 
 class Writer:
@@ -64,6 +57,8 @@ class Writer:
 
     def __init__(self) -> None:
         self._jobs: deque[Job] = deque()
+        self._done: WeakKeyDictionary[asyncio.AbstractEventLoop, deque[tuple[Job, Outcome]]]
+        self._done = WeakKeyDictionary()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="session-writer")
         self._lock = threading.Lock()
         self._draining = False
@@ -76,15 +71,34 @@ class Writer:
         settle: Settle,
     ) -> Change:
         """Write records; returns when they are as durable as asked and settled."""
-        future: asyncio.Future[Change] = asyncio.get_running_loop().create_future()
-        self._submit(Append(tail, records, durability, settle, future))
-        return await _settled(future)
+        return await self._settled(
+            Job(asyncio.get_running_loop(), tail, settle, None, records, durability)
+        )
 
     async def call(self, tail: Tail, run: Callable[[], Change], settle: Settle) -> Change:
         """Run something in the writer thread, after all that was submitted before."""
-        future: asyncio.Future[Change] = asyncio.get_running_loop().create_future()
-        self._submit(Call(tail, run, settle, future))
-        return await _settled(future)
+        return await self._settled(Job(asyncio.get_running_loop(), tail, settle, run))
+
+    async def _settled(self, job: Job) -> Change:
+        """Wait for a job even when the waiting task is cancelled; then pass the cancellation on."""
+        cancelled: asyncio.CancelledError | None = None
+        self._submit(job)
+        while job.outcome is None:
+            job.waiter = job.loop.create_future()
+            try:
+                await job.waiter
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+        if job.outcome.error is not None:
+            raise job.outcome.error
+        return job.outcome.change
+
+    def release(self, entries: Sequence[Entry]) -> None:
+        """Let go of many records bit by bit: freed at once they would hold up every thread."""
+        if len(entries) > _FEW_ENTRIES:
+            self._thread.submit(_let_go, list(entries))
 
     def close(self) -> None:
         """Finish what was submitted, then end the thread."""
@@ -100,7 +114,11 @@ class Writer:
 
     def _drain(self) -> None:
         while group := self._next_group():
-            _deliver(group, _run_together(group))
+            for job, outcome in zip(group, _run_together(group), strict=True):
+                self._done.setdefault(job.loop, deque()).append((job, outcome))
+            for loop in {job.loop for job in group}:
+                with suppress(RuntimeError):  # a loop that was closed meanwhile waits for nothing
+                    loop.call_soon_threadsafe(_settle_some, loop, self._done[loop])
 
     def _next_group(self) -> list[Job]:
         """The next job, with the appends to the same log that wait right behind it."""
@@ -108,10 +126,10 @@ class Writer:
             if not self._jobs:
                 self._draining = False
                 return []
-            group = [self._jobs.popleft()]
-            while isinstance(group[0], Append) and len(group) < _LARGEST_GROUP and self._jobs:
-                follower = self._jobs[0]
-                if not isinstance(follower, Append) or follower.tail is not group[0].tail:
+            first = self._jobs.popleft()
+            group = [first]
+            while first.run is None and self._jobs and len(group) < _LARGEST_GROUP:
+                if self._jobs[0].run is not None or self._jobs[0].tail is not first.tail:
                     break
                 group.append(self._jobs.popleft())
             return group
@@ -119,17 +137,15 @@ class Writer:
 
 def _run_together(group: Sequence[Job]) -> list[Outcome]:
     """Run one call, or appends to one log; whatever goes wrong is for the callers to hear."""
-    tail = group[0].tail
+    tail, run = group[0].tail, group[0].run
     results: Sequence[Change | BaseException]
     try:
-        match group[0]:
-            case Append():
-                appends = [job for job in group if isinstance(job, Append)]
-                durable = any(job.durability is Durability.D1 for job in appends)
-                durability = Durability.D1 if durable else Durability.D0
-                results = tail.append([job.records for job in appends], durability)
-            case Call() as call:
-                results = [call.run()]
+        if run is None:
+            durable = any(job.durability is Durability.D1 for job in group)
+            durability = Durability.D1 if durable else Durability.D0
+            results = tail.append([job.records for job in group], durability)
+        else:
+            results = [run()]
     except BaseException as error:
         results = [error] * len(group)
     if not any(isinstance(result, BaseException) for result in results):
@@ -148,32 +164,18 @@ def _catch_up(tail: Tail) -> Change:
         return Change()  # what failed is already on its way to the caller
 
 
-def _deliver(jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
-    pairs = zip(jobs, outcomes, strict=True)
-    for loop, settled in groupby(pairs, key=lambda pair: pair[0].future.get_loop()):
-        with suppress(RuntimeError):  # a loop that was closed meanwhile waits for nothing
-            loop.call_soon_threadsafe(_settle_all, list(settled))
-
-
-def _settle_all(settled: Sequence[tuple[Job, Outcome]]) -> None:
-    for job, outcome in settled:
+def _settle_some(loop: asyncio.AbstractEventLoop, done: deque[tuple[Job, Outcome]]) -> None:
+    """Settle what is done, a little at a time, so that keys are answered in between."""
+    for _ in range(min(len(done), _SETTLED_AT_ONCE)):
+        job, outcome = done.popleft()
+        job.outcome = outcome
         job.settle(outcome)
-        if outcome.error is not None:
-            job.future.set_exception(outcome.error)
-        else:
-            job.future.set_result(outcome.change)
+        if job.waiter is not None and not job.waiter.done():
+            job.waiter.set_result(None)
+    if done:
+        loop.call_soon(_settle_some, loop, done)
 
 
-async def _settled(future: asyncio.Future[Change]) -> Change:
-    """Wait for a write even when the waiting task is cancelled; then pass the cancellation on."""
-    cancelled: asyncio.CancelledError | None = None
-    while True:
-        try:
-            result = await asyncio.shield(future)
-        except asyncio.CancelledError as error:
-            cancelled = error
-            if not future.done():
-                continue
-        if cancelled is not None:
-            raise cancelled
-        return result
+def _let_go(entries: list[Entry]) -> None:
+    while entries:
+        del entries[-_FEW_ENTRIES:]
