@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.context.compaction import view_past
+from agent_tui.context.tokens import TokenCounter
 from agent_tui.core.errors import SessionError, UnknownArchive
-from agent_tui.core.records import Message, Record, UsageRecord
+from agent_tui.core.records import CompactionRecord, Record, UsageRecord
 from agent_tui.core.summary import ArchiveGlance, CheckpointGlance, CompactionView
 from agent_tui.importers.imported import (
     ImportedArchive,
@@ -115,9 +117,21 @@ class BrowsedSession:
         known = ", ".join(str(archive.number) for archive in self.rotated) or "none"
         raise UnknownArchive(f"There is no archive {number} here; there are: {known}.")
 
-    def view_compaction(self, archive: int, count: Callable[[Message], int]) -> CompactionView:
-        """Both sides of the compaction that made an archive; counting, so call it in a thread."""
+    def compaction_records(self) -> list[tuple[int, CompactionRecord]]:
+        """Every compaction's archive and record, newest first."""
+        found = []
+        for compaction in reversed(self.compactions):
+            records = (r for r in compaction.after if isinstance(r, CompactionRecord))
+            blank = CompactionRecord("", "", compaction.tokens_before, 0, compaction.archive)
+            found.append((compaction.archive, next(records, blank)))
+        return found
+
+    async def view_compaction(self, archive: int) -> CompactionView:
+        """Both sides of the compaction that made an archive, with estimated tokens."""
         for compaction in self.compactions:
             if compaction.archive == archive:
-                return view_past(compaction.before, compaction.after, count)
+                count = TokenCounter().count_message
+                return await asyncio.to_thread(
+                    view_past, compaction.before, compaction.after, count
+                )
         raise SessionError(f"No compaction here belongs to archive {archive}.")

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -63,13 +64,25 @@ class AgentTui(App[int]):
             theme = self.engine.settings.ui.theme
             if theme in self.available_themes:
                 self.theme = theme
+            if self.launch.path is not None:
+                await self._browse(self.engine, self.launch.path)
+                return
             await chat.begin(self.engine)
+            if self.launch.pick:
+                chat.run_command("sessions", "")
             await self.engine.warm()
         except AgentTuiError as error:
             chat.show_failure(str(error))
         except Exception as error:
             chat.show_failure(f"agent-tui could not start: {type(error).__name__}: {error}.")
         gc.freeze()
+
+    async def _browse(self, engine: Engine, path: Path) -> None:
+        """Show a file read-only; when it is left, so is the program."""
+        from agent_tui.ui.browsing import browse
+
+        await browse(self, await engine.open_path(path))
+        await self.leave()
 
     @property
     def chat(self) -> ChatScreen:

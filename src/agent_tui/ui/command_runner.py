@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.text import first_line
+from agent_tui.ui.browsing import browse, choose_compaction
 from agent_tui.ui.commands import find_command
 
 if TYPE_CHECKING:
-    from agent_tui.runtime.browsed_session import BrowsedSession
     from agent_tui.runtime.open_session import OpenSession
     from agent_tui.ui.screens.chat import ChatScreen
 
@@ -131,22 +131,11 @@ async def _archives(chat: ChatScreen, argument: str) -> None:
         choice = await chat.app.push_screen_wait(screen)
     match choice:
         case ("open", number):
-            await browse(chat, await session.open_archive(number), restorable=number)
+            browsed = await session.open_archive(number)
+            if wanted := await browse(chat.app, browsed, restorable=number):
+                chat.act(lambda session: session.restore(wanted))
         case ("restore", number):
             chat.act(lambda session: session.restore(number))
-
-
-async def browse(chat: ChatScreen, browsed: BrowsedSession, restorable: int = 0) -> None:
-    """Show a log read-only, and follow what the user picks there."""
-    from agent_tui.ui.screens.browse import BrowseScreen
-
-    match await chat.app.push_screen_wait(BrowseScreen(browsed, restorable)):
-        case ("restore", number):
-            chat.act(lambda session: session.restore(number))
-        case ("archive", number):
-            await _archives(chat, str(number))
-        case ("compaction", number):
-            await _compactions(chat, str(number))
 
 
 async def _clear(chat: ChatScreen, _argument: str) -> None:
@@ -176,7 +165,10 @@ async def _compactions(chat: ChatScreen, argument: str) -> None:
     from agent_tui.ui.screens.compaction import PastCompactionScreen
 
     session = _session(chat)
-    archive = _number(argument, "an archive") if argument else await _choose_compaction(chat)
+    if argument:
+        archive = _number(argument, "an archive")
+    else:
+        archive = await choose_compaction(chat.app, await session.compactions())
     if not archive:
         return
     screen = PastCompactionScreen(archive, lambda: session.view_compaction(archive))
@@ -185,26 +177,6 @@ async def _compactions(chat: ChatScreen, argument: str) -> None:
             chat.act(lambda session: session.undo_compaction(number))
         case ("open", number):
             await _archives(chat, str(number))
-
-
-async def _choose_compaction(chat: ChatScreen) -> int:
-    """The archive of the compaction to look at; 0 when none was chosen."""
-    from agent_tui.ui.format import format_age, format_tokens
-    from agent_tui.ui.screens.choice import Choice, ChoiceScreen
-
-    found = await _session(chat).compactions()
-    if not found:
-        raise UsageError("This session was never compacted: /compact does it, with a preview.")
-    choices = tuple(
-        Choice(
-            str(archive),
-            f"{format_tokens(record.pre_tokens)} → {format_tokens(record.post_tokens)}",
-            f"{record.trigger}, {record.strategy}, {format_age(record.stamp.at or '')}",
-        )
-        for archive, record in found
-    )
-    chosen = await chat.app.push_screen_wait(ChoiceScreen("Compactions", choices))
-    return int(chosen) if chosen else 0
 
 
 async def _tokens(chat: ChatScreen, _argument: str) -> None:

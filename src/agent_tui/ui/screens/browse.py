@@ -21,7 +21,7 @@ BrowseChoice: TypeAlias = Literal["restore", "compaction", "archive"]
 
 
 class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
-    """Shows one log, read-only.
+    """Shows one log, read-only; dismissed with what to look at next (0: choose from a list).
 
     Args:
         browsed: what to show.
@@ -34,7 +34,11 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
         stylesheet("screens/browse.tcss"),
     ]
     AUTO_FOCUS = "Timeline"
-    BINDINGS = [Binding("r", "restore", "restore this archive", key_display="r")]
+    BINDINGS = [
+        Binding("r", "restore", "restore this archive", key_display="r"),
+        Binding("a", "list_archives", "archives", key_display="a"),
+        Binding("c", "list_compactions", "compactions", key_display="c"),
+    ]
 
     def __init__(self, browsed: BrowsedSession, restorable: int = 0) -> None:
         super().__init__()
@@ -57,7 +61,21 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
         self.query_one(Timeline).load(browsed.records, damaged=browsed.damaged)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._restorable) if action == "restore" else True
+        match action:
+            case "restore":
+                return bool(self._restorable)
+            case "list_archives":
+                return bool(self._browsed.rotated)
+            case "list_compactions":
+                return bool(self._browsed.compactions)
+            case _:
+                return True
+
+    def action_list_archives(self) -> None:
+        self.dismiss(("archive", 0))
+
+    def action_list_compactions(self) -> None:
+        self.dismiss(("compaction", 0))
 
     def action_restore(self) -> None:
         self.dismiss(("restore", self._restorable))
