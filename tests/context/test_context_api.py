@@ -136,6 +136,5 @@ async def test_a_long_history_is_counted_roughly_until_it_was_counted_in_a_threa
     rough = context.token_count
     exact = counted(context)
     assert rough != exact
-    context.warm()
-    context.use_warm_counts()
+    await context.warm()
     assert context.token_count == exact

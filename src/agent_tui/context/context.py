@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -127,16 +128,17 @@ class Context:
         """Follow a log that was read anew, because another process wrote to it."""
         self._holds = True
 
-    def warm(self) -> None:
-        """Count every message, so that previews and attributions find exact figures.
+    async def warm(self) -> None:
+        """Count every message exactly, in a thread: long histories begin with rough counts.
 
-        Run it in a thread, after ``restore`` and after the counter is warm.
+        Worth calling after ``restore``, once the counter is warm.
         """
-        self.counter.count_messages(self.messages)
-
-    def use_warm_counts(self) -> None:
-        """Let the exact counts take the place of rough ones; call it when ``warm`` is through."""
-        self.tokens.forget()
+        state = self.state
+        entries = list(state.messages)
+        if entries:
+            messages = messages_of(entries)
+            counts = await asyncio.to_thread(self.counter.count_messages, messages)
+            self.tokens.remember(state, counts, entries[-1], better=True)
 
     async def append(self, *messages: Message, durability: Durability = Durability.D1) -> None:
         """Add messages; when this returns they are as durable as asked."""

@@ -43,19 +43,20 @@ class MessageTokens:
     _place: Place | None = None
     _exact: bool = False
 
-    def forget(self) -> None:
-        """Count everything again when it is next asked for."""
-        self._place = None
-
     def known(self, state: SessionState) -> list[int]:
         """The counts of the first messages of a state, as far as they are known."""
         return list(self._counts) if self._leads_to(state) else []
 
-    def remember(self, state: SessionState, counts: Sequence[int], last: Entry) -> None:
-        """Take over counts that were made elsewhere, of the first messages up to ``last``."""
+    def remember(
+        self, state: SessionState, counts: Sequence[int], last: Entry, *, better: bool = False
+    ) -> None:
+        """Take over counts that were made elsewhere, of the first messages up to ``last``.
+
+        Counts that are known already are only replaced by ``better`` ones.
+        """
         if len(counts) > len(state.messages) or state.messages[len(counts) - 1] is not last:
             return
-        if len(counts) <= len(self.known(state)):
+        if not better and len(counts) <= len(self.known(state)):
             return
         self._counts, self._total = list(counts), sum(counts)
         self._place, self._exact = Place(state, len(counts), last), self.counter.exact
@@ -76,8 +77,10 @@ class MessageTokens:
 
 
 def count_fresh(counter: TokenCounter, messages: Sequence[Message]) -> list[int]:
-    """Count messages: each exactly, or, where there are many, those not yet known roughly."""
-    return counter.count_messages(messages, glance=len(messages) > _MANY)
+    """Count messages, roughly where there are many."""
+    if len(messages) > _MANY:
+        return [counter.glance_message(message) for message in messages]
+    return counter.count_messages(messages)
 
 
 def messages_of(entries: Sequence[Entry]) -> list[Message]:

@@ -79,18 +79,24 @@ class TokenCounter:
             self._counts.put(text, found)
         return found
 
-    def glance_text(self, text: str) -> int:
-        """The tokens of a text where they are known already, else a rough guess: never slow."""
-        known = self._counts.get(text)
-        return glance_tokens(text) if known is None else known
+    def count_message(self, message: Message) -> int:
+        """The tokens that a message adds to a request."""
+        return MESSAGE_TOKENS + sum(tokens for _, tokens in self.count_parts(message))
 
-    def count_message(self, message: Message, *, glance: bool = False) -> int:
-        """The tokens that a message adds to a request; by ``glance_text`` on request."""
-        return MESSAGE_TOKENS + sum(n for _, n in self.count_parts(message, glance=glance))
-
-    def count_messages(self, messages: Iterable[Message], *, glance: bool = False) -> list[int]:
+    def count_messages(self, messages: Iterable[Message]) -> list[int]:
         """The tokens of each message."""
-        return [self.count_message(message, glance=glance) for message in messages]
+        return [self.count_message(message) for message in messages]
+
+    def glance_message(self, message: Message) -> int:
+        """About the tokens of a message: rough, quick, and right on average over many."""
+        content = message.content
+        if not isinstance(content, str):
+            return self.count_message(message)
+        tokens = MESSAGE_TOKENS + glance_tokens(content)
+        if isinstance(message, AssistantMessage):
+            for call in message.tool_calls:
+                tokens += CALL_TOKENS + len(call.name) // 4 + glance_tokens(call.arguments)
+        return tokens
 
     def count_tools(self, tools: Iterable[ToolSchema]) -> int:
         """The tokens that the declarations of tools add to a request."""
@@ -106,29 +112,26 @@ class TokenCounter:
             + self.count_text(schema)
         )
 
-    def count_parts(self, message: Message, *, glance: bool = False) -> list[tuple[str, int]]:
+    def count_parts(self, message: Message) -> list[tuple[str, int]]:
         """What a message is made of: (``text``, ``thinking``, ``calls`` or ``media``, tokens)."""
         match message:
             case UserMessage() | ToolMessage():
-                return self._count_content(message, thinking=False, glance=glance)
+                return self._count_content(message, thinking=False)
             case AssistantMessage():
                 thinking = self._thinking_sent and bool(message.tool_calls)
-                parts = self._count_content(message, thinking=thinking, glance=glance)
+                parts = self._count_content(message, thinking=thinking)
                 for call in message.tool_calls:
-                    parts.append(("calls", self._count_call(call, glance)))
+                    parts.append(("calls", self._count_call(call)))
                 return parts
             case _:
                 assert_never(message)
 
-    def _count_call(self, call: ToolCall, glance: bool) -> int:
-        count = self.glance_text if glance else self.count_text
-        return CALL_TOKENS + count(call.name) + count(call.arguments)
+    def _count_call(self, call: ToolCall) -> int:
+        return CALL_TOKENS + self.count_text(call.name) + self.count_text(call.arguments)
 
-    def _count_content(
-        self, message: Message, *, thinking: bool, glance: bool
-    ) -> list[tuple[str, int]]:
+    def _count_content(self, message: Message, *, thinking: bool) -> list[tuple[str, int]]:
         content = message.content
-        count = self.glance_text if glance else self.count_text
+        count = self.count_text
         if isinstance(content, str):
             return [("text", count(content))]
         counted = []
