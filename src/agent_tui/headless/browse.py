@@ -179,7 +179,7 @@ async def compact_session(
 
 async def open_path(engine: Engine, path: Path, *, as_json: bool) -> None:
     """What a log or session file of any known kind holds."""
-    found = (await engine.open_path(path)).findings
+    found = await engine.describe_path(path)
     if as_json:
         print_json(found)
         return

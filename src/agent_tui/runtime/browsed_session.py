@@ -12,14 +12,16 @@ from agent_tui.context.tokens import TokenCounter
 from agent_tui.core.errors import SessionError, UnknownArchive
 from agent_tui.core.records import CompactionRecord, Record, UsageRecord
 from agent_tui.core.summary import ArchiveGlance, CheckpointGlance, CompactionView
+from agent_tui.importers import kimi
 from agent_tui.importers.imported import (
     ImportedArchive,
     ImportedCompaction,
     count_findings,
     count_messages,
 )
-from agent_tui.importers.registry import import_session
+from agent_tui.importers.registry import import_session, recognise
 from agent_tui.runtime import history
+from agent_tui.runtime.indexed_records import BIG_BYTES, IndexedRecords
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.sessions.replay import SessionState
 
@@ -57,6 +59,23 @@ class BrowsedSession:
             damaged=len(state.damaged),
             message_count=len(state.messages),
             token_count=state.token_count,
+            findings={},
+        )
+
+    @classmethod
+    def of_big_log(cls, path: Path, title: str, session_id: str = "") -> BrowsedSession | None:
+        """Index a log that is too big to be read whole; None when it is not that big, or no log."""
+        is_big = path.is_file() and path.stat().st_size >= BIG_BYTES
+        if not is_big or recognise(path) is not kimi.read_session:
+            return None
+        records = IndexedRecords(path)
+        return cls(
+            session_id=session_id,
+            title=title,
+            records=records,
+            damaged=0,
+            message_count=records.message_count,
+            token_count=0,
             findings={},
         )
 

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import shutil
 import tempfile
-from datetime import UTC, datetime
+from contextlib import suppress
 from pathlib import Path
 
-from agent_tui import __version__
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import CompactionPolicy, Compactor
 from agent_tui.agent.loop import Agent, Limits
 from agent_tui.agent.system_prompt import write_system_prompt
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
-from agent_tui.config import Settings, data_root, load_settings
+from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.context.context import Context
 from agent_tui.context.tokens import TokenCounter
 from agent_tui.core.errors import AgentTuiError, SessionNotFound
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import ModelRecord, SessionHeader, SystemPrompt, UserMessage
+from agent_tui.core.records import ModelRecord, SystemPrompt, UserMessage
 from agent_tui.core.summary import SessionGlance
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
@@ -30,9 +28,12 @@ from agent_tui.resources import demo_folder
 from agent_tui.runtime.browsed_session import BrowsedSession
 from agent_tui.runtime.exporting import ExportForm, write_export
 from agent_tui.runtime.files import FileList
+from agent_tui.runtime.headers import new_header, new_session_id
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession, Parts
+from agent_tui.runtime.secrecy import hide_memory
 from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.repair import RepairReport
 from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from agent_tui.tools.base import FileMemory, ToolContext
@@ -81,6 +82,7 @@ class Engine:
         Raises:
             ConfigError: the config file is wrong.
         """
+        hide_memory()
         settings = load_settings(model=launch.model)
         store = SessionStore(data_root())
         if launch.demo:
@@ -134,20 +136,14 @@ class Engine:
 
     async def new_session(self) -> OpenSession:
         """Begin a conversation in the workspace."""
-        header = SessionHeader(
-            session_id=new_session_id(),
-            cwd=str(self.workspace),
-            created_at=utc_now(),
-            version=__version__,
-            git_branch=await asyncio.to_thread(git_branch, self.workspace),
-        )
-        log = await self._store.create(header)
-        prompt = await asyncio.to_thread(write_system_prompt, self.workspace)
-        await log.append(
-            SystemPrompt(prompt),
-            ModelRecord(self._provider.name, self._model),
-            durability=Durability.D0,
-        )
+        log = await self._store.create(await asyncio.to_thread(new_header, self.workspace))
+        try:
+            prompt = await asyncio.to_thread(write_system_prompt, self.workspace)
+            model = ModelRecord(self._provider.name, self._model)
+            await log.append(SystemPrompt(prompt), model, durability=Durability.D0)
+        except BaseException:
+            await log.close()
+            raise
         return await self._open(log)
 
     async def open_session(self, session_id: str) -> OpenSession:
@@ -155,10 +151,10 @@ class Engine:
         return await self._open(await self._store.open(await self._whole_id(session_id)))
 
     async def _whole_id(self, session_id: str) -> str:
-        found = [row.session_id for row in await self.list_sessions()]
-        if session_id in found:
-            return session_id
-        matching = [name for name in found if name.startswith(session_id)]
+        with suppress(SessionNotFound):
+            return (await asyncio.to_thread(self._store.find, session_id)).name
+        found = [Path(row.folder).name for row in await self.list_sessions()]
+        matching = [name for name in found if session_id and name.startswith(session_id)]
         if len(matching) == 1:
             return matching[0]
         trouble = "is the beginning of several ids" if matching else "is not a session's id"
@@ -182,6 +178,12 @@ class Engine:
     async def _open(self, log: SessionLog) -> OpenSession:
         session = OpenSession(log, self._parts)
         await session.load()
+        folder = self._workspace_of(log)
+        if not await asyncio.to_thread(folder.is_dir):
+            log.notices.append(
+                f"The folder of this session, {folder}, is not there any more: it can be read "
+                "and continued, but its tools will find no files."
+            )
         return session
 
     def _parts(self, log: SessionLog, wire: Wire, model: str = "") -> Parts:
@@ -191,7 +193,8 @@ class Engine:
             counter, window = TokenCounter(model), self.settings.context.window or window_of(model)
         model = model or self._model
         approvals = Approvals(wire.emit, yolo=self.launch.yolo)
-        toolset = Toolset(builtin_tools(), ToolContext(workspace, FileMemory()))
+        ours = (data_root(), config_path().parent)
+        toolset = Toolset(builtin_tools(), ToolContext(workspace, FileMemory(), ours))
         context = Context(log, counter, toolset.schemas)
         chosen = self.settings.context
         compactor = Compactor(
@@ -232,14 +235,21 @@ class Engine:
         return Path(header.cwd)
 
     async def open_path(self, path: Path) -> BrowsedSession:
-        """Read a log or session file of any known kind, to look at."""
+        """Read a log or session file of any known kind, to look at; a big log is only indexed."""
+        big = await asyncio.to_thread(BrowsedSession.of_big_log, path, path.name)
+        if big is not None:
+            return big
         return await asyncio.to_thread(BrowsedSession.of_file, path)
+
+    async def describe_path(self, path: Path) -> dict[str, int]:
+        """What a log or session file of any known kind holds, in numbers."""
+        return (await asyncio.to_thread(BrowsedSession.of_file, path)).findings
 
     async def export(self, source: str, form: ExportForm) -> bytes:
         """A session, by its id or by the path of a file, in another format."""
         path = Path(source)
         if await asyncio.to_thread(path.exists):
-            browsed = await self.open_path(path)
+            browsed = await asyncio.to_thread(BrowsedSession.of_file, path)
             return await asyncio.to_thread(write_export, form, browsed.records, browsed.title)
         session = await self.open_session(source)
         try:
@@ -282,6 +292,11 @@ class Engine:
         finally:
             await session.close()
 
+    async def repair(self, session_id: str) -> RepairReport:
+        """Copy what can be read of a damaged session into a new one; the old one stays."""
+        folder = await asyncio.to_thread(self._store.find, await self._whole_id(session_id))
+        return await self._store.repair(folder, new_session_id())
+
     async def delete_session(self, session_id: str) -> str:
         """Move a session out of the list; the result undoes it."""
         return str(await self._store.delete(await self._whole_id(session_id)))
@@ -319,24 +334,3 @@ def connect(settings: Settings) -> Provider:
         api_key=key or "none",
         timeout_seconds=chosen.timeout_seconds,
     )
-
-
-def new_session_id() -> str:
-    """An id that sorts by time and is short enough to type."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-
-
-def utc_now() -> str:
-    """The time now, RFC 3339 in UTC."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def git_branch(folder: Path) -> str | None:
-    """The branch checked out in a folder, read from .git/HEAD; None where there is none."""
-    for place in (folder, *folder.parents):
-        try:
-            head = (place / ".git" / "HEAD").read_text(encoding="utf-8").strip()
-        except OSError:
-            continue
-        return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:12]
-    return None

@@ -115,21 +115,34 @@ def _line(message: Message) -> str:
             return f"result: {first_line(text_of(message.content))}"
 
 
-def archive_to_undo(records: Sequence[Record]) -> tuple[int, bool]:
-    """The archive that undoes the last rotation, and whether messages came after that rotation.
+def archive_to_undo(records: Sequence[Record]) -> int:
+    """The archive that undoes the last rotation.
 
     Undo and redo records are passed over, so that undoing again goes one act further back.
 
     Raises:
         SessionError: nothing was rotated yet.
     """
-    for index in range(len(records) - 1, -1, -1):
-        record = records[index]
+    for record in reversed(records):
         if isinstance(record, RevertRecord) and record.reason in ("undo", "redo"):
             continue
         if isinstance(record, (RevertRecord, CompactionRecord)):
-            return record.archive, _has_new_messages(records[index:])
+            return record.archive
     raise SessionError("There is nothing to undo: this log was never rotated.")
+
+
+def went_on_after(records: Sequence[Record], archive: int) -> bool:
+    """Whether the conversation went on after the rotation that made an archive.
+
+    A compaction's own summary and what it kept stand behind its record: they do not count.
+    """
+    for index in range(len(records) - 1, -1, -1):
+        record = records[index]
+        if isinstance(record, (RevertRecord, CompactionRecord)) and record.archive == archive:
+            later = sum(isinstance(one, _MESSAGES) for one in records[index + 1 :])
+            own = 1 + record.kept if isinstance(record, CompactionRecord) else 0
+            return later > own
+    return True
 
 
 def archive_to_redo(records: Sequence[Record]) -> int:
@@ -148,7 +161,3 @@ def archive_to_redo(records: Sequence[Record]) -> int:
         if isinstance(record, (*_MESSAGES, CompactionRecord)):
             break
     raise SessionError("There is nothing to redo: the last act was not an undo.")
-
-
-def _has_new_messages(records: Sequence[Record]) -> bool:
-    return any(isinstance(r, UserMessage) and r.origin == "human" for r in records)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -53,7 +53,9 @@ from agent_tui.runtime.exporting import (
     write_export,
     write_private,
 )
+from agent_tui.runtime.headers import fork_header
 from agent_tui.runtime.records_view import RecordsView
+from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog
 
@@ -222,18 +224,37 @@ class OpenSession:
     async def restore(self, number: int, reason: RevertReason = "restore") -> RotationReport:
         """Make an archive the live log again; the replaced log becomes an archive."""
         self._require_idle()
+        return self._rotated(await self._restore(number, reason))
+
+    async def _restore(self, number: int, reason: RevertReason) -> RotationReport:
         left = len(self._log.state.messages)
         archive = await settle(self._parts.context.restore_archive(number, reason))
-        return self._rotated(RotationReport(reason, archive, messages_left=left))
+        return RotationReport(reason, archive, messages_left=left)
 
     async def undo(self) -> RotationReport:
         """Take the last revert, compaction, clear or restore back."""
-        archive, _ = history.archive_to_undo(self.records)
-        return await self.restore(archive, "undo")
+        return await self.undo_compaction(history.archive_to_undo(self.records))
 
     async def undo_compaction(self, archive: int) -> RotationReport:
-        """Make the log before a compaction the live one again."""
-        return await self.restore(archive, "undo")
+        """Make the log before an act the live one again.
+
+        Where the conversation went on after the act, that goes on in a fork: both futures exist.
+        """
+        self._require_idle()
+        fork = ""
+        if history.went_on_after(self.records, archive):
+            await asyncio.to_thread(self._log.read_archive, archive)
+            fork = await settle(self._fork(f"{self.title} (before undo)"))
+        return self._rotated(replace(await self._restore(archive, "undo"), fork=fork))
+
+    async def _fork(self, title: str) -> str:
+        header = await asyncio.to_thread(fork_header, self._log.state.header, self._parts.workspace)
+        log = await self._log.fork(header)
+        try:
+            await log.append(TitleRecord(title), durability=Durability.D1)
+        finally:
+            await log.close()
+        return header.session_id
 
     async def redo(self) -> RotationReport:
         """Take the last undo back."""
@@ -249,8 +270,13 @@ class OpenSession:
 
     async def open_archive(self, number: int) -> BrowsedSession:
         """An archive, read-only; raises UnknownArchive."""
+        title = f"{self.title} · archive {number}"
+        path = archive_path(self._log.folder, number)
+        big = await asyncio.to_thread(BrowsedSession.of_big_log, path, title, self.session_id)
+        if big is not None:
+            return big
         state = await asyncio.to_thread(self._log.read_archive, number)
-        return BrowsedSession.of_state(state, f"{self.title} · archive {number}", self.session_id)
+        return BrowsedSession.of_state(state, title, self.session_id)
 
     async def preview_compaction(
         self,
