@@ -159,7 +159,7 @@ async def test_every_message_shows_its_fate_and_its_tokens() -> None:
         await settle(pilot)
         lefts = [left for left, _ in split(app)]
         assert lefts[0].startswith("◐ user")
-        assert lefts[1].startswith("○ assistant")
+        assert lefts[1].startswith("○ agent")
         assert lefts[11].startswith("● tool")
         assert all(left.endswith("100") for left in lefts)
         for text in ("3 kept", "8 summarised", "1 dropped", "1.2k", "~350"):

@@ -23,6 +23,8 @@ from agent_tui.ui.widgets.loss_list import LossList
 from agent_tui.ui.widgets.rows import Rows
 from agent_tui.ui.widgets.sides import Side, Sides
 
+_BOTH_SIDES_WIDTH = 76
+
 Result = TypeVar("Result")
 PastChoice: TypeAlias = tuple[Literal["undo", "open"], int]
 """``("undo", archive)`` or ``("open", archive)``; None when only looked at."""
@@ -56,6 +58,11 @@ class CompactionPane(Panel[Result], Generic[Result]):
         yield from self.more()
         yield self.key_hints()
 
+    @property
+    def has_room_for_both(self) -> bool:
+        """Whether both sides stand next to each other; else one is shown at a time."""
+        return self.app.size.width >= _BOTH_SIDES_WIDTH
+
     def more(self) -> Iterator[Widget]:
         """Widgets that a subclass adds above the key hints."""
         yield from ()
@@ -64,7 +71,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
         self.show_notice("")
 
     def on_resize(self) -> None:
-        self.sides.split(both=not self.has_class("-narrow"))
+        self.sides.split(both=self.has_room_for_both)
         self._draw_frame()
 
     def show_view(self, view: CompactionView, *, final: bool) -> None:
@@ -109,7 +116,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
         (self.losses if to_losses else self.sides).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.has_class("-narrow") if action == "other_side" else True
+        return not self.has_room_for_both if action == "other_side" else True
 
     def action_other_side(self) -> None:
         self.show_side("after" if self.sides.side == "before" else "before")

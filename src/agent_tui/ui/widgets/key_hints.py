@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 _LAST = {"other_side": 1, "switch": 2, "leave": 3}
-"""Actions that every panel has come after those that are its own."""
+"""Actions that lead elsewhere are shown last, and are the last to go when room is short."""
 
 
 class KeyHints(Widget):
@@ -24,17 +24,24 @@ class KeyHints(Widget):
         self._places.clear()
         parts: list[Content] = []
         used = 0
-        offered = [(self._key(binding), binding) for binding in self._offered()]
-        widths = [len(key) + 1 + len(binding.description) for key, binding in offered]
-        for place, (key, binding) in enumerate(offered):
-            is_last = place == len(offered) - 1
-            reserved = 0 if is_last else widths[-1] + 2
-            if used + widths[place] + reserved > self.size.width and not is_last:
-                continue
-            self._places.append((used, used + widths[place], binding.action))
+        for binding in self._fitting():
+            key = self._key(binding)
+            width = len(key) + 1 + len(binding.description)
+            self._places.append((used, used + width, binding.action))
             parts.append(Content.assemble((key, "$user"), " ", (binding.description, "$muted")))
-            used += widths[place] + 2
+            used += width + 2
         return Content("  ").join(parts)
+
+    def _fitting(self) -> list[Binding]:
+        """The bindings for which there is room, in the order of showing."""
+        offered = self._offered()
+        room = self.size.width + 2
+        chosen: set[str] = set()
+        for binding in sorted(offered, key=lambda each: -_LAST.get(each.action, 0)):
+            room -= len(self._key(binding)) + len(binding.description) + 3
+            if room >= 0:
+                chosen.add(binding.action)
+        return [binding for binding in offered if binding.action in chosen]
 
     def _key(self, binding: Binding) -> str:
         return binding.key_display or self.app.get_key_display(binding)

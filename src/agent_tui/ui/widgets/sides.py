@@ -20,13 +20,13 @@ from agent_tui.ui.widgets.rows import Rows
 
 Side: TypeAlias = Literal["before", "after"]
 
-_TOKENS_WIDTH = 7
-_ROLE_WIDTH = 10
-_ROLE_STYLES = {
-    "user": "$user",
-    "assistant": "$assistant",
-    "tool": "$tool",
-    "summary": "$compaction",
+_TOKENS_WIDTH = 6
+_ROLE_WIDTH = 8
+_ROLES = {
+    "user": ("user", "$user"),
+    "assistant": ("agent", "$assistant"),
+    "tool": ("tool", "$tool"),
+    "summary": ("summary", "$compaction"),
 }
 _NOTHING = Content("")
 
@@ -207,9 +207,10 @@ def _left_width(width: int) -> int:
 def _draw_message(message: MessageFate, glyph: str, style: str, width: int) -> Content:
     text_width = max(4, width - 2 - _ROLE_WIDTH - _TOKENS_WIDTH)
     text = first_line(message.text, text_width * 2) or "(nothing)"
+    role, role_style = _ROLES.get(message.role, (message.role, ""))
     return Content.assemble(
         (f"{glyph} ", style),
-        (message.role[: _ROLE_WIDTH - 1].ljust(_ROLE_WIDTH), _ROLE_STYLES.get(message.role, "")),
+        (role[: _ROLE_WIDTH - 1].ljust(_ROLE_WIDTH), role_style),
         (_cut(text, text_width), "" if message.fate == "kept" else "$muted"),
         (format_tokens(message.tokens).rjust(_TOKENS_WIDTH), "$faint"),
     )
@@ -240,7 +241,9 @@ def _wrap_summary(summary: str, tokens: int, width: int) -> list[Content]:
     head = _cut("summary", max(1, width - 2 - _TOKENS_WIDTH))
     lines = [
         Content.assemble(
-            ("◐ ", "$compaction"), (head, "bold $compaction"), (count.rjust(7), "$faint")
+            ("◐ ", "$compaction"),
+            (head, "bold $compaction"),
+            (count.rjust(_TOKENS_WIDTH), "$faint"),
         )
     ]
     for paragraph in clean(summary).expandtabs(4).split("\n"):
