@@ -76,13 +76,18 @@ class RevertPreview:
 
 @dataclass(frozen=True, slots=True)
 class RotationReport:
-    """A revert, clear, restore or undo was made: the log it replaced is archive ``archive``."""
+    """A revert, clear, restore or undo was made: the log it replaced is archive ``archive``.
+
+    ``archive`` is 0 where nothing was rotated: a branch that begins inside the log. ``fork``
+    is the session in which turns go on that an undo would have taken back too.
+    """
 
     reason: str
     archive: int
     checkpoint: int | None = None
     messages_left: int = 0
     prompt: str = ""
+    fork: str = ""
 
 
 @dataclass(frozen=True, slots=True)
