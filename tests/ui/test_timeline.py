@@ -254,3 +254,16 @@ async def test_nothing_is_shown_of_nothing() -> None:
         app.timeline.go_to_record(5)
         await pilot.pause()
         assert app.text.strip() == ""
+
+
+async def test_text_is_selected_by_the_mouse_without_the_gutter() -> None:
+    app = TimelineStage([UserMessage("first line\nsecond line")])
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.pause()
+        row = next(y for y, line in enumerate(app.lines) if "first" in line)
+        await pilot.mouse_down(Timeline, offset=(9, row))
+        await pilot.hover(Timeline, offset=(8, row + 1))
+        await pilot.mouse_up(Timeline, offset=(9, row + 1))
+        await pilot.pause()
+        assert app.screen.get_selected_text() == "line\nsecond"
+        assert app.timeline.render_lines(app.timeline.size.region)[row].text.strip()

@@ -50,7 +50,14 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary import CompactionReport, RotationReport
 from agent_tui.core.usage import Gauge, Usage
-from agent_tui.ui.blocks import CheckpointBlock, CompactionBlock, NoticeBlock, ToolBlock, UserBlock
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    CheckpointBlock,
+    CompactionBlock,
+    NoticeBlock,
+    ToolBlock,
+    UserBlock,
+)
 from agent_tui.ui.wire_view import WireView
 from tests.ui.timeline_stage import DIFF, TimelineStage
 
@@ -264,20 +271,55 @@ async def test_a_call_shows_its_arguments_as_they_are_written() -> None:
         assert "running" in app.text
 
 
-async def test_a_queued_prompt_moves_to_where_it_was_read() -> None:
+async def test_a_queued_prompt_waits_below_all_and_moves_to_where_it_was_read() -> None:
     app = TimelineStage()
-    async with app.run_test(size=(60, 20)):
+    async with app.run_test(size=(60, 20)) as pilot:
         view = WireView(app.timeline, Listener())
         view.handle(TurnBegan(1, "go"))
-        view.queue_prompt("faster")
+        view.handle(TextDelta("The answer is"))
+        app.timeline.queue("faster")
+        view.handle(TextDelta(" one sentence."))
         view.handle(ToolCallBegan(0, "a", "read_file"))
         view.handle(ToolFinished(READ, ToolResult("ok")))
+        blocks = [app.timeline.block(index) for index in range(4)]
+        assert blocks[1] == AssistantBlock("The answer is one sentence.")
+        assert blocks[3] == UserBlock("faster", "steer", queued=True)
+        await pilot.pause(0.1)
+        assert "waits for the next step" in app.text
         view.handle(PromptJoined("faster"))
-        blocks = [app.timeline.block(index) for index in range(3)]
-        assert blocks[0] == UserBlock("go")
-        assert isinstance(blocks[1], ToolBlock)
-        assert blocks[1].state == "ok"
-        assert blocks[2] == UserBlock("faster", "steer")
+        assert app.timeline.block(3) == UserBlock("faster", "steer")
+        await pilot.pause(0.1)
+        assert "waits for the next step" not in app.text
+
+
+async def test_a_notice_does_not_cut_the_answer_that_goes_on() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.timeline.stream_text("```python\nx = 1\n")
+        app.timeline.append(NoticeBlock("The theme is light now."))
+        app.timeline.stream_text("y = 2\n```")
+        app.timeline.close_answer()
+        await pilot.pause(0.1)
+        assert app.timeline.block(1) == AssistantBlock("```python\nx = 1\ny = 2\n```")
+        assert app.text.index("theme") < app.text.index("x = 1")
+
+
+async def test_what_the_program_said_last_stays_when_the_turn_settles() -> None:
+    records: list[Record] = []
+    app = TimelineStage(records)
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        view.handle(TurnBegan(1, "go"))
+        view.handle(Failed("No server."))
+        records.append(UserMessage("go", "human", 1))
+        app.timeline.settle()
+        await pilot.pause()
+        assert app.timeline.block(1) == NoticeBlock("No server.", "error")
+        view.handle(TurnBegan(2, "again"))
+        records.append(UserMessage("again", "human", 2))
+        app.timeline.settle()
+        await pilot.pause()
+        assert "No server." not in app.text
 
 
 async def test_a_failure_is_shown_in_words() -> None:

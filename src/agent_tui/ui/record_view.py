@@ -57,6 +57,7 @@ _LOOK_TOOLS = 1_000
 
 # Logs without origins (plain kimi-style ones) wrap what the program said in a tag.
 _CHECKPOINT_NOTICE = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
+_DMAIL_NOTICE = re.compile(r"\s*<system>You just got a D-Mail")
 _COMPACTION_NOTICE = re.compile(r"\s*<system>Previous context has been compacted")
 
 
@@ -191,10 +192,10 @@ class RecordBlocks:
         """Plain logs do not say: a checkpoint that a prompt follows opens a turn."""
         for place in range(index + 1, min(len(self._records), index + _LOOK)):
             record = self._records[place]
-            if isinstance(record, UserMessage):
-                return 0
             if isinstance(record, (AssistantMessage, ToolMessage)):
                 return 1
+            if isinstance(record, UserMessage) and _user_block(record).origin == "human":
+                return 0
         return 0
 
     def _usage_before(self, index: int) -> UsageRecord | None:
@@ -242,6 +243,8 @@ def _user_block(record: UserMessage) -> UserBlock:
 def _tagged_origin(text: str) -> str:
     if _CHECKPOINT_NOTICE.fullmatch(text):
         return "checkpoint"
+    if _DMAIL_NOTICE.match(text):
+        return "dmail"
     return "compaction" if _COMPACTION_NOTICE.match(text) else "human"
 
 

@@ -84,7 +84,6 @@ class WireView:
         self._estimated = False
         self._writing: dict[int, tuple[ToolBlock, list[str]]] = {}
         self._tools: dict[str, tuple[int, ToolBlock]] = {}
-        self._queued: list[tuple[int, str]] = []
         self._compaction: int | None = None
 
     def handle(self, event: Event) -> None:
@@ -125,7 +124,8 @@ class WireView:
                 self._change_call(request.call, "running", display=request.display)
                 self._listener.approval_answered(request, answer)
             case PromptJoined(text):
-                self._join_prompt(text)
+                self._timeline.unqueue(text)
+                self._timeline.append(UserBlock(text, "steer"))
             case CompactionBegan(trigger, tokens):
                 self._compaction = self._timeline.append(CompactionBlock(trigger, 0, tokens, 0))
                 self._listener.compaction_began(trigger, tokens)
@@ -146,19 +146,19 @@ class WireView:
                 self._drop_unstarted()
                 self._listener.turn_finished(end, steps)
             case Failed(message):
+                self._timeline.close_answer()
                 self._timeline.append(NoticeBlock(message, "error"))
             case _:
                 assert_never(event)
 
     def queue_prompt(self, text: str) -> None:
         """Show a message that the agent has not been told yet."""
-        self._queued.append((self._timeline.append(UserBlock(text, "steer", queued=True)), text))
+        self._timeline.queue(text)
 
     def forget(self) -> None:
         """The timeline was loaded anew: the live blocks are gone."""
         self._writing.clear()
         self._tools.clear()
-        self._queued.clear()
         self._compaction = None
 
     def _add_checkpoint(self, number: int, step: int) -> None:
@@ -207,16 +207,6 @@ class WireView:
         self._tools = {
             key: (place - (place > index), block) for key, (place, block) in self._tools.items()
         }
-        self._queued = [(place - (place > index), text) for place, text in self._queued]
-
-    def _join_prompt(self, text: str) -> None:
-        """A queued prompt takes its place in the conversation: where it was read."""
-        for number, (index, queued) in enumerate(self._queued):
-            if queued == text:
-                del self._queued[number]
-                self._discard(index)
-                break
-        self._timeline.append(UserBlock(text, "steer"))
 
     def _finish_compaction(self, report: CompactionReport | None, reason: str) -> None:
         if self._compaction is None:

@@ -1,6 +1,7 @@
 """The timeline's contents without a screen: blocks, their rows, and finding one by the other.
 
-Blocks ``0 .. recorded - 1`` are those of the records; live ones follow, for what happens now.
+Blocks ``0 .. recorded - 1`` are those of the records; live ones follow, for what happens now; then
+the answer that is being written, and below everything the prompts that wait for their turn.
 """
 
 from __future__ import annotations
@@ -8,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent_tui.core.records import Record
-from agent_tui.ui.blocks import Block, CheckpointBlock, CompactionBlock, RevertBlock
+from agent_tui.ui.blocks import (
+    Block,
+    CheckpointBlock,
+    CompactionBlock,
+    NoticeBlock,
+    RevertBlock,
+    UserBlock,
+)
 from agent_tui.ui.record_view import RecordBlocks
 from agent_tui.ui.renderers.block import draw_block
 from agent_tui.ui.renderers.canvas import Canvas
@@ -30,7 +38,7 @@ class BlockList:
     Attributes:
         heights: rows of each block; exact for those that were drawn.
         recorded: how many blocks come from records.
-        open: the answer being written, always the last block while it is.
+        open: the answer being written; only queued prompts stand below it.
     """
 
     def __init__(self) -> None:
@@ -40,24 +48,32 @@ class BlockList:
         self.show_all = False
         self._source = RecordBlocks(())
         self._live: list[Block] = []
+        self._queued: list[UserBlock] = []
         self._toggled: set[int] = set()
         self._cache = RowCache()
         self._canvas: Canvas | None = None
         self._width = 0
 
     def __len__(self) -> int:
-        return self.recorded + len(self._live) + (self.open is not None)
+        return self._live_end + (self.open is not None) + len(self._queued)
+
+    @property
+    def _live_end(self) -> int:
+        """One past the last live block: where the open answer is."""
+        return self.recorded + len(self._live)
 
     def load(self, records: Sequence[Record]) -> None:
         """Show these records and nothing else."""
         self._source, self.recorded = RecordBlocks(records), len(records)
-        self._live, self.open = [], None
+        self._live, self._queued, self.open = [], [], None
         self._toggled.clear()
         self._lay_out()
 
-    def settle(self) -> None:
+    def settle(self, records: Sequence[Record] | None = None) -> None:
         """Show what was recorded meanwhile in place of the live blocks."""
         self.close_answer()
+        if records is not None:
+            self._source = RecordBlocks(records)
         first, gained = self.recorded, len(self._source) - self.recorded
         if gained <= 0:
             return
@@ -65,14 +81,18 @@ class BlockList:
             (block, self.is_expanded(index), self.rows(index))
             for index, block in enumerate(self._live, first)
         ]
-        for index in range(first, first + max(gained, len(self._live))):
-            self._cache.forget(index)
         self._toggled = {index for index in self._toggled if index < first}
-        self._live = []
-        self.heights.truncate(first)
+        self._live = self._last_notices()
         self.recorded = len(self._source)
-        self.heights.extend(gained)
+        self._renew(first)
         self._recognise(first, before)
+
+    def _last_notices(self) -> list[Block]:
+        """What the program said last is in no record; it stays until something follows it."""
+        notices: list[Block] = []
+        while self._live and isinstance(self._live[-1], NoticeBlock):
+            notices.insert(0, self._live.pop())
+        return notices
 
     def _recognise(self, first: int, before: list[tuple[Block, bool, list[Row]]]) -> None:
         """Records that look as their live blocks did stay open or folded, and need no drawing."""
@@ -99,13 +119,31 @@ class BlockList:
             self.open.place(self._canvas, self._width)
 
     def append(self, block: Block) -> int:
-        """Add a live block; returns its index. An open answer is closed first."""
-        self.close_answer()
+        """Add a live block; returns its index.
+
+        It closes an open answer, except a notice: that is not part of the conversation, and stands
+        above the answer that goes on.
+        """
+        if not isinstance(block, NoticeBlock):
+            self.close_answer()
         self._live.append(block)
-        index = len(self) - 1
-        self._cache.forget(index)
-        self.heights.append(2)
-        return index
+        self._renew(self._live_end - 1)
+        return self._live_end - 1
+
+    def queue(self, text: str) -> None:
+        """Show a prompt that waits, below all else."""
+        self._queued.append(UserBlock(text, "steer", queued=True))
+        self._renew(len(self) - 1)
+
+    def unqueue(self, text: str) -> bool:
+        """A prompt waits no longer; False where none of this text did."""
+        place = next((n for n, block in enumerate(self._queued) if block.text == text), None)
+        if place is None:
+            return False
+        first = len(self) - len(self._queued)
+        del self._queued[place]
+        self._renew(first)
+        return True
 
     def replace(self, index: int, block: Block) -> None:
         """A live block changed."""
@@ -115,11 +153,8 @@ class BlockList:
     def remove(self, index: int) -> None:
         """A live block is gone; those after it move up."""
         del self._live[index - self.recorded]
-        for later in range(index, len(self) + 1):
-            self._cache.forget(later)
         self._toggled = {place for place in self._toggled if place < index}
-        self.heights.truncate(index)
-        self.heights.extend(len(self) - index)
+        self._renew(index)
 
     def open_answer(self) -> OpenAnswer:
         """The answer being written; a new one where there is none."""
@@ -127,8 +162,7 @@ class BlockList:
             self.open = OpenAnswer()
             if self._canvas is not None:
                 self.open.place(self._canvas, self._width)
-            self._cache.forget(len(self) - 1)
-            self.heights.append(0, exact=True)
+            self._renew(self._live_end)
         return self.open
 
     def close_answer(self) -> None:
@@ -137,24 +171,25 @@ class BlockList:
             return
         answer, self.open = self.open, None
         self._live.append(answer.block)
-        self._keep(len(self) - 1, answer.finish())
+        self._keep(self._live_end - 1, answer.finish())
 
     def measure_open(self) -> int:
         """Take over the open answer's rows; returns how many came."""
         if self.open is None:
             return 0
-        index = len(self) - 1
-        change = len(self.open.rows) - self.heights[index]
-        self.heights.set_exact(index, len(self.open.rows))
+        change = len(self.open.rows) - self.heights[self._live_end]
+        self.heights.set_exact(self._live_end, len(self.open.rows))
         return change
 
     def block(self, index: int) -> Block | None:
         """The block at an index; None where a record shows nothing."""
         if index < self.recorded:
             return self._source.block(index)
-        if self.open is not None and index == len(self) - 1:
+        if index < self._live_end:
+            return self._live[index - self.recorded]
+        if self.open is not None and index == self._live_end:
             return self.open.block
-        return self._live[index - self.recorded]
+        return self._queued[index - len(self)]
 
     def is_expanded(self, index: int) -> bool:
         """Whether a block is opened up, by itself or with all others."""
@@ -163,7 +198,7 @@ class BlockList:
     def toggle(self, index: int) -> None:
         """Open or fold a block."""
         self._toggled ^= {index}
-        if self.open is not None and index == len(self) - 1:
+        if self.open is not None and index == self._live_end:
             self.open.expanded = self.is_expanded(index)
             self.redraw()
         self._forget(index)
@@ -176,7 +211,7 @@ class BlockList:
 
     def rows(self, index: int, *, active: bool = False) -> list[Row]:
         """The rows of a block, exactly as many as ``height`` says."""
-        if self.open is not None and index == len(self) - 1:
+        if self.open is not None and index == self._live_end:
             return self.open.rows
         key = (index, self.is_expanded(index), active)
         rows = self._cache.get(key)
@@ -227,6 +262,17 @@ class BlockList:
             return []
         drawing = draw_block(block, self._canvas, expanded=self.is_expanded(index), active=active)
         return assemble(drawing, self._width, self._canvas.palette.base)
+
+    def _renew(self, first: int) -> None:
+        """The blocks from an index on are others now: know their rows anew."""
+        known = len(self.heights)
+        for index in range(first, max(known, len(self))):
+            self._cache.forget(index)
+        self.heights.truncate(first)
+        self.heights.extend(len(self) - first)
+        for index in range(max(first, self.recorded), len(self)):
+            self.height(index)
+        self.measure_open()
 
     def _keep(self, index: int, rows: list[Row]) -> None:
         """Take rows that are drawn already for those of a block."""

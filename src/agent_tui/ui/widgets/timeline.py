@@ -90,9 +90,12 @@ class Timeline(BlockView, can_focus=True):
         """Show nothing."""
         self.load(())
 
-    def settle(self) -> None:
-        """Show the records that were written meanwhile in place of the live blocks."""
-        self._blocks.settle()
+    def settle(self, records: Sequence[Record] | None = None) -> None:
+        """Show the records that were written meanwhile in place of the live blocks.
+
+        ``records``: where the sequence given to ``load`` does not grow by itself, its longer form.
+        """
+        self._blocks.settle(records)
         self._cursor = self._hovered = None
         self._soon.clear()
         self.show_change()
@@ -101,9 +104,20 @@ class Timeline(BlockView, can_focus=True):
         """Add a live block at the end; returns the index by which it can be replaced."""
         before = self._blocks.heights.total
         index = self._blocks.append(block)
-        self._blocks.height(index)
         self.show_change(came=self._blocks.heights.total - before)
         return index
+
+    def queue(self, text: str) -> None:
+        """Show a prompt that the agent has not been told yet; it stays below all else."""
+        before = self._blocks.heights.total
+        self._blocks.queue(text)
+        self.show_change(came=self._blocks.heights.total - before)
+
+    def unqueue(self, text: str) -> bool:
+        """A queued prompt was told, or taken back; False where none of this text waited."""
+        gone = self._blocks.unqueue(text)
+        self.show_change()
+        return gone
 
     def replace_soon(self, index: int, make: Callable[[], Block]) -> None:
         """Change a live block with the next frame; ``make`` is called once for many changes."""
