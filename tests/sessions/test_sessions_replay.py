@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,13 @@ from agent_tui.core.records import (
     Message,
     Record,
     Stamp,
+    TitleRecord,
     ToolMessage,
+    UsageRecord,
     UserMessage,
 )
 from agent_tui.sessions.replay import (
+    Damage,
     Entry,
     SessionState,
     follow_log,
@@ -46,7 +50,10 @@ def texts(state: SessionState) -> list[object]:
 
 def test_a_head_leads_to_another_branch_and_back() -> None:
     state = fold(
-        say("a", "1"), say("b", "2", "1"), HeadRecord("1", stamp=Stamp("3", "2")), say("c", "4", "1")
+        say("a", "1"),
+        say("b", "2", "1"),
+        HeadRecord("1", stamp=Stamp("3", "2")),
+        say("c", "4", "1"),
     )
     assert texts(state) == ["a", "c"]
     state.apply(Entry(HeadRecord("2", stamp=Stamp("5", "4")), 40, 10))
@@ -57,7 +64,10 @@ def test_a_head_leads_to_another_branch_and_back() -> None:
 
 
 def test_a_head_to_nowhere_moves_nothing() -> None:
-    assert texts(fold(say("a", "1"), HeadRecord("9", stamp=Stamp("2", "1")), say("b", "3"))) == ["a", "b"]
+    assert texts(fold(say("a", "1"), HeadRecord("9", stamp=Stamp("2", "1")), say("b", "3"))) == [
+        "a",
+        "b",
+    ]
 
 
 def test_many_heads_cost_one_walk() -> None:
@@ -161,3 +171,31 @@ def test_a_follower_reads_only_what_was_added(tmp_path: Path) -> None:
     assert followed[1] == 3 * len(GOOD)
     assert follow_log(path, inode, 4 * len(GOOD)) is None
     assert follow_log(path, inode, len(GOOD) - 2) is None
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_prefix_is_what_a_fold_of_its_lines_gives(seed: int) -> None:
+    chance = random.Random(seed)
+    records: list[Record] = []
+    for number in range(80):
+        stamp = Stamp(str(number), str(chance.randrange(number + 3)))
+        kinds: list[Record] = [
+            UserMessage("x", turn=number, stamp=stamp),
+            AssistantMessage("y", stamp=stamp),
+            Checkpoint(chance.randrange(20), number, stamp=stamp),
+            UsageRecord(number, stamp=stamp),
+            LabelRecord(str(number), chance.choice(["", "name"]), stamp=stamp),
+            TitleRecord(str(number), stamp=stamp),
+        ]
+        if chance.random() < 0.15:
+            kinds = [HeadRecord(str(chance.randrange(number + 2)), stamp=stamp)]
+        records.append(chance.choice(kinds))
+    whole = fold(*records)
+    for count in range(len(records) + 1):
+        expected, found = fold(*records[:count]), whole.prefix(10 * count)
+        for state in (expected, found):
+            state.apply(Damage(10 * count, 5, "torn"))
+            state.apply(Entry(say("more", "m", "n"), 10 * count + 5, 10))
+            state.apply(Entry(HeadRecord("3"), 10 * count + 15, 10))
+            state._places, state._placed = {}, 0
+        assert vars(found) == vars(expected)

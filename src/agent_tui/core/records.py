@@ -151,9 +151,16 @@ class RevertRecord:
 
 @dataclass(frozen=True, slots=True)
 class HeadRecord:
-    """The leaf moved inside the file: the next record hangs off ``to``."""
+    """The leaf moved inside the file: the next record hangs off ``to``.
+
+    ``reason`` is empty for a person's own move, ``undo`` or ``redo`` for one that takes a move
+    back, and ``restore`` for the second half of a branch from an archive. ``source`` is the record
+    that was the last one until then.
+    """
 
     to: str
+    reason: str = ""
+    source: str | None = None
     stamp: Stamp = UNSTAMPED
 
 
@@ -428,7 +435,12 @@ def _revert(value: Mapping[str, Any]) -> RevertRecord:
 
 
 def _head(value: Mapping[str, Any]) -> HeadRecord:
-    return HeadRecord(_text(value, "to"), _stamp(value))
+    return HeadRecord(
+        to=_text(value, "to"),
+        reason=_optional_text(value.get("reason")) or "",
+        source=_optional_text(value.get("from")),
+        stamp=_stamp(value),
+    )
 
 
 def _branch_summary(value: Mapping[str, Any]) -> BranchSummary:
@@ -616,7 +628,8 @@ def _body(record: Record) -> dict[str, Any]:
                 "reason": record.reason,
             }
         case HeadRecord():
-            return {"role": "_head", "to": record.to}
+            fields = {"role": "_head", "to": record.to}
+            return fields | _filled(**{"reason": record.reason, "from": record.source})
         case BranchSummary():
             return {"role": "_branch_summary", "from": record.source, "summary": record.summary}
         case LabelRecord():
