@@ -133,10 +133,22 @@ class SessionState:
         """Every record of the file, those on other branches included, in file order."""
         return self._all
 
-    def items_before(self, offset: int) -> list[Item]:
-        """What lies before an offset: the damage first, then every record in file order."""
+    def prefix(self, offset: int) -> SessionState:
+        """The state of the log as it was when it ended at an offset, where a line begins."""
         end = bisect_left(self._all, offset, key=lambda entry: entry.offset)
-        return [*(d for d in self.damaged if d.offset < offset), *self._all[:end]]
+        state = SessionState()
+        state.damaged = [damage for damage in self.damaged if damage.offset < offset]
+        state.size = offset
+        state._all = self._all[:end]
+        state._parentless = [entry for entry in self._parentless if entry.offset < offset]
+        state._jumps = {place: to for place, to in dict(self._jumps).items() if place < end}
+        for entry in state._all:
+            note = _NOTES.get(type(entry.record))
+            if note is not None:
+                note(state, entry.record)
+        state._leaf_uuid = state._find_leaf()
+        state._rebuild_path()
+        return state
 
     def path_to(self, entry: Entry) -> list[Entry]:
         """The records from the first one to an entry, which may be on any branch."""
@@ -206,11 +218,22 @@ class SessionState:
         self._placed = len(self._all)
         return self._places.get(uuid)
 
+    def _find_leaf(self) -> str | None:
+        if not self._all:
+            return None
+        last = self._all[-1].record
+        if isinstance(last, HeadRecord) and self._place_of(last.to) is not None:
+            return last.to
+        return last.stamp.uuid
+
     def _rebuild_path(self) -> None:
-        path = [self._all[place] for place in self._walk_back(len(self._all) - 1)]
         self._forget_path()
-        for entry in reversed(path):
-            self.entries.append(entry)
+        if self._jumps:
+            places = list(self._walk_back(len(self._all) - 1))
+            self.entries = [self._all[place] for place in reversed(places)]
+        else:
+            self.entries = list(self._all)
+        for entry in self.entries:
             step = _STEPS.get(type(entry.record))
             if step is not None:
                 step(self, entry, entry.record)

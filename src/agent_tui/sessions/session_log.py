@@ -28,7 +28,7 @@ from agent_tui.sessions.lock import Ownership
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
 from agent_tui.sessions.tail import Assemble, Change, LogMark, Tail
-from agent_tui.sessions.writer import Outcome, Writer
+from agent_tui.sessions.writer import Outcome, Writer, let_go
 
 StartFork: TypeAlias = Callable[
     ["SessionLog", SessionHeader, Entry | None], Awaitable["SessionLog"]
@@ -94,8 +94,7 @@ class SessionLog:
                 f"There is no checkpoint {checkpoint_id} in this session; the latest are: {known}."
             )
         act = RevertRecord(0, reason, checkpoint_id)
-        kept = state.items_before(target.offset)
-        return await self._rotate(lambda: self._tail.revert(kept, target.offset, act, state.title))
+        return await self._rotate(lambda: self._tail.revert(state, target.offset, act))
 
     async def clear(self) -> int:
         """Keep only header and system prompt; returns the archive that holds the rest."""
@@ -234,7 +233,7 @@ class SessionLog:
         """Make memory show what the disk has; runs on the loop, in the order of the writes."""
         change = outcome.change
         if change.state is not None:
-            self._writer.release(self.state.all_entries)
+            let_go(self.state)
             self.state = change.state
             self._inode = change.inode
         elif change.entries:

@@ -31,12 +31,10 @@ from agent_tui.sessions.jsonl import LineReader, encode
 from agent_tui.sessions.log import Build, Durability, LogFile, OpenLog, Piece, Span
 from agent_tui.sessions.replay import (
     Entry,
-    Item,
     SessionState,
     load_log,
     read_items,
     read_log,
-    replay,
 )
 
 Assemble: TypeAlias = Callable[[int], Sequence[Record | Entry]]
@@ -177,10 +175,9 @@ class Tail:
             finally:
                 os.close(descriptor)
 
-    def revert(self, kept: list[Item], cut: int, act: RevertRecord, title: str) -> Change:
-        """Keep the first ``cut`` bytes, which ``kept`` are, and add the act behind them."""
-        state = replay(kept)
-        state.size = cut
+    def revert(self, old: SessionState, cut: int, act: RevertRecord) -> Change:
+        """Keep the first ``cut`` bytes of the log as they are, and add the act behind them."""
+        state, title = old.prefix(cut), old.title
         new = _with_title([act], state.title, title)
 
         def build(log: OpenLog, number: int) -> Iterable[Piece]:

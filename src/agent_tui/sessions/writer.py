@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,11 +16,11 @@ from weakref import WeakKeyDictionary
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import Record
 from agent_tui.sessions.log import Durability
-from agent_tui.sessions.replay import Entry
+from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.tail import Change, Tail
 
 _LARGEST_GROUP = 2048
-_FEW_ENTRIES = 500
+_FREED_AT_ONCE = 500
 _SETTLED_AT_ONCE = 128  # about half a millisecond of the loop's time
 
 
@@ -94,11 +95,6 @@ class Writer:
         if job.outcome.error is not None:
             raise job.outcome.error
         return job.outcome.change
-
-    def release(self, entries: Sequence[Entry]) -> None:
-        """Let go of many records bit by bit: freed at once they would hold up every thread."""
-        if len(entries) > _FEW_ENTRIES:
-            self._thread.submit(_let_go, list(entries))
 
     def close(self) -> None:
         """Finish what was submitted, then end the thread."""
@@ -176,6 +172,13 @@ def _settle_some(loop: asyncio.AbstractEventLoop, done: deque[tuple[Job, Outcome
         loop.call_soon(_settle_some, loop, done)
 
 
-def _let_go(entries: list[Entry]) -> None:
+def let_go(state: SessionState) -> None:
+    """Free a state that a loop is done with in a thread, bit by bit: it may hold many records."""
+    asyncio.get_running_loop().run_in_executor(None, _free, [state])
+
+
+def _free(states: list[SessionState]) -> None:
+    entries = list(states.pop().all_entries)
     while entries:
-        del entries[-_FEW_ENTRIES:]
+        del entries[-_FREED_AT_ONCE:]
+        time.sleep(0)
