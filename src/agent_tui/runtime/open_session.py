@@ -51,7 +51,7 @@ from agent_tui.runtime.exporting import (
     EXPORT_ENDINGS,
     ExportForm,
     write_export,
-    write_private,
+    write_numbered,
 )
 from agent_tui.runtime.headers import fork_header
 from agent_tui.runtime.records_view import RecordsView
@@ -77,8 +77,13 @@ class Parts:
 class Assemble(Protocol):
     """Builds the parts of a session over its log and wire."""
 
-    def __call__(self, log: SessionLog, wire: Wire, model: str = "") -> Parts:
-        """The parts, not yet restored; an empty model means the one of this run."""
+    def __call__(
+        self, log: SessionLog, wire: Wire, model: str = "", keep: Parts | None = None
+    ) -> Parts:
+        """The parts, not yet restored; an empty model means the one of this run.
+
+        Given the parts before, what was allowed and which files were seen stay known.
+        """
         ...
 
 
@@ -387,7 +392,8 @@ class OpenSession:
     async def use_model(self, model: str) -> None:
         """Ask another model from here on."""
         self._require_idle()
-        parts = self._assemble(self._log, self._wire, model)
+        parts = self._assemble(self._log, self._wire, model, self._parts)
+        parts.compactor.review = self._parts.compactor.review
         record = ModelRecord(parts.provider, parts.model)
         await settle(self._log.append(record, durability=Durability.D1))
         self._parts = parts
@@ -398,12 +404,18 @@ class OpenSession:
         """Write the session to a new file in its workspace; returns its path."""
         tokens = self.gauge.tokens
         text = await asyncio.to_thread(write_export, form, self.records, self.title, tokens)
-        name = f"{self.session_id}.{EXPORT_ENDINGS[form]}"
-        return await asyncio.to_thread(write_private, self._parts.workspace / name, text)
+        return await asyncio.to_thread(
+            write_numbered, self._parts.workspace, self.session_id, EXPORT_ENDINGS[form], text
+        )
 
     async def prune_archives(self, keep: int) -> list[int]:
         """Delete all but the newest ``keep`` archives; returns the numbers that went."""
         return await settle(self._log.prune(keep))
+
+    async def warm(self) -> None:
+        """Count the history exactly, off the loop; until then a long one is counted roughly."""
+        await self._parts.context.warm()
+        self._wire.emit(StatusChanged(self.gauge, None, self.model))
 
     async def follow(self) -> bool:
         """Take in what another process wrote; True when there was something new."""

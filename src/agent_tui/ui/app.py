@@ -70,7 +70,6 @@ class AgentTui(App[int]):
             await chat.begin(self.engine)
             if self.launch.pick:
                 chat.run_command("sessions", "")
-            await self.engine.warm()
         except AgentTuiError as error:
             chat.show_failure(str(error))
         except Exception as error:

@@ -120,8 +120,22 @@ class ChatScreen(Screen[None]):
         self.reload()
         for notice in session.notices:
             self._show(notice, "warning")
+        if self.engine is not None and self.engine.settings.context.preview_auto:
+            session.review_compactions(self._review_compaction)
+        self.run_worker(self._warm(session), group="warm", exclusive=True, exit_on_error=False)
         if before is not None and self.engine is not None:
             await self.engine.close_session(before)
+
+    async def _warm(self, session: OpenSession) -> None:
+        if self.engine is not None:
+            await self.engine.warm()
+        await session.warm()
+
+    async def _review_compaction(self) -> CompactionReport | None:
+        from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
+
+        assert self.session is not None
+        return await self.app.push_screen_wait(CompactionPreviewScreen(self.session))
 
     def reload(self) -> None:
         """Show the session as its log is now."""
