@@ -186,15 +186,20 @@ class Engine:
             )
         return session
 
-    def _parts(self, log: SessionLog, wire: Wire, model: str = "") -> Parts:
+    def _parts(
+        self, log: SessionLog, wire: Wire, model: str = "", keep: Parts | None = None
+    ) -> Parts:
         workspace = self._workspace_of(log)
         counter, window = self._counter, self._window
         if model and model != self._model:
             counter, window = TokenCounter(model), self.settings.context.window or window_of(model)
         model = model or self._model
-        approvals = Approvals(wire.emit, yolo=self.launch.yolo)
-        ours = (data_root(), config_path().parent)
-        toolset = Toolset(builtin_tools(), ToolContext(workspace, FileMemory(), ours))
+        if keep is not None:
+            approvals, toolset = keep.approvals, keep.toolset
+        else:
+            approvals = Approvals(wire.emit, yolo=self.launch.yolo)
+            ours = (data_root(), config_path().parent)
+            toolset = Toolset(builtin_tools(), ToolContext(workspace, FileMemory(), ours))
         context = Context(log, counter, toolset.schemas)
         chosen = self.settings.context
         compactor = Compactor(

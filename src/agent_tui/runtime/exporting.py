@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -22,6 +23,13 @@ def write_export(
     if form == "kimi":
         return b"".join(export_kimi(records, token_count))
     return b"".join(export_markdown(records, title))
+
+
+def write_numbered(folder: Path, stem: str, ending: str, content: bytes) -> Path:
+    """Write a new private file under the first of ``stem``, ``stem-2``, … that is free."""
+    names = (f"{stem}-{number}" if number > 1 else stem for number in count(1))
+    paths = (folder / f"{name}.{ending}" for name in names)
+    return write_private(next(path for path in paths if not path.exists()), content)
 
 
 def write_private(path: Path, content: bytes) -> Path:

@@ -1,0 +1,264 @@
+"""Sessions of an engine: found, listed, renamed, thrown away, brought back, exported, mended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent_tui.config import ContextSettings
+from agent_tui.core.errors import SessionError, SessionNotFound, SessionReadOnly, StorageError
+from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, CompactionFinished
+from agent_tui.core.records import ModelRecord
+from agent_tui.providers.scenario import Reply
+from agent_tui.runtime.headers import new_session_id
+from tests.agent.stage import Stage, call
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+KNOWN = sorted((*SHARED.glob("kimi/**/context*.jsonl*"), *SHARED.glob("pi/*.jsonl")))
+
+
+async def test_a_session_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
+    async with Stage(tmp_path) as stage:
+        session_id = stage.session.session_id
+        await stage.session.close()
+        for typed in (session_id, session_id[:-1], session_id[:-6]):
+            session = await stage.engine.open_session(typed)
+            assert session.session_id == session_id
+            await session.close()
+        for typed, why in (("nothing", "is not a session's id"), ("", "is not a session's id")):
+            with pytest.raises(SessionNotFound, match=why):
+                await stage.engine.open_session(typed)
+        other = await stage.engine.new_session()
+        await other.close()
+        with pytest.raises(SessionNotFound, match="beginning of several"):
+            await stage.engine.open_session("20")
+
+
+async def test_sessions_are_listed_newest_first_and_named(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok"), Reply(text="ok")) as stage:
+        await stage.say("The first thing")
+        other = await stage.engine.new_session()
+        await other.run_turn("The second thing")
+        titles = [row.title for row in await stage.engine.list_sessions()]
+        assert titles == ["The second thing", "The first thing"]
+        await other.rename("Better\nname")
+        await other.close()
+        await stage.engine.rename_session(other.session_id, "Best name")
+        assert (await stage.engine.list_sessions())[0].title == "Best name"
+
+
+async def test_a_deleted_session_comes_back_as_it_was(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.say("Hi")
+        log = stage.log.read_bytes()
+        await stage.session.close()
+        token = await stage.engine.delete_session(stage.session.session_id)
+        assert await stage.engine.list_sessions() == []
+        await stage.engine.undelete_session(token)
+        assert stage.log.read_bytes() == log
+
+
+async def test_an_empty_session_leaves_nothing_behind_and_any_other_stays(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        empty = await stage.engine.new_session()
+        await stage.engine.close_session(empty)
+        await stage.say("Hi")
+        await stage.session.clear()
+        await stage.engine.close_session(stage.session)
+        rows = await stage.engine.list_sessions()
+        assert [row.session_id for row in rows] == [stage.session.session_id]
+
+
+async def test_a_second_window_reads_and_follows_but_does_not_write(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        other = await stage.engine.open_session(stage.session.session_id)
+        assert "open in another window" in other.read_only
+        with pytest.raises(SessionReadOnly):
+            await other.run_turn("Hi")
+        await stage.say("Hi")
+        assert await other.follow()
+        assert list(other.records) == list(stage.session.records)
+        await other.close()
+
+
+async def test_acts_wait_for_a_turn_to_end(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(calls=(call("run_command", command="true"),))) as stage:
+        asked = asyncio.Event()
+        stage.listeners.append(
+            lambda event: asked.set() if isinstance(event, ApprovalRequested) else None
+        )
+        turn = asyncio.create_task(stage.say("Go"))
+        await asked.wait()
+        for act in (stage.session.clear, stage.session.undo, stage.session.compact):
+            with pytest.raises(SessionError):
+                await act()
+        with pytest.raises(SessionError, match="A turn is running"):
+            await stage.say("Another")
+        stage.session.answer("approval-1", ApprovalAnswer("once"))
+        assert await turn == "done"
+
+
+async def test_a_session_whose_folder_is_gone_opens_and_its_tools_say_so(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.say("Hi")
+        session_id = stage.session.session_id
+    shutil.rmtree(tmp_path / "work")
+    calls = (
+        call("read_file", path="a"),
+        call("find_files", pattern="*"),
+        call("search_files", pattern="x"),
+        call("write_file", path="a", content="x"),
+        call("run_command", command="true"),
+    )
+    stage = Stage(tmp_path, Reply(calls=calls), Reply(text="I see."), resume=session_id, yolo=True)
+    shutil.rmtree(tmp_path / "work")
+    async with stage:
+        (notice,) = stage.session.notices
+        assert "is not there any more" in notice
+        assert await stage.say("Look") == "done"
+        results = stage.on_disk("tool")
+        assert len(results) == 5
+        for result in results:
+            assert result["is_error"]
+            assert "work" in result["content"]
+
+
+async def test_tools_do_not_write_our_own_data(tmp_path: Path) -> None:
+    script = (
+        Reply(calls=(call("write_file", path="home/config.toml", content="x"),)),
+        Reply(text="ok"),
+    )
+    stage = Stage(tmp_path, *script, yolo=True)
+    stage.engine.workspace = tmp_path
+    async with stage:
+        await stage.say("Write")
+        assert "own files are read-only" in stage.on_disk("tool")[0]["content"]
+        assert not (tmp_path / "home" / "config.toml").exists()
+
+
+async def test_another_model_is_asked_from_then_on_and_permissions_stay(tmp_path: Path) -> None:
+    same = Reply(calls=(call("run_command", command="true"),))
+    async with Stage(tmp_path, same, Reply(text="ok"), same, Reply(text="ok")) as stage:
+        stage.answers.append(ApprovalAnswer("session"))
+        await stage.say("a")
+        await stage.session.use_model("gpt-4.1-mini")
+        assert stage.session.model == "gpt-4.1-mini"
+        assert stage.session.gauge.window == 1_047_576
+        assert await stage.say("b") == "done"
+        assert sum(isinstance(event, ApprovalRequested) for event in stage.events) == 1
+        models = [r.model for r in stage.session.records if isinstance(r, ModelRecord)]
+        assert models == ["scripted", "gpt-4.1-mini"]
+        assert [m["model"] for m in stage.on_disk("assistant")][-1] == "gpt-4.1-mini"
+
+
+async def test_exports_are_private_and_never_overwrite(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.say("Hi")
+        first, second = [await stage.session.export("markdown") for _ in range(2)]
+        assert first != second
+        assert first.stat().st_mode & 0o777 == 0o600
+        assert "Hi" in first.read_text()
+        (await stage.session.export("kimi")).read_text()
+
+
+async def test_a_shell_command_of_the_user_is_seen_by_the_agent(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.session.run_shell("echo hello")
+        (message,) = stage.on_disk("user")
+        assert "echo hello" in message["content"]
+        assert "[exit code 0]" in message["content"]
+        assert await stage.say("What did it say?") == "done"
+
+
+async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.say("Hi")
+        session_id = stage.session.session_id
+        with stage.log.open("ab") as file:
+            file.write(b"\xff not a record\n")
+        report = await stage.engine.repair(session_id)
+        assert any("UTF-8" in left.reason for left in report.left_out)
+        copy = await stage.engine.open_session(report.session_id)
+        assert copy.damaged == 0
+        assert copy.message_count == 2
+        await copy.close()
+
+
+@pytest.mark.skipif(not KNOWN, reason="the sample sessions are not beside this checkout")
+async def test_every_sample_log_opens_with_its_checkpoints_and_archives(tmp_path: Path) -> None:
+    async with Stage(tmp_path) as stage:
+        for path in KNOWN:
+            browsed = await stage.engine.open_path(path)
+            assert browsed.message_count == browsed.findings["messages"]
+            assert len(browsed.checkpoints()) >= browsed.findings["checkpoints"]
+            for archive in await browsed.archives():
+                opened = await browsed.open_archive(archive.number)
+                assert opened.message_count == archive.messages
+            for compaction in browsed.compactions:
+                view = await browsed.view_compaction(compaction.archive)
+                assert view.summary
+
+
+async def test_a_thousand_sessions_are_listed_and_found_quickly(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.say("Hi")
+        lines = stage.log.read_bytes()
+        for number in range(1000):
+            folder = tmp_path / "home" / "projects" / f"p{number % 7}" / new_session_id()
+            folder.mkdir(parents=True)
+            (folder / "context.jsonl").write_bytes(lines)
+        began = time.perf_counter()
+        rows = await stage.engine.list_sessions()
+        listed = time.perf_counter() - began
+        assert len(rows) == 1001
+        with pytest.raises(SessionNotFound):
+            await stage.engine.open_session("nothing")
+        print(f"1,001 sessions listed in {listed * 1000:.0f} ms")
+        assert listed < 2.0
+
+
+async def test_a_disk_without_room_for_a_new_session_says_so(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("this is no folder")
+    stage = Stage(tmp_path)
+    with pytest.raises((StorageError, SessionError)):
+        await stage.engine.new_session()
+    await stage.engine.aclose()
+
+
+async def test_an_automatic_compaction_is_reviewed_first_also_after_a_change_of_model(
+    tmp_path: Path,
+) -> None:
+    long = "What was said at length. " * 100
+    script = (Reply(text=long, input_tokens=7_800), Reply(text=long), Reply(text="ok"))
+    settings = ContextSettings(window=8_000)
+    async with Stage(tmp_path, *script, window=8_000, context=settings) as stage:
+        asked: list[str] = []
+
+        async def review() -> None:
+            asked.append("asked")
+
+        stage.session.review_compactions(review)
+        await stage.session.use_model("other")
+        await stage.say("a")
+        await stage.say("b")
+        assert asked
+        assert not any(isinstance(event, CompactionFinished) for event in stage.events)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux shows a process's environment in /proc")
+def test_our_memory_is_closed_to_other_processes() -> None:
+    code = (
+        "from agent_tui.runtime.secrecy import hide_memory; import ctypes, subprocess, sys;"
+        "hide_memory(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0));"
+        "print(subprocess.run([sys.executable, '-c', 'print(1)'], capture_output=True).stdout)"
+    )
+    env = {"PATH": os.environ["PATH"], "OPENAI_API_KEY": "sk-canary"}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, check=True)
+    assert ran.stdout == b"0\nb'1\\n'\n"

@@ -1,0 +1,213 @@
+"""Going back in time and forth again: nothing is ever lost on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.errors import (
+    SessionError,
+    UnknownArchive,
+    UnknownCheckpoint,
+)
+from agent_tui.core.events import Reverted
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
+from agent_tui.providers.scenario import Reply
+from tests.agent.stage import Stage, read_log
+
+LONG = "What was said at length. " * 80
+
+
+def said(stage: Stage) -> list[str]:
+    """What the context holds, in short."""
+    return [
+        text_of(record.content)[:12].strip()
+        for record in stage.session.records
+        if isinstance(record, (UserMessage, AssistantMessage))
+    ]
+
+
+async def talk(stage: Stage, *prompts: str) -> None:
+    for prompt in prompts:
+        assert await stage.say(prompt) == "done"
+
+
+def numbered(count: int, text: str = "") -> tuple[Reply, ...]:
+    return tuple(Reply(text=f"answer {number} {text}") for number in range(1, count + 1))
+
+
+def check_disk(stage: Stage) -> None:
+    state = read_log(stage.log)
+    assert [entry.record for entry in state.entries] == list(stage.session.records)
+
+
+async def test_a_revert_takes_back_what_its_preview_said(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(3)) as stage:
+        await talk(stage, "one", "two", "three")
+        second = next(c.id for c in stage.session.checkpoints() if (c.turn, c.step) == (2, 0))
+        preview = await stage.session.preview_revert(second)
+        assert (preview.messages_staying, preview.messages_leaving) == (2, 4)
+        assert preview.prompt == "two"
+        assert preview.lines[0] == "you: two"
+        assert preview.tokens_leaving > 0 < preview.tokens_staying
+        report = await stage.session.revert(second)
+        assert (report.messages_left, report.prompt, report.archive) == (4, "two", 1)
+        assert said(stage) == ["one", "answer 1"]
+        assert stage.events[-1] == Reverted(report)
+        check_disk(stage)
+
+
+async def test_an_unknown_checkpoint_is_told_with_those_there_are(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(1)) as stage:
+        await talk(stage, "one")
+        with pytest.raises(UnknownCheckpoint, match=r"no checkpoint 9.*0, 1"):
+            await stage.session.revert(9)
+        with pytest.raises(UnknownArchive, match="no archive 4"):
+            await stage.session.restore(4)
+        with pytest.raises(SessionError, match="nothing to undo"):
+            await stage.session.undo()
+        with pytest.raises(SessionError, match="nothing to redo"):
+            await stage.session.redo()
+
+
+async def test_reverts_are_undone_one_by_one_and_redone_one_by_one(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(3)) as stage:
+        await talk(stage, "one", "two", "three")
+        states = [said(stage)]
+        for checkpoint in (4, 2, 0):
+            await stage.session.revert(checkpoint)
+            states.append(said(stage))
+        assert [len(state) for state in states] == [6, 4, 2, 0]
+        for expected in reversed(states[:-1]):
+            await stage.session.undo()
+            assert said(stage) == expected
+        with pytest.raises(SessionError, match="nothing to undo"):
+            await stage.session.undo()
+        for expected in states[1:]:
+            await stage.session.redo()
+            assert said(stage) == expected
+        with pytest.raises(SessionError, match="nothing to redo"):
+            await stage.session.redo()
+        await stage.session.undo()
+        assert said(stage) == states[2]
+        check_disk(stage)
+
+
+async def test_clears_compactions_and_restores_are_undone_too(tmp_path: Path) -> None:
+    summary = (Reply(text="Summed up."),)
+    async with Stage(tmp_path, *numbered(4, LONG), compactions=summary) as stage:
+        await talk(stage, "one", "two", "three", "four")
+        whole = said(stage)
+        report = await stage.session.compact()
+        compacted = said(stage)
+        assert report.archive == 1
+        assert len(compacted) < len(whole)
+        await stage.session.clear()
+        assert said(stage) == []
+        await stage.session.restore(1)
+        assert said(stage) == whole
+        for expected in ([], compacted, whole):
+            assert (await stage.session.undo()).fork == ""
+            assert said(stage) == expected
+        for expected in (compacted, [], whole):
+            await stage.session.redo()
+            assert said(stage) == expected
+        check_disk(stage)
+
+
+async def test_a_new_act_ends_what_could_be_redone(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(3)) as stage:
+        await talk(stage, "one", "two")
+        await stage.session.revert(2)
+        await stage.session.undo()
+        await talk(stage, "three")
+        with pytest.raises(SessionError, match="nothing to redo"):
+            await stage.session.redo()
+
+
+async def test_an_undo_keeps_the_turns_that_came_after_as_a_fork(tmp_path: Path) -> None:
+    summary = (Reply(text="Summed up."),)
+    async with Stage(tmp_path, *numbered(3, LONG), compactions=summary) as stage:
+        await talk(stage, "one", "two")
+        whole = said(stage)
+        await stage.session.compact()
+        await talk(stage, "three")
+        went_on = said(stage)
+        report = await stage.session.undo()
+        assert said(stage) == whole
+        fork = await stage.engine.open_session(report.fork)
+        try:
+            assert fork.title.endswith("(before undo)")
+            assert [
+                text_of(record.content)[:12].strip()
+                for record in fork.records
+                if isinstance(record, (UserMessage, AssistantMessage))
+            ] == went_on
+            assert fork.read_only == ""
+        finally:
+            await fork.close()
+        await stage.session.redo()
+        assert said(stage) == went_on
+
+
+async def test_an_undo_of_a_revert_keeps_the_new_turn_too(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(3)) as stage:
+        await talk(stage, "one", "two")
+        await stage.session.revert(2)
+        await talk(stage, "other")
+        assert said(stage)[-2:] == ["other", "answer 3"]
+        report = await stage.session.undo()
+        assert report.fork
+        assert said(stage)[-2:] == ["two", "answer 2"]
+        rows = await stage.engine.list_sessions()
+        assert {row.session_id for row in rows} == {stage.session.session_id, report.fork}
+
+
+async def test_archives_tell_why_and_open_read_only(tmp_path: Path) -> None:
+    summary = (Reply(text="Summed up."),)
+    async with Stage(tmp_path, *numbered(3, LONG), compactions=summary) as stage:
+        await talk(stage, "one", "two", "three")
+        await stage.session.compact("numbers")
+        await stage.session.clear()
+        glances = await stage.session.archives()
+        assert [(glance.number, glance.reason) for glance in glances] == [
+            (2, "clear"),
+            (1, "compaction"),
+        ]
+        assert glances[1].messages == 6
+        archive = await stage.session.open_archive(1)
+        assert archive.message_count == 6
+        assert len(archive.checkpoints()) == 6
+        assert await stage.session.prune_archives(1) == [1]
+        assert [glance.number for glance in await stage.session.archives()] == [2]
+
+
+async def test_every_past_compaction_can_be_seen_with_both_sides(tmp_path: Path) -> None:
+    summaries = (Reply(text="First summary."), Reply(text="Second summary."))
+    async with Stage(tmp_path, *numbered(6, LONG), compactions=summaries) as stage:
+        await talk(stage, "one", "two", "three")
+        await stage.session.compact()
+        await talk(stage, "four", "five", "six")
+        await stage.session.compact("the ends")
+        found = await stage.session.compactions()
+        assert [(number, record.focus) for number, record in found] == [(2, "the ends"), (1, "")]
+        for number, record in found:
+            view = await stage.session.view_compaction(number)
+            fates = [row.fate for row in view.before]
+            assert fates.count("kept") == record.kept
+            assert fates.count("summarised") == record.summarised
+            assert "summary." in view.summary
+        with pytest.raises(UnknownArchive):
+            await stage.session.view_compaction(7)
+
+
+async def test_checkpoint_numbers_go_on_after_a_revert(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(2)) as stage:
+        await talk(stage, "one")
+        await stage.session.revert(1)
+        await talk(stage, "again")
+        ids = [record.id for record in stage.session.records if isinstance(record, Checkpoint)]
+        assert ids == sorted(set(ids))
+        assert len(stage.session.checkpoints()) == len(ids)
