@@ -245,6 +245,22 @@ async def test_streamed_code_gets_its_colours_when_the_language_is_there() -> No
         assert any(text.startswith("def") for text in styles)
 
 
+async def test_a_long_block_of_code_is_there_at_once_and_coloured_later() -> None:
+    code = "\n".join(f"def function_{number}(): return {number}" for number in range(400))
+    app = TimelineStage([AssistantMessage(f"```python\n{code}\n```")])
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.pause()
+        lines = app.lines
+        assert "function_399" in app.text
+        for _ in range(80):
+            await pilot.pause(0.05)
+            segments = [segment.text for row in app.timeline._painted for segment in row]
+            if "def " in segments:
+                break
+        assert "def " in segments
+        assert app.lines == lines
+
+
 async def test_nothing_is_shown_of_nothing() -> None:
     app = TimelineStage()
     async with app.run_test(size=(60, 12)) as pilot:

@@ -6,10 +6,12 @@ the answer that is being written, and below everything the prompts that wait for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from agent_tui.core.records import Record
 from agent_tui.ui.blocks import (
+    AssistantBlock,
     Block,
     CheckpointBlock,
     CompactionBlock,
@@ -21,6 +23,7 @@ from agent_tui.ui.record_view import RecordBlocks
 from agent_tui.ui.renderers.block import draw_block
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, assemble
+from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.widgets.heights import Heights
 from agent_tui.ui.widgets.open_answer import OpenAnswer
@@ -29,7 +32,12 @@ from agent_tui.ui.widgets.row_cache import RowCache
 Place = tuple[int, int]
 """A row of the timeline: a block and a row inside it."""
 
+Drawn = tuple[int, Block, list[Row]]
+"""A block at an index, and its rows."""
+
 _SAMPLE = 48
+_LONG = 5_000
+"""Characters from which on colouring code would be felt: it is done in a thread then."""
 
 
 class BlockList:
@@ -51,6 +59,7 @@ class BlockList:
         self._queued: list[UserBlock] = []
         self._toggled: set[int] = set()
         self._cache = RowCache()
+        self._plain: set[int] = set()
         self._canvas: Canvas | None = None
         self._width = 0
 
@@ -115,6 +124,7 @@ class BlockList:
     def redraw(self) -> None:
         """Draw everything again; it takes the same rows."""
         self._cache.clear()
+        self._plain.clear()
         if self.open is not None and self._canvas is not None:
             self.open.place(self._canvas, self._width)
 
@@ -256,12 +266,43 @@ class BlockList:
         last = len(self) - 1
         return self.walk((last, self.height(last)), -height) if last >= 0 else (0, 0)
 
+    @property
+    def has_plain(self) -> bool:
+        """Whether a long block was drawn without its colours."""
+        return bool(self._plain)
+
+    def next_plain(self) -> Callable[[], Drawn] | None:
+        """How to draw, in a thread, a long block whose code was drawn plain at first."""
+        canvas, width = self._canvas, self._width
+        index = next(iter(self._plain), None)
+        block = self.block(index) if index is not None and index < len(self) else None
+        if index is None or block is None or canvas is None:
+            self._plain.clear()
+            return None
+        expanded = self.is_expanded(index)
+
+        def draw() -> Drawn:
+            drawing = draw_block(block, canvas, expanded=expanded, active=False)
+            return index, block, assemble(drawing, width, canvas.palette.base)
+
+        return draw
+
+    def colour(self, index: int, block: Block, rows: list[Row]) -> None:
+        """Take over what ``next_plain`` drew, if the block is still the same, as wide, and seen."""
+        self._plain.discard(index)
+        if index < len(self) and self.block(index) == block and self.heights[index] == len(rows):
+            self._keep(index, rows)
+
     def _draw(self, index: int, *, active: bool) -> list[Row]:
         block = self.block(index)
-        if block is None or self._canvas is None:
+        canvas = self._canvas
+        if block is None or canvas is None:
             return []
-        drawing = draw_block(block, self._canvas, expanded=self.is_expanded(index), active=active)
-        return assemble(drawing, self._width, self._canvas.palette.base)
+        if isinstance(block, AssistantBlock) and len(block.text) > _LONG and "```" in block.text:
+            self._plain.add(index)
+            canvas = replace(canvas, languages=Languages())
+        drawing = draw_block(block, canvas, expanded=self.is_expanded(index), active=active)
+        return assemble(drawing, self._width, canvas.palette.base)
 
     def _renew(self, first: int) -> None:
         """The blocks from an index on are others now: know their rows anew."""
@@ -291,6 +332,7 @@ class BlockList:
 
     def _lay_out(self) -> None:
         self._cache.clear()
+        self._plain.clear()
         count = len(self)
         step = max(1, count // _SAMPLE)
         sample = [self._estimate(index) for index in range(0, count, step)]

@@ -6,6 +6,9 @@ as blocks come into view, and the scroll offset follows, so that nothing on the 
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.filter import ANSIToTruecolor
@@ -22,7 +25,7 @@ from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
-from agent_tui.ui.widgets.block_list import BlockList, Place
+from agent_tui.ui.widgets.block_list import BlockList, Drawn, Place
 
 _NARROWEST = 16
 _EIGHTHS = 8  # Textual draws a scroll bar to the eighth of a cell
@@ -50,7 +53,7 @@ class BlockView(ScrollView):
         self._thumb = (-1, -1)
         self._placing = False
         self._following = True
-        self._loading = False
+        self._colouring = False
 
     @property
     def at_end(self) -> bool:
@@ -163,19 +166,27 @@ class BlockView(ScrollView):
         else:
             self.show_change()
 
-    def _load_languages(self) -> None:
-        self.run_worker(self._colour_code, thread=True, group="languages")
+    def _colour(self) -> None:
+        draw = None if self._languages.missing else self._blocks.next_plain()
+        self.run_worker(self._work_on_colours(draw), group="colours")
 
-    def _colour_code(self) -> None:
-        """Load what code in view is written in (in a thread), then draw it in its colours."""
-        gained = self._languages.load_missing()
-        self.app.call_from_thread(self._languages_loaded, gained)
+    async def _work_on_colours(self, draw: Callable[[], Drawn] | None) -> None:
+        """Load the languages of the code in view, or draw one long block (in a thread)."""
 
-    def _languages_loaded(self, gained: bool) -> None:
-        self._loading = False
+        def work() -> tuple[bool, Drawn | None]:
+            gained = self._languages.load_missing() if self._languages.missing else False
+            return gained, draw() if draw else None
+
+        gained, drawn = await asyncio.to_thread(work)
+        self._take_colours(drawn, gained=gained)
+
+    def _take_colours(self, drawn: Drawn | None, *, gained: bool) -> None:
+        self._colouring = False
         if gained:
             self._blocks.redraw()
-            self.show_change()
+        if drawn:
+            self._blocks.colour(*drawn)
+        self.show_change()
 
     # Painting.
 
@@ -189,9 +200,9 @@ class BlockView(ScrollView):
         if self.lines_below and strips:
             strips[-1] = self._with_hint(strips[-1], palette)
         before, self._painted = self._painted, strips
-        if self._languages.missing and not self._loading:
-            self._loading = True
-            self.call_after_refresh(self._load_languages)
+        if not self._colouring and (self._languages.missing or self._blocks.has_plain):
+            self._colouring = True
+            self.call_after_refresh(self._colour)
         if len(before) != len(strips):
             self.refresh()
             return
