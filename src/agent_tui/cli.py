@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from agent_tui.runtime.launch import Launch
 
+_INTERRUPTED = 130
 COMMANDS = {
     "sessions": "list, show, rename and delete sessions",
     "checkpoints": "list the places a session can return to",
@@ -36,9 +37,12 @@ COMMANDS = {
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     arguments = sys.argv[1:] if argv is None else argv
-    if arguments and arguments[0] in COMMANDS:
-        sys.exit(_run_command(arguments))
-    sys.exit(_chat(_chat_parser().parse_args(arguments)))
+    try:
+        if arguments and arguments[0] in COMMANDS:
+            sys.exit(_run_command(arguments))
+        sys.exit(_chat(_chat_parser().parse_args(arguments)))
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
 
 
 def _chat_parser() -> argparse.ArgumentParser:
@@ -85,7 +89,7 @@ def _add_engine_options(parser: argparse.ArgumentParser) -> None:
 def _launch(options: argparse.Namespace, **more: Any) -> Launch:
     from agent_tui.runtime.launch import Launch
 
-    cwd = (options.cwd or Path.cwd()).absolute()
+    cwd = options.cwd.absolute() if options.cwd else _working_folder()
     return Launch(
         cwd=cwd,
         demo=options.demo or options.scenario is not None,
@@ -93,6 +97,14 @@ def _launch(options: argparse.Namespace, **more: Any) -> Launch:
         model=options.model,
         **more,
     )
+
+
+def _working_folder() -> Path:
+    """The folder this was started in; its old name where it has been deleted since."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path(os.environ.get("PWD", "/"))
 
 
 def _chat(options: argparse.Namespace) -> int:
@@ -106,6 +118,8 @@ def _chat(options: argparse.Namespace) -> int:
     )
     if not launch.cwd.is_dir():
         return _fail(f"--cwd expects a folder, and {launch.cwd} is not one.", 2)
+    if options.print and launch.pick:
+        return _fail("--resume needs an ID with --print; agent-tui sessions list shows them.", 2)
     if options.print:
         return _print_turn(launch, options.output_format)
     if options.output_format != "text":
@@ -129,6 +143,7 @@ def _print_turn(launch: Launch, form: Any) -> int:
     import dataclasses
 
     if not launch.prompt and not sys.stdin.isatty():
+        _forgive_encoding(sys.stdin, "replace")
         launch = dataclasses.replace(launch, prompt=sys.stdin.read())
     if not launch.prompt.strip():
         return _fail("--print expects a PROMPT, as an argument or on standard input.", 2)
@@ -201,17 +216,42 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 
     from agent_tui.core.errors import AgentTuiError
 
+    for stream in (sys.stdout, sys.stderr):
+        _forgive_encoding(stream, "backslashreplace")
     try:
-        return asyncio.run(work)
+        return asyncio.run(_interruptible(work))
     except AgentTuiError as error:
         return _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        return 130
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return _INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        # Nobody reads any more; what is still buffered must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        return _fail(f"{error.filename or 'the system'}: {error.strerror or error}.", 1)
+
+
+async def _interruptible(work: Coroutine[Any, Any, int]) -> int:
+    """Let a terminal that closes, or a system that shuts down, interrupt as Ctrl+C does."""
+    import asyncio
+    import signal
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is not None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, task.cancel)
+    return await work
+
+
+def _forgive_encoding(stream: Any, errors: str) -> None:
+    """Never fail on a character that a stream's encoding does not know."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors=errors)
 
 
 def _fail(sentence: str, code: int) -> int:
-    print(f"agent-tui: {sentence}", file=sys.stderr)
+    from agent_tui.core.text import clean
+
+    print(f"agent-tui: {clean(sentence)}", file=sys.stderr)
     return code

@@ -21,7 +21,7 @@ class ProviderSettings(_Section):
     """Where the model is reached; the key itself never stands in a file of a project."""
 
     base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str = Field(default="OPENAI_API_KEY", pattern="^[A-Za-z_][A-Za-z0-9_]*$")
     timeout_seconds: float = Field(default=120.0, gt=0)
 
 
@@ -113,12 +113,31 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _config_error(path: Path, error: ValidationError) -> ConfigError:
+    """Names file, line and field; never what stands in a field that may hold a key."""
     first = error.errors()[0]
     names = [str(name) for name in first["loc"]]
     line = _line_of(path, names)
     where = f"{path}, line {line}" if line else str(path)
+    field = ".".join(names)
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(_known_fields(names[:-1]))
+        return ConfigError(f"{where}: there is no setting {field}; known here: {known}.")
+    if "key" in names[-1]:
+        return ConfigError(
+            f"{where}, field {field}: expected the name of an environment variable, such as "
+            "OPENAI_API_KEY, never a key itself."
+        )
     got = repr(first["input"])
-    return ConfigError(f"{where}, field {'.'.join(names)}: {first['msg']}, but it is {got[:80]}.")
+    return ConfigError(f"{where}, field {field}: {first['msg']}, but it is {got[:80]}.")
+
+
+def _known_fields(names: list[str]) -> list[str]:
+    section: type[BaseModel] = Settings
+    for name in names:
+        found = section.model_fields[name].annotation
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            section = found
+    return list(section.model_fields)
 
 
 def _line_of(path: Path, names: list[str]) -> int:

@@ -8,42 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import json
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from agent_tui.core.summary import RotationReport
 from agent_tui.core.text import clean
+from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.exporting import ExportForm, write_private
 from agent_tui.runtime.open_session import OpenSession
-
-
-def print_json(value: object) -> None:
-    """Print one JSON value; dataclasses become objects."""
-    print(json.dumps(value, ensure_ascii=False, default=_fields))
-
-
-def _fields(value: object) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
-    return str(value)
-
-
-def print_rows(rows: Iterable[tuple[object, ...]], empty: str) -> None:
-    """Print rows as columns, two spaces apart; ``empty`` when there are none."""
-    cells = [[clean(str(cell)).replace("\n", " ") for cell in row] for row in rows]
-    if not cells:
-        print(empty)
-        return
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    for row in cells:
-        print(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        )
 
 
 @asynccontextmanager
@@ -195,20 +170,31 @@ async def export_session(
         sys.stdout.buffer.write(text)
         return
     written = await asyncio.to_thread(write_private, output, text)
-    print(f"Exported to {written}")
+    print(f"Exported to {clean(str(written))}")
 
 
 async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Copy what can be read into a new session, and account for every byte left out."""
     report = await engine.repair(session_id)
-    _say(as_json, report, f"{clean(str(report))}")
+    if as_json:
+        print_json(report)
+        return
+    print(
+        f"Copied {report.records} records ({report.bytes_kept} bytes) into the new session "
+        f"{report.session_id}; the original is as it was. Left out:"
+    )
+    rows = (
+        (f"byte {left.offset}", f"{left.length} bytes", left.reason, left.excerpt)
+        for left in report.left_out
+    )
+    print_rows(rows, "nothing")
 
 
 def _say(as_json: bool, fields: object, sentence: str) -> None:
     if as_json:
         print_json(fields)
     else:
-        print(sentence)
+        print(clean(sentence))
 
 
 def _say_rotated(as_json: bool, report: RotationReport, act: str) -> None:

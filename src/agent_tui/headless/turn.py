@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import json
 import sys
 from typing import Any, Literal, TypeAlias
 
@@ -16,11 +15,15 @@ from agent_tui.core.events import (
     Event,
     Failed,
     StatusChanged,
+    StepBegan,
     StepRetried,
     TextDelta,
     TurnEnd,
+    TurnFinished,
 )
 from agent_tui.core.text import clean
+from agent_tui.core.usage import Usage
+from agent_tui.headless.printing import to_json
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession
@@ -41,43 +44,56 @@ class Printer:
     """Prints what a turn emits, in one of the three forms; denies what nobody can approve."""
 
     def __init__(self, session: OpenSession, form: OutputFormat) -> None:
-        self.text: list[str] = []
+        self.text = ""
         self.failure = ""
         self.denied: list[str] = []
         self.compactions = 0
-        self.usage: dict[str, Any] = {}
+        self.usage = Usage()
         self._session = session
         self._form = form
         self._mid_line = False
+        self._between_answers = False
 
     def hear(self, event: Event) -> None:
         """Take the next event."""
         if self._form == "stream-json":
-            print(json.dumps(event_fields(event), ensure_ascii=False), flush=True)
-        if isinstance(event, TextDelta):
-            self.text.append(event.text)
-            if self._form == "text":
-                self._mid_line = not event.text.endswith("\n")
-                print(clean(event.text), end="", flush=True)
-        elif isinstance(event, ApprovalRequested):
-            self.denied.append(event.request.title)
-            self._say(f"denied: {clean(event.request.title)}: {_NOBODY}")
-            self._session.answer(event.request.id, ApprovalAnswer("reject"))
-        elif isinstance(event, Failed):
-            self.failure = event.message
-            self._say(clean(event.message))
-        elif isinstance(event, StepRetried):
-            self._say(f"retrying in {event.wait_seconds:.1f} s: {clean(event.reason)}")
-        elif isinstance(event, CompactionFinished):
-            self.compactions += event.report is not None
-        elif isinstance(event, StatusChanged) and event.usage is not None:
-            self.usage = dataclasses.asdict(event.usage)
+            print(to_json(event_fields(event)), flush=True)
+        match event:
+            case TextDelta(text):
+                self._write(text)
+            case StepBegan():
+                self._between_answers = bool(self.text)
+            case ApprovalRequested(request):
+                self.denied.append(request.title)
+                self._say(f"denied: {request.title}: {_NOBODY}")
+                self._session.answer(request.id, ApprovalAnswer("reject"))
+            case Failed(message):
+                self.failure = message
+                self._say(message)
+            case StepRetried(_, wait_seconds, reason):
+                self._say(f"retrying in {wait_seconds:.1f} s: {reason}")
+            case CompactionFinished(report):
+                self.compactions += report is not None
+            case StatusChanged(usage=Usage() as usage):
+                self.usage = self.usage + usage
+            case TurnFinished(end="max_steps", steps=steps):
+                self._say(f"stopped after {steps} steps, the most that the settings allow.")
+            case _:
+                pass
+
+    def _write(self, text: str) -> None:
+        if self._between_answers:
+            text, self._between_answers = f"\n\n{text}", False
+        self.text += text
+        if self._form == "text":
+            self._mid_line = not text.endswith("\n")
+            print(clean(text), end="", flush=True)
 
     def _say(self, sentence: str) -> None:
         if self._mid_line:
             print(flush=True)
             self._mid_line = False
-        print(f"agent-tui: {sentence}", file=sys.stderr, flush=True)
+        print(f"agent-tui: {clean(sentence)}", file=sys.stderr, flush=True)
 
     def finish(self, end: TurnEnd) -> None:
         """Close the output: a last newline, or the one JSON object."""
@@ -89,15 +105,15 @@ class Printer:
         result = {
             "session_id": self._session.session_id,
             "end": end,
-            "text": "".join(self.text),
-            "usage": self.usage,
+            "text": self.text,
+            "usage": dataclasses.asdict(self.usage),
             "tokens": gauge.tokens,
             "window": gauge.window,
             "compactions": self.compactions,
             "denied": self.denied,
             "error": self.failure or None,
         }
-        print(json.dumps(result, ensure_ascii=False))
+        print(to_json(result))
 
 
 def event_fields(event: Event) -> dict[str, Any]:
@@ -112,6 +128,8 @@ async def print_turn(launch: Launch, form: OutputFormat) -> int:
     engine = await asyncio.to_thread(Engine.assemble, launch)
     try:
         session = await engine.open_launched()
+        for notice in session.notices:
+            print(f"agent-tui: {clean(notice)}", file=sys.stderr)
         printer = Printer(session, form)
         session.subscribe(printer.hear)
         end: TurnEnd = "cancelled"
@@ -120,7 +138,7 @@ async def print_turn(launch: Launch, form: OutputFormat) -> int:
         except asyncio.CancelledError:
             print("agent-tui: interrupted; the session is safe.", file=sys.stderr)
         except AgentTuiError as error:
-            print(f"agent-tui: {error}", file=sys.stderr)
+            printer.hear(Failed(str(error)))
             end = "failed"
         printer.finish(end)
         await engine.close_session(session)
