@@ -35,6 +35,7 @@ class BrowsedSession:
         records: the active path, in log order.
         damaged: lines that are not records; they are kept where they are.
         findings: what was found in numbers, as ``open --json`` prints it.
+        path: the file it was read from, where it was read from one.
         rotated: logs that were rotated away, and branches that were left.
         compactions: every compaction with both of its sides, oldest first.
     """
@@ -46,6 +47,7 @@ class BrowsedSession:
     message_count: int
     token_count: int
     findings: dict[str, int]
+    path: Path = Path()
     rotated: tuple[ImportedArchive, ...] = ()
     compactions: tuple[ImportedCompaction, ...] = ()
 
@@ -80,6 +82,14 @@ class BrowsedSession:
         )
 
     @classmethod
+    def of_records(
+        cls, records: Sequence[Record], title: str, session_id: str, tokens: int
+    ) -> BrowsedSession:
+        """Wrap the records of a session as they were at some point."""
+        messages = count_messages(tuple(records))
+        return cls(session_id, title, records, 0, messages, tokens, {})
+
+    @classmethod
     def of_file(cls, path: Path) -> BrowsedSession:
         """Read a log or session file of any known kind.
 
@@ -96,6 +106,7 @@ class BrowsedSession:
             message_count=findings["messages"],
             token_count=findings["token_count"],
             findings=findings,
+            path=path,
             rotated=found.archives,
             compactions=found.compactions,
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_tui.core.records import Record
 from agent_tui.sessions.replay import Entry, Item
-from agent_tui.sessions.tree import Source, Tree, add_log, link_of
+from agent_tui.sessions.tree import Joints, Source, Tree, add_log, link_of
 
 
 @dataclass
@@ -30,9 +30,9 @@ def build_record_tree(logs: Sequence[tuple[Source, Sequence[Record]]]) -> Record
     tree = RecordTree(
         tuple(source for source, _ in logs), logs=tuple(records for _, records in logs)
     )
-    known: dict[tuple[int, object], int] = {}
+    joints = Joints()
     for number, (_, records) in enumerate(logs):
-        tree.leaves_of.append(add_log(tree, known, number, _links(records)))
+        tree.leaves_of.append(add_log(tree, joints, number, _links(records)))
     return tree
 
 

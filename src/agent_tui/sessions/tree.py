@@ -35,6 +35,7 @@ from agent_tui.sessions.replay import Damage, Entry, Item, parse_item, uncollect
 
 ROOT = -1
 _OPENS_BRANCH = {"_revert", "_compaction", "_head"}
+_TELLING = {*_OPENS_BRANCH, "_label", "_usage", "user"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,10 @@ class Tree:
         """The role of each record, by place."""
         return self._roles
 
+    def source_number(self, place: int) -> int:
+        """The index of the log in which a record was first found."""
+        return self._logs[place]
+
     def role(self, place: int) -> str:
         """The role of a record."""
         return self._roles[place]
@@ -132,6 +137,11 @@ class Tree:
         """What each usage record says that the context took, by its place."""
         return self._tokens
 
+    @property
+    def acts(self) -> Mapping[int, str]:
+        """The records that open a branch, by place: what ``act`` says of them."""
+        return self._acts
+
     def archive_of(self, place: int) -> int:
         """The archive that a compaction or a revert made; 0 for every other record."""
         return self._archives.get(place, 0)
@@ -140,6 +150,11 @@ class Tree:
         """The id of a record; one made from log and offset where it has none of its own."""
         own = self._uuids[place]
         return own or f"@{self._logs[place]}:{self._offsets[place]}"
+
+    @property
+    def uuids(self) -> Sequence[str | None]:
+        """The id of each record that has one, by place."""
+        return self._uuids
 
     def label(self, place: int) -> str:
         """The name that a person gave to a record, or an empty string."""
@@ -190,13 +205,13 @@ def build_tree(sources: Sequence[Source]) -> Tree:
         SessionNotFound, StorageError: a log cannot be read.
     """
     tree = Tree(tuple(sources))
-    known: dict[tuple[int, object], int] = {}
+    joints = Joints()
     for number, source in enumerate(sources):
         with spoken_errors("Reading", source.path):
             descriptor, status = open_regular(source.path)
             try:
                 with uncollected(status.st_size):
-                    leaf = add_log(tree, known, number, _links(descriptor))
+                    leaf = add_log(tree, joints, number, _links(descriptor))
             finally:
                 os.close(descriptor)
         tree.leaves_of.append(leaf)
@@ -218,33 +233,57 @@ class _Link:
     token_count: int | None = None
 
 
+@dataclass(slots=True)
+class Joints:
+    """What finds a record again that another log brought already.
+
+    A record is looked for right behind the one it hangs off, where it mostly is; ``jumps`` knows
+    those that are elsewhere. ``digests`` tell records without an id apart.
+    """
+
+    jumps: dict[tuple[int, object], int] = field(default_factory=dict)
+    digests: dict[int, int] = field(default_factory=dict)
+
+
 def add_log(
-    tree: Tree,
-    known: dict[tuple[int, object], int],
-    number: int,
-    links: Iterable[tuple[int, int, Any, int]],
+    tree: Tree, joints: Joints, number: int, links: Iterable[tuple[int, int, Any, int]]
 ) -> int:
     """Add the lines of one log under what is known already; returns the place of its leaf."""
     parents, logs, roles, uuids = tree._parents, tree._logs, tree._roles, tree._uuids
     offsets, lengths = tree._offsets, tree._lengths
-    leaf = ROOT
-    places: dict[str, int] = {}
+    jumps, digests = joints.jumps, joints.digests
+    leaf, count = ROOT, len(parents)
+    seen: list[int] = []
+    targets: dict[str | None, int] = {}  # as far as heads made it necessary to know them
     for offset, length, link, digest in links:
-        uuid = link.uuid
-        parent = places.get(link.to, leaf) if link.role == "_head" else leaf
-        key = (parent, uuid or digest)
-        place = known.get(key)
-        if place is None:
-            place = known[key] = len(parents)
+        uuid, role = link.uuid, link.role
+        parent = leaf
+        if role == "_head":
+            targets.update((uuids[each], each) for each in seen)
+            seen.clear()
+            parent = leaf if link.to is None else targets.get(link.to, leaf)
+        place = parent + 1
+        if place < count and (
+            parents[place] != parent
+            or uuids[place] != uuid
+            or (uuid is None and digests[place] != digest)
+        ):
+            place = jumps.get((parent, uuid or digest), count)
+        if place == count:
             parents.append(parent)
             logs.append(number)
             offsets.append(offset)
             lengths.append(length)
-            roles.append(link.role)
+            roles.append(role)
             uuids.append(uuid)
-            _note(tree, place, link)
-        if uuid is not None:
-            places[uuid] = place
+            count += 1
+            if uuid is None:
+                digests[place] = digest
+            if parent != place - 1:
+                jumps[parent, uuid or digest] = place
+            if role in _TELLING:
+                _note(tree, place, link)
+        seen.append(place)
         leaf = place
     return leaf
 

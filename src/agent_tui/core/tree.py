@@ -1,0 +1,118 @@
+"""What front-ends are shown of a session's tree: rows, moments, and branches side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from agent_tui.core.records import Message
+
+Detail: TypeAlias = Literal["turns", "steps", "records"]
+"""How far a tree is folded: a row for each prompt, for each model call too, or for every record."""
+
+RowKind: TypeAlias = Literal[
+    "prompt",
+    "step",
+    "tool",
+    "checkpoint",
+    "summary",
+    "compaction",
+    "user",
+    "dmail",
+    "undo",
+    "redo",
+    "restore",
+    "clear",
+    "head",
+    "record",
+]
+"""What a row stands for; ``user`` is a revert that a person made."""
+
+Standing: TypeAlias = Literal["context", "lineage", "side"]
+"""In the context now; what led to it but is compacted away; a branch that was left."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """One row of the tree.
+
+    Attributes:
+        place: the record that the row is about.
+        start: the first place of the row's stretch: the checkpoint before a prompt.
+        end: the last place of the stretch.
+        depth: how many branches it lies away from the trunk.
+        opens: whether a side branch begins here.
+        tokens: what the context took at the end of the stretch; 0 where unknown.
+        leaves: the logs that end in this stretch: ``live``, ``archive 3``, or a session's id.
+        session_id: the session whose log holds the row, when it is not this one.
+    """
+
+    place: int
+    start: int
+    end: int
+    depth: int
+    opens: bool
+    kind: RowKind
+    standing: Standing
+    label: str = ""
+    tokens: int = 0
+    leaves: tuple[str, ...] = ()
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A step of a session's life: the model was asked, or the context was changed.
+
+    ``target`` is the last place of the context then; ``tokens`` is 0 where nobody counted.
+    """
+
+    place: int
+    target: int
+    kind: Literal["step", "change", "now"]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the model was sent at a moment, whole and repaired, and what is known of the moment.
+
+    ``happened`` says in a few words what changed; it is empty where the model was asked.
+    """
+
+    messages: Sequence[Message]
+    system_prompt: str
+    at: str
+    turn: int | None
+    step: int | None
+    tokens: int
+    estimated: bool
+    happened: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One of two branches that are compared; ``counts`` are the tokens of each message."""
+
+    title: str
+    messages: tuple[Message, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all messages."""
+        return sum(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two branches, aligned: each pair holds an index into each of them, or None.
+
+    ``common`` counts the pairs at the beginning in which both say the same.
+    """
+
+    left: Branch
+    right: Branch
+    pairs: tuple[tuple[int | None, int | None], ...]
+    common: int

@@ -1,0 +1,118 @@
+"""The tree of one session for front-ends: rows to draw, and the records behind each of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from agent_tui.core.errors import SessionError
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import Record, UserMessage
+from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.outline import Outline
+from agent_tui.runtime.tree_paths import LogPaths, Paths, RecordPaths
+from agent_tui.runtime.tree_shape import MESSAGES, TreeShape
+from agent_tui.sessions.record_tree import RecordTree, build_record_tree
+from agent_tui.sessions.replay import Entry, SessionState, uncollected
+from agent_tui.sessions.tree import ROOT, Source, Tree, build_tree
+
+_BIG = 1 << 20
+
+
+class SessionTree:
+    """One tree over the live log of a session, its archives and its forks, as they were when read.
+
+    Attributes:
+        shape: runs, branch points and what leads to the present.
+        paths: the records on the way to any place.
+    """
+
+    def __init__(self, tree: Tree, live: int, paths: Paths | None, state: SessionState) -> None:
+        self.tree = tree
+        self.shape = TreeShape(tree, live)
+        self.paths = paths or LogPaths(self.shape, state)
+        self._outlines: dict[Detail, Outline] = {}
+        self.outline("turns")
+
+    @classmethod
+    def of_logs(cls, sources: Sequence[Source], live: int, state: SessionState) -> SessionTree:
+        """Read the logs; takes long for big ones, so call it in a thread."""
+        with uncollected(_BIG):
+            return cls(build_tree(sources), live, None, state)
+
+    @classmethod
+    def of_browsed(cls, browsed: BrowsedSession) -> SessionTree:
+        """The tree of a session that is only looked at, for example another agent's."""
+        name = browsed.session_id
+        logs = [
+            (Source(name, browsed.path, archive.number), archive.records)
+            for archive in browsed.rotated
+        ]
+        tree: RecordTree = build_record_tree([*logs, (Source(name, browsed.path), browsed.records)])
+        return cls(tree, len(logs), RecordPaths(tree), SessionState())
+
+    @property
+    def session_id(self) -> str:
+        """The session whose live log is the present."""
+        return self.tree.sources[self.shape.live].session_id
+
+    @property
+    def branch_count(self) -> int:
+        """How many branches were left, as the folded tree shows them."""
+        return len(self.outline("turns").branch_rows())
+
+    def outline(self, detail: Detail) -> Outline:
+        """The rows at a level of detail; made once, which takes a moment for very long sessions."""
+        found = self._outlines.get(detail)
+        if found is None:
+            found = self._outlines[detail] = Outline(self.shape, detail)
+        return found
+
+    async def describe(self, places: Sequence[int]) -> dict[int, Record]:
+        """The records at a few places; those that cannot be read are left out."""
+        items = await asyncio.to_thread(self.tree.read, places)
+        pairs = zip(places, items, strict=True)
+        return {place: item.record for place, item in pairs if isinstance(item, Entry)}
+
+    async def browse(self, row: TreeRow, title: str) -> BrowsedSession:
+        """The log as it was at the end of a row, read-only."""
+        records = await asyncio.to_thread(self.paths.records_to, row.end)
+        return BrowsedSession.of_records(records, title, self.session_id, row.tokens)
+
+    def branch_point(self, row: TreeRow) -> int:
+        """What a branch from a row hangs off: before a prompt, behind anything else.
+
+        Raises:
+            SessionError: nothing comes before it.
+        """
+        if row.kind != "prompt":
+            return row.end
+        before = self.tree.parents[row.start]
+        if before == ROOT:
+            raise SessionError("Nothing comes before this prompt that a branch could hang off.")
+        return before
+
+    async def prompt_at(self, row: TreeRow) -> str:
+        """What the user said in a row; empty where it is not a prompt."""
+        if row.kind != "prompt":
+            return ""
+        record = (await self.describe([row.place])).get(row.place)
+        return text_of(record.content) if isinstance(record, UserMessage) else ""
+
+    def leaf_of(self, row: TreeRow) -> int:
+        """The end of the newest branch that goes through a row."""
+        return self.shape.leaf_under(row.end)
+
+    async def messages_left(self, row: TreeRow) -> list[Record]:
+        """What was said on the branch of a row after it parted from the present one."""
+        return await asyncio.to_thread(self._messages_left, self.leaf_of(row))
+
+    def _messages_left(self, leaf: int) -> list[Record]:
+        path = self.tree.path_to(leaf)
+        records = self.paths.records_to(leaf)
+        return [
+            record
+            for place, record in zip(path, records, strict=True)
+            if place not in self.shape.context and self.tree.role(place) in MESSAGES
+        ]

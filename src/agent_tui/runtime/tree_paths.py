@@ -1,0 +1,66 @@
+"""The records on the way to a place of a tree, read whole from the log that holds them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Protocol
+
+from agent_tui.core.errors import SessionError
+from agent_tui.core.records import Record
+from agent_tui.runtime.tree_shape import TreeShape
+from agent_tui.sessions.record_tree import RecordTree
+from agent_tui.sessions.replay import SessionState, read_log
+
+_KEPT_LOGS = 3
+
+
+class Paths(Protocol):
+    """Gives the records from the first one to a place, as many as the tree's path has places."""
+
+    def records_to(self, place: int) -> Sequence[Record]:
+        """The records up to a place, itself included. Blocks: call it in a thread."""
+        ...
+
+
+class LogPaths:
+    """Paths through logs on disk; the latest few are kept, the live one is in memory anyway."""
+
+    def __init__(self, shape: TreeShape, live: SessionState) -> None:
+        self._shape = shape
+        self._live = live
+        self._states: dict[int, SessionState] = {}
+
+    def records_to(self, place: int) -> Sequence[Record]:
+        if place in self._shape.context:
+            count = self._shape.context.count_to(place)
+            return [entry.record for entry in self._live.entries[:count]]
+        number = self._shape.tree.source_number(place)
+        state, offset = self._state(number), self._shape.tree.offset(place)
+        entries = state.all_entries
+        index = bisect_left(entries, offset, key=lambda entry: entry.offset)
+        if index == len(entries) or entries[index].offset != offset:
+            path = self._shape.tree.sources[number].path
+            raise SessionError(f"{path} changed since its tree was read; open the tree again.")
+        return [entry.record for entry in state.path_to(entries[index])]
+
+    def _state(self, number: int) -> SessionState:
+        if number == self._shape.live:
+            return self._live
+        state = self._states.pop(number, None)
+        if state is None:
+            state = read_log(self._shape.tree.sources[number].path)
+        self._states[number] = state
+        while len(self._states) > _KEPT_LOGS:
+            del self._states[next(iter(self._states))]
+        return state
+
+
+class RecordPaths:
+    """Paths through records that are in memory."""
+
+    def __init__(self, tree: RecordTree) -> None:
+        self._tree = tree
+
+    def records_to(self, place: int) -> Sequence[Record]:
+        return [self._tree.record(step) for step in self._tree.path_to(place)]
