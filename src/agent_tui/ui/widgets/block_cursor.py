@@ -9,6 +9,8 @@ from textual.binding import Binding, BindingType
 from agent_tui.ui.blocks import UserBlock
 from agent_tui.ui.widgets.block_view import BlockView
 
+_PAUSE_SECONDS = 0.02
+
 
 class BlockCursor(BlockView):
     """A block view in which one block may be under the cursor, and one under the pointer."""
@@ -114,6 +116,7 @@ class BlockCursor(BlockView):
         """Scroll by a screen, a little of it kept for the eye."""
         self._cursor = None
         self.scroll_rows(step * max(1, self.view_height - 2))
+        self.set_timer(_PAUSE_SECONDS, lambda: self.draw_ahead(step))
 
     def action_first(self) -> None:
         """Go to the beginning."""

@@ -46,13 +46,13 @@ class BlockList:
     Attributes:
         heights: rows of each block; exact for those that were drawn.
         recorded: how many blocks come from records.
-        open: the answer being written; only queued prompts stand below it.
+        answer: the answer being written; only queued prompts stand below it.
     """
 
     def __init__(self) -> None:
         self.heights = Heights(0, self._estimate)
         self.recorded = 0
-        self.open: OpenAnswer | None = None
+        self.answer: OpenAnswer | None = None
         self.show_all = False
         self._source = RecordBlocks(())
         self._live: list[Block] = []
@@ -64,7 +64,7 @@ class BlockList:
         self._width = 0
 
     def __len__(self) -> int:
-        return self._live_end + (self.open is not None) + len(self._queued)
+        return self._live_end + (self.answer is not None) + len(self._queued)
 
     @property
     def _live_end(self) -> int:
@@ -74,7 +74,7 @@ class BlockList:
     def load(self, records: Sequence[Record]) -> None:
         """Show these records and nothing else."""
         self._source, self.recorded = RecordBlocks(records), len(records)
-        self._live, self._queued, self.open = [], [], None
+        self._live, self._queued, self.answer = [], [], None
         self._toggled.clear()
         self._lay_out()
 
@@ -125,8 +125,8 @@ class BlockList:
         """Draw everything again; it takes the same rows."""
         self._cache.clear()
         self._plain.clear()
-        if self.open is not None and self._canvas is not None:
-            self.open.place(self._canvas, self._width)
+        if self.answer is not None and self._canvas is not None:
+            self.answer.place(self._canvas, self._width)
 
     def append(self, block: Block) -> int:
         """Add a live block; returns its index.
@@ -168,27 +168,27 @@ class BlockList:
 
     def open_answer(self) -> OpenAnswer:
         """The answer being written; a new one where there is none."""
-        if self.open is None:
-            self.open = OpenAnswer()
+        if self.answer is None:
+            self.answer = OpenAnswer()
             if self._canvas is not None:
-                self.open.place(self._canvas, self._width)
+                self.answer.place(self._canvas, self._width)
             self._renew(self._live_end)
-        return self.open
+        return self.answer
 
     def close_answer(self) -> None:
         """The answer is complete: it becomes a block like any other, with the same rows."""
-        if self.open is None:
+        if self.answer is None:
             return
-        answer, self.open = self.open, None
+        answer, self.answer = self.answer, None
         self._live.append(answer.block)
         self._keep(self._live_end - 1, answer.finish())
 
     def measure_open(self) -> int:
         """Take over the open answer's rows; returns how many came."""
-        if self.open is None:
+        if self.answer is None:
             return 0
-        change = len(self.open.rows) - self.heights[self._live_end]
-        self.heights.set_exact(self._live_end, len(self.open.rows))
+        change = len(self.answer.rows) - self.heights[self._live_end]
+        self.heights.set_exact(self._live_end, len(self.answer.rows))
         return change
 
     def block(self, index: int) -> Block | None:
@@ -197,8 +197,8 @@ class BlockList:
             return self._source.block(index)
         if index < self._live_end:
             return self._live[index - self.recorded]
-        if self.open is not None and index == self._live_end:
-            return self.open.block
+        if self.answer is not None and index == self._live_end:
+            return self.answer.block
         return self._queued[index - len(self)]
 
     def is_expanded(self, index: int) -> bool:
@@ -208,8 +208,8 @@ class BlockList:
     def toggle(self, index: int) -> None:
         """Open or fold a block."""
         self._toggled ^= {index}
-        if self.open is not None and index == self._live_end:
-            self.open.expanded = self.is_expanded(index)
+        if self.answer is not None and index == self._live_end:
+            self.answer.expanded = self.is_expanded(index)
             self.redraw()
         self._forget(index)
 
@@ -221,8 +221,8 @@ class BlockList:
 
     def rows(self, index: int, *, active: bool = False) -> list[Row]:
         """The rows of a block, exactly as many as ``height`` says."""
-        if self.open is not None and index == self._live_end:
-            return self.open.rows
+        if self.answer is not None and index == self._live_end:
+            return self.answer.rows
         key = (index, self.is_expanded(index), active)
         rows = self._cache.get(key)
         if rows is None:
@@ -338,8 +338,8 @@ class BlockList:
         sample = [self._estimate(index) for index in range(0, count, step)]
         guess = sum(sample) / len(sample) if sample else 1.0
         self.heights = Heights(count, self._estimate, guess)
-        if self.open is not None and self._canvas is not None:
-            self.open.place(self._canvas, self._width)
+        if self.answer is not None and self._canvas is not None:
+            self.answer.place(self._canvas, self._width)
             self.measure_open()
 
 

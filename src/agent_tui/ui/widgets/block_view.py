@@ -101,6 +101,13 @@ class BlockView(ScrollView):
         if len(self._blocks):
             self.place(self._blocks.walk(self._anchor, rows))
 
+    def draw_ahead(self, step: int) -> None:
+        """Draw the screenful after (or before) the one in view, so that it is there when wanted."""
+        if self._view:
+            edge = self._view[-1] if step > 0 else self._view[0]
+            self._blocks.walk(edge, step * self.view_height)
+            self._tell_textual()
+
     def lay_out(self) -> None:
         """The width or the colours changed: draw everything for them."""
         columns = self.scrollable_content_region.width

@@ -145,7 +145,7 @@ class Timeline(BlockCursor, can_focus=True):
 
     def close_answer(self) -> None:
         """The answer is complete."""
-        if self._blocks.open is not None:
+        if self._blocks.answer is not None:
             self._draw_frame()
             self._blocks.close_answer()
             self.show_change()
@@ -165,7 +165,7 @@ class Timeline(BlockCursor, can_focus=True):
                 self._blocks.replace(index, make())
             self.show_change()
             return
-        answer = self._blocks.open
+        answer = self._blocks.answer
         if answer is None or not answer.advance():
             if self._frames is not None:
                 self._frames.pause()
