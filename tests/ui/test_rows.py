@@ -38,7 +38,7 @@ async def test_only_rows_in_view_are_drawn() -> None:
 async def test_rows_are_cut_to_the_width_and_never_read_as_markup() -> None:
     async with (app := Host(3)).run_test(size=(40, 12)) as _:
         line = app.lines()[1]
-        assert len(line) == 40
+        assert len(line) == app.rows.scrollable_content_region.width
         assert "[red]not markup[/red]" in line
 
 

@@ -37,7 +37,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
     AUTO_FOCUS = "#sides"
     BINDINGS = [
         Binding("tab", "switch", "losses", key_display="Tab"),
-        Binding("right,left", "other_side", "side", key_display="← →"),
+        Binding("right,left", "other_side", "side", key_display="←→"),
     ]
 
     def __init__(self) -> None:

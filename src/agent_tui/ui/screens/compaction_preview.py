@@ -82,7 +82,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         Binding("k", "keep", "keep", key_display="k"),
         Binding("f", "focus_on", "focus"),
         Binding("s", "strategy", "strategy"),
-        Binding("escape", "leave", "cancel", key_display="Esc"),
+        Binding("escape", "leave", "back", key_display="Esc"),
     ]
 
     def __init__(self, session: Compacting, focus: str = "", strategy: str = "") -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
@@ -151,9 +152,10 @@ class Rows(ScrollView, can_focus=True):
         is_reverse = bool(state and self.get_component_styles(state).text_style.reverse)
         if is_reverse:
             text = text.without_spans
-        strips = Visual.to_strips(self, text, width, 1, style, apply_selection=False)
-        strip = strips[0] if strips else Strip.blank(width, style.rich_style)
-        strip = strip.adjust_cell_length(width, style.rich_style)
+        parts = text.render(style, end="", parse_style=self.app.stylesheet.parse_style)
+        # Visual.to_strips would also wrap, and note offsets for text selection: four times slower.
+        segments = [Segment(part, (style + part_style).rich_style) for part, part_style in parts]
+        strip = Strip(segments, text.cell_length).adjust_cell_length(width, style.rich_style)
         return strip.apply_style(_REVERSE) if is_reverse else strip
 
     def _blank_line(self, y: int, width: int) -> Strip:
