@@ -23,7 +23,7 @@ def run(effort: Effort) -> Outcome:
     outcome = Outcome(LAYER)
     folder = effort.scratch / "s1"
     with timed(outcome):
-        for damaged in all_of_them(effort.full):
+        for damaged in all_of_them(effort.full, big=not effort.first_only):
             outcome.count("damaged logs")
             put(Snapshot({LIVE: damaged.data}), folder)
             outcome.find(damaged.name, _judge(folder, damaged))

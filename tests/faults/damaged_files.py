@@ -133,7 +133,6 @@ def bad_values() -> Iterator[Damaged]:
         ("minus Infinity", b'{"role":"x","a":-Infinity}\n'),
         ("1e400", b'{"role":"x","a":1e400}\n'),
         ("an int of 5,000 digits", b'{"role":"x","a":' + b"9" * 5000 + b"}\n"),
-        ("an int of 65 bits", b'{"role":"x","a":18446744073709551616}\n'),
         ("100,000 open brackets", b"[" * 100_000 + b"\n"),
         ("an object 5,000 deep", b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"\n"),
         ("an object 101 deep", b'{"role":"x","a":' + b"[" * 100 + b"]" * 100 + b"}\n"),
@@ -170,7 +169,7 @@ def odd_but_good() -> Iterator[Damaged]:
     yield Damaged("NULs around a good object", between(b"\0\0" + user()[:-1] + b"\0\n"), 3, 0)
     yield Damaged("an unknown role", between(line("from_the_future", a=[1, {"b": None}])), 3, 0)
     yield Damaged("a key twice", between(b'{"role":"x","role":"user","content":"y"}\n'), 3, 0)
-    yield Damaged("an int of 64 bits", between(b'{"role":"x","a":18446744073709551615}\n'), 3, 0)
+    yield Damaged("an int of 65 bits", between(b'{"role":"x","a":18446744073709551616}\n'), 3, 0)
 
 
 def odd_stories() -> Iterator[Damaged]:
@@ -229,11 +228,12 @@ def big_ones(full: bool) -> Iterator[Damaged]:
     )
 
 
-def all_of_them(full: bool) -> Iterator[Damaged]:
-    """Every damaged log."""
+def all_of_them(full: bool, big: bool = True) -> Iterator[Damaged]:
+    """Every damaged log, with or without those that are big."""
     for family in (nothing_much, torn_ends, bad_bytes, bad_values, odd_but_good, odd_stories):
         yield from family()
-    yield from big_ones(full)
+    if big:
+        yield from big_ones(full)
 
 
 def unopenable(folder: Path) -> Iterator[tuple[str, Callable[[Path], None]]]:

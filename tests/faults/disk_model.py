@@ -170,7 +170,7 @@ class Disk:
                 assert isinstance(node, File)
                 node.edits.append(Cut(arguments[1]))
                 return True
-            case "fsync":
+            case "fsync" | "fdatasync":
                 self._open[arguments[0]][0].flush()
                 return True
             case "fsync failed":

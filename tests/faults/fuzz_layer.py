@@ -1,14 +1,21 @@
-"""Layer "fuzz": any bytes load; nothing raises, nothing hangs, every byte is accounted for."""
+"""Layer "fuzz": any bytes load; nothing raises, nothing hangs, every byte is accounted for.
+
+The store has more than one way to read a line: parsers for small and for big logs, an index, the
+tail alone, a clean copy. All of them must see the same records.
+"""
 
 from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from agent_tui.sessions.jsonl import LineReader
-from agent_tui.sessions.replay import Entry, Item, read_items, read_log, repaired_messages, replay
+from agent_tui.core.records import SessionHeader, parse_record
+from agent_tui.sessions.index import LogIndex, read_tail
+from agent_tui.sessions.jsonl import LineReader, bulk_decoder, decode_line
+from agent_tui.sessions.repair import plan_clean_copy
+from agent_tui.sessions.replay import Entry, Item, read_items, repaired_messages, replay
 from tests.faults.acts import HISTORY
 from tests.faults.outcome import Effort, Outcome, timed
 from tests.faults.verdict import accounts_for
@@ -66,14 +73,47 @@ def _judge(descriptor: int, path: Path, data: bytes) -> list[str]:
         state = replay(items)
         state.size = reader.offset
         repaired_messages([entry.record for entry in state.messages])  # type: ignore[misc]
+        broken = _disagreements(descriptor, path, items)
     except Exception as error:
         return [f"loading raised {error!r}"]
-    broken = [] if accounts_for(state, data) else ["not every byte is accounted for"]
+    if not accounts_for(state, data):
+        broken.append("not every byte is accounted for")
     if missed := _missed(data, items):
         broken.append(f"a good line was not loaded: {missed[0]!r}")
-    if len(data) % 100 == 0 and read_log(path).all_entries != state.all_entries:
-        broken.append("read_log reads otherwise")
     return broken
+
+
+def _disagreements(descriptor: int, path: Path, items: list[Item]) -> list[str]:
+    """Other readers that see other records."""
+    broken = []
+    if _outline(read_items(LineReader(descriptor), bulk_decoder())) != _outline(items):
+        broken.append("the parser for big logs reads otherwise")
+    tail = read_tail(path, 3)
+    if tail and _outline(items)[-len(tail) :] != _outline(tail):
+        broken.append("the reader of the tail reads otherwise")
+    index = LogIndex(path)
+    while index.grow(97):
+        pass
+    if _outline(index.read(0, len(index))) != _outline(items):
+        broken.append("the index reads otherwise")
+    copy = plan_clean_copy(descriptor)
+    kept = [os.pread(descriptor, length, offset) for offset, length in copy.spans]
+    wanted = [
+        item.record
+        for item in items
+        if isinstance(item, Entry) and not isinstance(item.record, SessionHeader)
+    ]
+    if [parse_record(decode_line(span)) for span in kept] != wanted:
+        broken.append("a clean copy keeps other records")
+    return broken
+
+
+def _outline(items: Iterable[Item]) -> list[tuple[int, int, object]]:
+    """Where items lie, and what the records are."""
+    return [
+        (item.offset, item.length, item.record if isinstance(item, Entry) else None)
+        for item in items
+    ]
 
 
 def _missed(data: bytes, items: list[Item]) -> list[bytes]:

@@ -38,22 +38,25 @@ STORIES = (
 class Hope:
     """One thing that may be found after a power cut.
 
-    Its first ``safe`` bytes must be there; a record behind them is one of ``live``, in its place.
+    Its first ``safe`` bytes must be there; a record behind them is one of ``live``, in its place,
+    or one of ``refused``: a log whose last lines were taken back, which the disk may not know yet.
     """
 
     live: bytes
     safe: int
     archives: dict[int, bytes]
+    refused: bytes = b""
 
     def fits(self, found: Snapshot, folder: Path) -> bool:
         live = found.files[LIVE]
         if live[: self.safe] != self.live[: self.safe] or found.archives != self.archives:
             return False
+        entries = read_log(folder / LIVE).all_entries
+        places = [slice(e.offset, e.offset + e.length) for e in entries if e.offset >= self.safe]
         return all(
-            live[entry.offset : entry.offset + entry.length].strip(b"\0\n")
-            in self.live[entry.offset : entry.offset + entry.length]
-            for entry in read_log(folder / LIVE).all_entries
-            if entry.offset >= self.safe
+            live[place].strip(b"\0\n") in self.live[place]
+            or live[place].strip(b"\0\n") in self.refused[place]
+            for place in places
         )
 
 
@@ -136,7 +139,7 @@ class Teller:
         await session.append(UserMessage("going on"), durability=D1)
         after = take(self.folder)
         archives = {n: after.archives[n] for n in finished_archives(self.folder)}
-        going = Hope(after.files[LIVE], safe, archives)
+        going = Hope(after.files[LIVE], safe, archives, refused=undisturbed.files[LIVE])
         self.tape.hopes.append([*hopes, going])
         self.safe = len(after.files[LIVE])
         self._acknowledge(after)

@@ -19,7 +19,7 @@ from agent_tui.sessions.replay import read_log
 from tests.faults.acts import SMALL
 from tests.faults.outcome import Effort, Outcome, timed
 from tests.faults.snapshot import LIVE, Snapshot, put, take
-from tests.faults.soak import READERS, WRITERS, acks, breaks_in, numbers_in
+from tests.faults.soak import LOCK_TIMEOUT_SECONDS, READERS, WRITERS, acks, breaks_in, numbers_in
 from tests.faults.strace import ROOT, Victim, child_environment
 from tests.faults.verdict import judge_going_on, recover
 
@@ -49,6 +49,7 @@ def _workers(folder: Path, mutant: str) -> Iterator[None]:
             [*command, role, str(folder), str(number), mutant],
             cwd=ROOT,
             env=child_environment(),
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         for role, number in roles
@@ -68,16 +69,26 @@ def _disturb(folder: Path, outcome: Outcome, seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(chance.uniform(0.01, 0.06))
-        writer = (folder.parent / f"pid-writer-{chance.randrange(WRITERS)}").read_text()
         with contextlib.suppress(ProcessLookupError, ValueError):
+            writer = _someone(folder, chance)
             if chance.random() < 0.6:
-                os.kill(int(writer), signal.SIGKILL)
+                os.kill(writer, signal.SIGKILL)
                 outcome.count("SIGKILL")
             else:
-                os.kill(int(writer), signal.SIGSTOP)
-                time.sleep(chance.choice((0.02, 0.05, 0.5)))
-                os.kill(int(writer), signal.SIGCONT)
+                os.kill(writer, signal.SIGSTOP)
+                time.sleep(chance.choice((0.02, 0.05, 2 * LOCK_TIMEOUT_SECONDS)))
+                os.kill(writer, signal.SIGCONT)
                 outcome.count("SIGSTOP")
+
+
+def _someone(folder: Path, chance: random.Random) -> int:
+    """A writer: the one that holds the lock, half of the times, where the system tells."""
+    writers = [int((folder.parent / f"pid-writer-{n}").read_text()) for n in range(WRITERS)]
+    locks = Path("/proc/locks")
+    if locks.exists() and chance.random() < 0.5:
+        held = [int(line.split()[4]) for line in locks.read_text().splitlines() if "FLOCK" in line]
+        writers = [writer for writer in writers if writer in held] or writers
+    return chance.choice(writers)
 
 
 def _judge(folder: Path, outcome: Outcome) -> None:
@@ -90,10 +101,14 @@ def _judge(folder: Path, outcome: Outcome) -> None:
     outcome.count("archives", len(found.archives))
     if any(not new.startswith(old) for old, new in pairwise(logs)):
         outcome.find("at the end", ["an archive is not what the log was when it was replaced"])
+    for writer in range(WRITERS):
+        notes = folder.parent / f"raised-{writer}"
+        raised = notes.read_text().splitlines() if notes.exists() else []
+        outcome.find(f"writer {writer}", [f"raised {error}" for error in sorted(set(raised))[:3]])
     for reader in range(READERS):
-        notes = (folder.parent / f"read-{reader}").read_text().splitlines()
-        outcome.count("lock-free reads", notes.count("."))
-        outcome.find(f"reader {reader}", sorted(set(notes) - {"."})[:5])
+        seen = (folder.parent / f"read-{reader}").read_text().splitlines()
+        outcome.count("lock-free reads", seen.count("."))
+        outcome.find(f"reader {reader}", sorted(set(seen) - {"."})[:5])
 
 
 def signals(effort: Effort) -> Outcome:
@@ -116,7 +131,7 @@ def signals(effort: Effort) -> Outcome:
 def _append_until(
     victim: Victim, folder: Path, chosen: signal.Signals, chance: random.Random
 ) -> int:
-    """Let a process append, send it a signal at some moment; the last number it was acknowledged."""
+    """Let a process append until a signal comes; the last number that was acknowledged."""
     victim.order(role="append", folder=str(folder))
     pid = victim.hear_until("ready")["pid"]
     acked, wanted = -1, chance.randrange(30)

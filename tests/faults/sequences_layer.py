@@ -27,7 +27,9 @@ def run(effort: Effort) -> Outcome:
     outcome = Outcome(LAYER)
     seen: set[object] = set()
     with timed(outcome), Stage(effort.scratch) as stage:
-        for sequence, before in sequences(stage, 3 if effort.full else 2):
+        for sequence, before in sequences(
+            stage, 3 if effort.full else 1 if effort.first_only else 2
+        ):
             outcome.count("sequences")
             for where, broken, units in _die_everywhere(stage, sequence[-1], before, seen):
                 for unit in units:

@@ -192,17 +192,16 @@ class Shim:
 _CLOSE = os.close
 
 
-def faults_of(calls: list[Call], errors: bool = True) -> Iterator[Fault]:
-    """Every way in which every one of these calls can go wrong."""
+def faults_of(calls: list[Call], lasting: bool = True) -> Iterator[Fault]:
+    """Every way in which every one of these calls can go wrong, once or also from then on."""
     for at, call in enumerate(calls, 1):
         yield Fault(at)
         if call.name in ("write", "pwrite"):
             for kept in sorted({1, call.size // 2, call.size - 1, call.size} - {0}):
                 yield Fault(at, "tear", kept=kept)
-        if not errors:
-            continue
         for number in ERRNOS.get(call.name, ()):
             yield Fault(at, "error", number)
-            yield Fault(at, "error", number, lasting=True)
+            if lasting:
+                yield Fault(at, "error", number, lasting=True)
         if call.name in ("rename", "link"):
             yield Fault(at, "late", errno.EIO)

@@ -56,7 +56,9 @@ def run(effort: Effort) -> Outcome:
         for scene in scenes():
             case, rehearsal = stage.rehearse(scene.act, scene.before, scene.hard_links)
             outcome.find(f"{scene}, undisturbed", judge_undisturbed(case))
-            for fault in faults_of(rehearsal.calls):
+            if outcome.findings and effort.first_only:
+                return outcome
+            for fault in faults_of(rehearsal.calls, lasting=effort.full):
                 if _is_harmless(fault, scene):
                     continue
                 broken = _try(stage, scene, case, fault)

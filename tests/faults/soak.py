@@ -9,7 +9,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def write_for_ever(folder: Path, writer: int) -> None:
         except SessionBusy:
             continue
         os.write(acked, number.to_bytes(8, "big"))
-        if chance.random() < 0.03:
+        if chance.random() < 0.05:
             revolve(file, folder)
         time.sleep(chance.random() * 0.004)
 
@@ -89,7 +89,7 @@ def revolve(file: LogFile, folder: Path) -> None:
         yield Span(descriptor, 0, size)
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
             yield b"\n"
-        time.sleep(0.002)
+        time.sleep(0.004)
         yield encode(record_fields(TitleRecord(f"archive {number}")))
 
     try:
@@ -118,9 +118,18 @@ def main() -> None:
         while True:
             child = os.fork()
             if child == 0:
-                work(folder, number)
+                _work(work, folder, number)
             (folder.parent / f"pid-{role}-{number}").write_text(str(child))
             os.waitpid(child, 0)
+
+
+def _work(work: Callable[[Path, int], None], folder: Path, number: int) -> None:
+    try:
+        work(folder, number)
+    except Exception as error:  # with the lock held, nothing but a busy lock may go wrong
+        with (folder.parent / f"raised-{number}").open("a") as notes:
+            notes.write(f"{error!r}\n")
+        os._exit(1)
 
 
 if __name__ == "__main__":

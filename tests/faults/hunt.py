@@ -1,0 +1,59 @@
+"""Sets the layers on the mutants: the harness is as good as the bugs that it catches."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.faults.layers import BY_NAME, LAYERS, Layer
+from tests.faults.mutants import MUTANTS, Mutant, in_force
+from tests.faults.outcome import Effort
+
+CAUGHT, MISSED, UNTRIED, SKIPPED = "caught", "-", "", "skipped"
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """An empty folder, in memory where that can be had: flushing it costs nothing."""
+    shared = Path("/dev/shm")
+    place = shared if os.access(shared, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=place) as scratch:
+        yield Path(scratch)
+
+
+def hunt(mutant: Mutant, layer: Layer) -> str:
+    """Whether a layer catches a mutant."""
+    with scratch_folder() as scratch, in_force(mutant.name):
+        effort = Effort(scratch, first_only=True, mutant=mutant.name)
+        try:
+            outcome = layer.run(effort)
+        except Exception:  # the harness itself could not go on: that is noticed, too
+            return CAUGHT
+    return SKIPPED if outcome.skipped else CAUGHT if outcome.findings else MISSED
+
+
+def soonest(mutant: Mutant) -> str:
+    """Whether the layer that should notice a mutant soonest does."""
+    return hunt(mutant, BY_NAME[mutant.soonest])
+
+
+def hunt_all(mutants: Iterable[Mutant] = MUTANTS) -> dict[str, dict[str, str]]:
+    """Every hunting layer on every mutant: by mutant, then by layer."""
+    hunting = [layer for layer in LAYERS if layer.hunts]
+    return {
+        mutant.name: {layer.name: hunt(mutant, layer) for layer in hunting} for mutant in mutants
+    }
+
+
+def as_markdown(table: dict[str, dict[str, str]]) -> str:
+    """The table mutant by layer, in Markdown."""
+    names = [layer.name for layer in LAYERS if layer.hunts]
+    promises = {mutant.name: mutant.promise for mutant in MUTANTS}
+    lines = ["| mutant | breaks | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]
+    for mutant, row in table.items():
+        cells = " | ".join(row.get(name, UNTRIED) for name in names)
+        lines.append(f"| {mutant} | {promises[mutant] or 'nothing'} | {cells} |")
+    return "\n".join(lines)
