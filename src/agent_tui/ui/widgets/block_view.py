@@ -230,7 +230,7 @@ class BlockView(ScrollView):
             strip = known[1] if known and known[0] is row else Strip(row, self._columns)
             kept[id(row)] = (row, strip)
             if index == active[0] and offset >= self.first_row(index):
-                bar = Segment("▎", palette.base + palette.user)
+                bar = Segment("▎", palette.user)
                 strip = Strip([bar, *strip.crop(1)], self._columns)
             strips.append(strip)
         self._kept = kept
@@ -244,7 +244,7 @@ class BlockView(ScrollView):
     def _with_hint(self, strip: Strip, palette: Palette) -> Strip:
         text = f" ↓ {format_count(self.lines_below, 'new line')} "
         start = max(0, strip.cell_length - len(text) - 1)
-        hint = Segment(text, palette.base + palette.user_surface + palette.user)
+        hint = Segment(text, palette.user + palette.user_surface)
         return Strip.join([strip.crop(0, start), Strip([hint]), strip.crop(start + len(text))])
 
     def render_lines(self, crop: Region) -> list[Strip]:
