@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import App
 from textual.binding import Binding
+from textual.theme import Theme
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import CommandProvider
-from agent_tui.ui.screens.chat import ChatScreen
+from agent_tui.ui.screens.chat import CHAT_SHEETS, ChatScreen
 from agent_tui.ui.theme import THEMES, token_defaults
 
 if TYPE_CHECKING:
@@ -30,10 +31,9 @@ class AgentTui(App[int]):
     """Owns the engine and the themes; everything else is on a screen."""
 
     TITLE = "agent-tui"
-    CSS_PATH = [stylesheet("base.tcss")]
+    # The first screen's sheets are the app's: a screen's own would have everything parsed twice.
+    CSS_PATH = [stylesheet("base.tcss"), *CHAT_SHEETS]
     COMMANDS = {CommandProvider}
-    MODES = {"chat": ChatScreen}
-    DEFAULT_MODE = "chat"
     BINDINGS = [Binding("ctrl+c", "copy_or_quit", show=False, priority=True)]
 
     def __init__(self, launch: Launch) -> None:
@@ -43,10 +43,19 @@ class AgentTui(App[int]):
         self._quit_pressed_at = -_SECOND_PRESS_SECONDS
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = THEMES[0].name
+        self._begin_with(THEMES[0])
+
+    def _begin_with(self, theme: Theme) -> None:
+        """Set the first theme before anything is parsed; watchers would parse it all again."""
+        self.set_reactive(App.theme, theme.name)
+        self.stylesheet.set_variables(self.get_css_variables())
+        self.add_class(f"-theme-{theme.name}", "-dark-mode" if theme.dark else "-light-mode")
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return token_defaults(dark=self.current_theme.dark)
+
+    def get_default_screen(self) -> ChatScreen:
+        return ChatScreen()
 
     def on_ready(self) -> None:
         """The first frame is out: settle the collector, then load what is heavy."""

@@ -42,6 +42,12 @@ if TYPE_CHECKING:
 
 _ACTS = "session"
 _WIDGETS = ("timeline", "composer", "completion", "rows", "gauge", "status_line", "welcome")
+CHAT_SHEETS = [
+    *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
+    stylesheet("screens/chat.tcss"),
+]
+"""What the conversation is styled by; the app loads it with its own."""
+
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
 _TURN_ENDS = {
@@ -53,10 +59,6 @@ _TURN_ENDS = {
 class ChatScreen(Screen[None]):
     """Holds one open session; ``begin`` brings the engine when it is ready."""
 
-    CSS_PATH = [
-        *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
-        stylesheet("screens/chat.tcss"),
-    ]
     BINDINGS: ClassVar[list[BindingType]] = [*key_bindings()]
     AUTO_FOCUS = "Prompt"
     VERTICAL_BREAKPOINTS = [(0, "-small"), (20, "-large")]
