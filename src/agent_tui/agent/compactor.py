@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -10,6 +11,7 @@ from typing import TypeAlias
 from agent_tui.agent.retry import ask_again
 from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
+from agent_tui.context.briefing import write_brief
 from agent_tui.context.compaction import (
     CompactionDraft,
     apply_draft,
@@ -27,12 +29,14 @@ from agent_tui.core.events import (
     StreamPart,
     TextDelta,
 )
-from agent_tui.core.records import UserMessage
+from agent_tui.core.records import Message, UserMessage
 from agent_tui.core.summary import CompactionReport, CompactionView
 from agent_tui.core.usage import Gauge
 from agent_tui.providers.base import ModelRequest, Provider
+from agent_tui.resources import prompt
 
 _GROWTH_BEFORE_ANOTHER_TRY = 20  # parts of the window
+_BRIEF_SHARE = 0.75  # of the window; the rest is for instructions and the summary itself
 
 Review: TypeAlias = Callable[[], Awaitable[CompactionReport | None]]
 """Lets a person see an automatic compaction first; None when it was not applied."""
@@ -167,6 +171,15 @@ class Compactor:
         self._wire.emit(CompactionFinished(report))
         self._wire.emit(StatusChanged(self.gauge(), None, self._model))
         return report
+
+    async def summarise_branch(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        """Stream a summary of a branch that was left; raises ProviderError when it gives up."""
+        budget = int(self.policy.window * _BRIEF_SHARE)
+        chosen = range(len(messages))
+        brief = await asyncio.to_thread(write_brief, messages, chosen, budget=budget)
+        system = prompt("branch_summary")
+        async for text in self._summarise(system, brief.text, self._wire.emit):
+            yield text
 
     async def _summarise(
         self, system: str, brief: str, on_retry: Callable[[StepRetried], None]

@@ -32,6 +32,7 @@ from agent_tui.runtime.headers import new_header, new_session_id
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession, Parts
 from agent_tui.runtime.secrecy import hide_memory
+from agent_tui.runtime.session_tree import SessionTree
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.repair import RepairReport
 from agent_tui.sessions.replay import read_log
@@ -238,6 +239,11 @@ class Engine:
         if header is None or not header.cwd or self._temporary is not None:
             return self.workspace
         return Path(header.cwd)
+
+    async def grow_tree(self, session: OpenSession) -> SessionTree:
+        """One tree over a session's log, its archives, and every session forked from them."""
+        kin = await asyncio.to_thread(self._store.kin_of, session.session_id)
+        return await session.grow_tree(kin)
 
     async def open_path(self, path: Path) -> BrowsedSession:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""

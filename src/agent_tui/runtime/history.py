@@ -1,15 +1,16 @@
-"""What records say about going back in time: checkpoints, previews, what undo would undo."""
+"""What records say about going back in time: checkpoints, previews, what came after an act."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from agent_tui.core.errors import SessionError, UnknownCheckpoint
+from agent_tui.core.errors import UnknownCheckpoint
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
     CompactionRecord,
+    HeadRecord,
     Message,
     Record,
     RevertRecord,
@@ -115,22 +116,6 @@ def _line(message: Message) -> str:
             return f"result: {first_line(text_of(message.content))}"
 
 
-def archive_to_undo(records: Sequence[Record]) -> int:
-    """The archive that undoes the last rotation.
-
-    Undo and redo records are passed over, so that undoing again goes one act further back.
-
-    Raises:
-        SessionError: nothing was rotated yet.
-    """
-    for record in reversed(records):
-        if isinstance(record, RevertRecord) and record.reason in ("undo", "redo"):
-            continue
-        if isinstance(record, (RevertRecord, CompactionRecord)):
-            return record.archive
-    raise SessionError("There is nothing to undo: this log was never rotated.")
-
-
 def went_on_after(records: Sequence[Record], archive: int) -> bool:
     """Whether the conversation went on after the rotation that made an archive.
 
@@ -142,22 +127,6 @@ def went_on_after(records: Sequence[Record], archive: int) -> bool:
             later = sum(isinstance(one, _MESSAGES) for one in records[index + 1 :])
             own = 1 + record.kept if isinstance(record, CompactionRecord) else 0
             return later > own
+        if isinstance(record, HeadRecord) and record.reason == "restore":
+            return any(isinstance(one, _MESSAGES) for one in records[index + 1 :])
     return True
-
-
-def archive_to_redo(records: Sequence[Record]) -> int:
-    """The archive that takes the last undo back.
-
-    Raises:
-        SessionError: the last act was not an undo.
-    """
-    for record in reversed(records):
-        if isinstance(record, RevertRecord):
-            if record.reason == "redo":
-                continue
-            if record.reason == "undo":
-                return record.archive
-            break
-        if isinstance(record, (*_MESSAGES, CompactionRecord)):
-            break
-    raise SessionError("There is nothing to redo: the last act was not an undo.")

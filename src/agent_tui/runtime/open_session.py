@@ -44,8 +44,10 @@ from agent_tui.core.summary import (
     RotationReport,
 )
 from agent_tui.core.text import first_line
+from agent_tui.core.tree import TreeRow
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.runtime import history
+from agent_tui.runtime.branches import Branches
 from agent_tui.runtime.browsed_session import BrowsedSession
 from agent_tui.runtime.exporting import (
     EXPORT_ENDINGS,
@@ -55,9 +57,12 @@ from agent_tui.runtime.exporting import (
 )
 from agent_tui.runtime.headers import fork_header
 from agent_tui.runtime.records_view import RecordsView
+from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.runtime.undoing import MoveLeaf, RestoreArchive, find_redo, find_undo
 from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog
+from agent_tui.sessions.tree import session_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +242,14 @@ class OpenSession:
         return RotationReport(reason, archive, messages_left=left)
 
     async def undo(self) -> RotationReport:
-        """Take the last revert, compaction, clear or restore back."""
-        return await self.undo_compaction(history.archive_to_undo(self.records))
+        """Take the last revert, compaction, clear, restore or branch back."""
+        state = self._log.state
+        match find_undo(self.records, RecordsView(state.all_entries)):
+            case RestoreArchive(archive):
+                return await self.undo_compaction(archive)
+            case MoveLeaf() as way:
+                self._require_idle()
+                return self._rotated(await self._branches.go_back(way, "undo"))
 
     async def undo_compaction(self, archive: int) -> RotationReport:
         """Make the log before an act the live one again.
@@ -263,7 +274,49 @@ class OpenSession:
 
     async def redo(self) -> RotationReport:
         """Take the last undo back."""
-        return await self.restore(history.archive_to_redo(self.records), "redo")
+        match find_redo(self.records):
+            case RestoreArchive(archive):
+                return await self.restore(archive, "redo")
+            case MoveLeaf() as way:
+                self._require_idle()
+                return self._rotated(await self._branches.go_back(way, "redo"))
+
+    @property
+    def _branches(self) -> Branches:
+        return Branches(self._log, self._parts.context, self._parts.compactor)
+
+    async def grow_tree(self, kin: Sequence[Path] = ()) -> SessionTree:
+        """The tree of this session and of its kin: sessions that hang together by forks."""
+        return await asyncio.to_thread(self._grow_tree, kin)
+
+    def _grow_tree(self, kin: Sequence[Path]) -> SessionTree:
+        own = session_sources(self._log.folder)
+        others = [source for folder in kin for source in session_sources(folder)]
+        return SessionTree.of_logs((*own, *others), len(own) - 1, self._log.state)
+
+    async def branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
+        """Let the next message hang off an entry of the tree; a prompt comes back for editing."""
+        self._require_idle()
+        return self._rotated(await self._branches.begin(tree, row))
+
+    async def switch_branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
+        """Go on where the newest branch through an entry ends; restores its archive if need be."""
+        self._require_idle()
+        return self._rotated(await self._branches.switch(tree, row))
+
+    async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
+        """Name an entry; an empty label takes its name away."""
+        self._require_writable()
+        await self._branches.label(tree, row, label)
+
+    async def sum_up_branch(
+        self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
+    ) -> str:
+        """Tell the model in a summary what was done on a branch that was left; returns it."""
+        self._require_idle()
+        summary = await self._branches.sum_up(tree, row, on_text)
+        self._wire.emit(StatusChanged(self.gauge, None, self.model))
+        return summary
 
     def _rotated(self, report: RotationReport) -> RotationReport:
         self._wire.emit(Reverted(report))

@@ -12,7 +12,7 @@ from agent_tui.sessions.replay import Entry
 class RecordsView(Sequence[Record]):
     """The records of a list of entries, without copying them."""
 
-    def __init__(self, entries: list[Entry]) -> None:
+    def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = entries
 
     def __len__(self) -> int:

@@ -1,0 +1,160 @@
+"""Every act on the tree of a session: begin a branch, go to another one, label, sum one up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_tui.agent.compactor import Compactor
+from agent_tui.agent.settle import settle
+from agent_tui.context.context import Context
+from agent_tui.core.errors import SessionError
+from agent_tui.core.messages import TextPart
+from agent_tui.core.records import (
+    BranchSummary,
+    HeadRecord,
+    LabelRecord,
+    Message,
+    UserMessage,
+)
+from agent_tui.core.summary import RotationReport
+from agent_tui.core.text import first_line
+from agent_tui.core.tree import TreeRow
+from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.runtime.undoing import MoveLeaf, RestoreArchive, WayBack
+from agent_tui.sessions.store import Durability, SessionLog
+
+_LONGEST_LABEL = 80
+_PREFACE = (
+    "<system>Another branch of this conversation was left. This is what was done there; the "
+    "files are as that branch left them.</system>\n\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """Acts on one open session; memory equals disk after each, and each can be undone."""
+
+    log: SessionLog
+    context: Context
+    compactor: Compactor
+
+    async def begin(self, tree: SessionTree, row: TreeRow) -> RotationReport:
+        """Let the next message hang off an entry; a prompt comes back to be edited."""
+        prompt = await tree.prompt_at(row)
+        return await self._go_to(tree, tree.branch_point(row), "branch", prompt)
+
+    async def switch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
+        """Go on at the end of another branch: in the log, or in the archive that holds it."""
+        return await self._go_to(tree, tree.leaf_of(row), "switch", "")
+
+    async def _go_to(
+        self, tree: SessionTree, place: int, reason: str, prompt: str
+    ) -> RotationReport:
+        if place == tree.shape.leaf and place in tree.shape.context:
+            raise SessionError("This is where the session is: write a message to go on.")
+        source = tree.tree.source_of(place)
+        if source.session_id != tree.session_id:
+            raise SessionError(f"This belongs to the fork {source.session_id}: open it first.")
+        before = len(self.log.state.messages)
+        uuid = await asyncio.to_thread(self._find, tree, place)
+        archive = 0
+        if not uuid:
+            archive = await settle(self._restore_and_move(tree, place))
+        else:
+            await settle(self.move(uuid))
+        left = max(0, before - len(self.log.state.messages))
+        return RotationReport(reason, archive, messages_left=left, prompt=prompt)
+
+    def _find(self, tree: SessionTree, place: int) -> str:
+        """The id of an entry that the live log holds; empty where only an archive does.
+
+        A compaction repeats what it kept: the same id then stands for two contexts.
+        """
+        uuid = tree.tree.uuids[place]
+        if uuid is None:
+            return ""
+        if place in tree.shape.context:
+            return uuid
+        wanted = [tree.tree.uuid(step) for step in tree.tree.path_to(place)]
+        for entry in list(self.log.state.all_entries):
+            if entry.record.stamp.uuid == uuid:
+                path = self.log.state.path_to(entry)
+                return uuid if [e.record.stamp.uuid for e in path] == wanted else ""
+        return ""
+
+    async def _restore_and_move(self, tree: SessionTree, place: int) -> int:
+        number, is_end = _archive_of(tree, place)
+        uuid = tree.tree.uuids[place]
+        if uuid is None and not is_end:
+            raise SessionError("This entry has no id: a branch can only begin where its log ends.")
+        archive = await self.context.restore_archive(number, "restore")
+        if uuid is not None and not is_end:
+            await self.move(uuid, "restore")
+        return archive
+
+    async def move(self, uuid: str, reason: str = "") -> None:
+        """Move the leaf inside the log; the branch that is left stays where it is."""
+        entries = self.log.state.entries
+        source = entries[-1].record.stamp.uuid if entries else None
+        await self.context.note(HeadRecord(uuid, reason, source), durability=Durability.D1)
+
+    async def go_back(self, way: WayBack, reason: Literal["undo", "redo"]) -> RotationReport:
+        """Undo or redo an act."""
+        left = len(self.log.state.messages)
+        match way:
+            case RestoreArchive(archive=archive):
+                made = await settle(self.context.restore_archive(archive, reason))
+                return RotationReport(reason, made, messages_left=left)
+            case MoveLeaf(to=uuid):
+                await settle(self.move(uuid, reason))
+                left = max(0, left - len(self.log.state.messages))
+                return RotationReport(reason, 0, messages_left=left)
+
+    async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
+        """Name an entry, or take its name away with an empty label."""
+        uuid = tree.tree.uuids[row.place]
+        if uuid is None:
+            raise SessionError("This entry has no id that a label could be tied to.")
+        record = LabelRecord(uuid, first_line(label.strip(), _LONGEST_LABEL))
+        await settle(self.context.note(record, durability=Durability.D1))
+
+    async def sum_up(self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]) -> str:
+        """Have the model sum up a branch that was left, and tell it in the present one.
+
+        Raises:
+            SessionError: the row is not on another branch, or nothing was said there.
+            ProviderError: the model could not be asked; nothing was written.
+        """
+        records = await tree.messages_left(row)
+        messages: Sequence[Message] = [r for r in records if isinstance(r, Message)]
+        if not messages:
+            raise SessionError("Nothing was said here that is not in the context anyway.")
+        text = ""
+        async for piece in self.compactor.summarise_branch(messages):
+            text += piece
+            on_text(piece)
+        leaf = tree.tree.uuid(tree.leaf_of(row))
+        told = UserMessage(
+            (TextPart(_PREFACE), TextPart(text.strip())),
+            origin="branch",
+            turn=self.context.last_turn or None,
+        )
+        await settle(self._write_summary(BranchSummary(leaf, text.strip()), told))
+        return text.strip()
+
+    async def _write_summary(self, summary: BranchSummary, told: UserMessage) -> None:
+        await self.log.append(summary, told, durability=Durability.D1)
+
+
+def _archive_of(tree: SessionTree, place: int) -> tuple[int, bool]:
+    """The archive that ends at a place, else the first one that holds it; and whether it ends."""
+    for source, leaf in zip(tree.tree.sources, tree.tree.leaves_of, strict=True):
+        if leaf == place and source.archive and source.session_id == tree.session_id:
+            return source.archive, True
+    number = tree.tree.source_of(place).archive
+    if not number:
+        raise SessionError("The log changed since the tree was read; open the tree again.")
+    return number, False
