@@ -46,11 +46,11 @@ def draw_balance(view: CompactionView, width: int, *, final: bool) -> Content:
     for message in view.before:
         sums[message.fate] += message.tokens
     counted = sum(sums.values())
-    shrink = min(1.0, report.tokens_before / counted) if counted else 1.0
-    always = report.tokens_before - counted * shrink
-    kept = sums["kept"] * shrink
-    summary = max(0.0, report.tokens_after - always - kept)
-    before = [(always, "$faint"), *((sums[fate] * shrink, STYLES[fate]) for fate in _GOING_FIRST)]
+    kept = min(sums["kept"], report.tokens_after)
+    always = max(0.0, min(report.tokens_before - counted, report.tokens_after - kept))
+    summary = report.tokens_after - always - kept
+    stretch = (report.tokens_before - always) / counted if counted else 0.0
+    before = [(always, "$faint"), *((sums[fate] * stretch, STYLES[fate]) for fate in _GOING_FIRST)]
     after = [(always, "$faint"), (summary, STYLES["summarised"]), (kept, STYLES["kept"])]
     scale = max(report.tokens_before, report.tokens_after, 1)
     saved = f"  {format_percent(report.saved_share)} saved" if final else "  …"
