@@ -48,8 +48,9 @@ def read_palette(variables: Mapping[str, str]) -> Palette:
     """The palette of a theme, given the app's ``theme_variables``."""
     ground = Color.parse(variables["background"]).rich_color
 
-    def fore(name: str, **attributes: bool) -> Style:
-        return Style(color=Color.parse(variables[name]).rich_color, bgcolor=ground, **attributes)
+    def fore(name: str, attributes: str = "") -> Style:
+        colour = Color.parse(variables[name]).rich_color
+        return Style.parse(attributes) + Style(color=colour, bgcolor=ground)
 
     def back(name: str) -> Style:
         return Style(bgcolor=Color.parse(variables[name]).rich_color)
@@ -63,7 +64,7 @@ def read_palette(variables: Mapping[str, str]) -> Palette:
         user=fore("user"),
         user_surface=back("user-surface"),
         assistant=fore("assistant"),
-        thinking=fore("thinking", italic=True),
+        thinking=fore("thinking", "italic"),
         tool=fore("tool"),
         checkpoint=fore("checkpoint"),
         compaction=fore("compaction"),
@@ -72,8 +73,8 @@ def read_palette(variables: Mapping[str, str]) -> Palette:
         danger=fore("danger"),
         code=fore("tool"),
         code_surface=back("code-surface"),
-        link=fore("user", underline=True),
-        heading=fore("foreground", bold=True),
+        link=fore("user", "underline"),
+        heading=fore("foreground", "bold"),
         added=fore("diff-added"),
         added_surface=back("diff-added-surface"),
         removed=fore("diff-removed"),
@@ -82,6 +83,6 @@ def read_palette(variables: Mapping[str, str]) -> Palette:
         name=fore("code-name"),
         string=fore("code-string"),
         number=fore("code-number"),
-        comment=fore("code-comment", italic=True),
+        comment=fore("code-comment", "italic"),
         operator=fore("code-operator"),
     )
