@@ -85,15 +85,63 @@ def test_without_hard_links_the_archive_is_a_copy(
 
 def test_without_hard_links_a_crash_before_the_commit_leaves_no_phantom(file: LogFile) -> None:
     file.replace(keep_all_and_add(TWO))
-    archive_path(file.folder, 2).write_bytes(file.path.read_bytes())
-    (file.folder / "context.jsonl.3.part").write_bytes(b"half")
+    (file.folder / "context.jsonl.2.part").write_bytes(file.path.read_bytes())
     file.temporary.write_bytes(b"new")
     LogFile(file.folder).recover()
     assert names(file.folder) == ["context.jsonl", "context.jsonl.1"]
 
 
+def test_without_hard_links_a_crash_after_the_commit_still_makes_the_archive(
+    file: LogFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die_naming_the_part(source: Path, target: Path) -> None:
+        if source.suffix == ".part":
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    rename = os.rename
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "link", fail_with(errno.EPERM))
+        broken.setattr(os, "rename", die_naming_the_part)
+        with pytest.raises(KeyboardInterrupt):
+            file.replace(keep_all_and_add(TWO))
+    assert file.path.read_bytes() == ONE + TWO
+    LogFile(file.folder).recover()
+    assert names(file.folder) == ["context.jsonl", "context.jsonl.1"]
+    assert archive_path(file.folder, 1).read_bytes() == ONE
+
+
+def test_an_archive_that_equals_the_live_log_is_still_an_archive(file: LogFile) -> None:
+    file.replace(keep_all_and_add(TWO))
+    file.path.write_bytes(archive_path(file.folder, 1).read_bytes())
+    file.temporary.write_bytes(b"new")
+    LogFile(file.folder).append(TWO, D1)
+    assert archive_path(file.folder, 1).read_bytes() == ONE
+
+
+def test_a_name_that_a_dead_process_gave_is_flushed_before_it_is_relied_on(
+    file: LogFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[int] = []
+    fsync = os.fsync
+
+    def watch(descriptor: int) -> None:
+        flushed.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    above = LogFile(file.folder, above=[file.folder.parent])
+    above.append(TWO, D0)
+    assert flushed == []
+    above.append(TWO, D1)
+    folders = [file.folder.stat().st_ino, file.folder.parent.stat().st_ino]
+    assert flushed == [*folders, file.path.stat().st_ino]
+    above.append(TWO, D1)
+    assert flushed[3:] == [file.path.stat().st_ino]
+
+
 def test_numbers_grow_past_gaps_and_strange_names(file: LogFile) -> None:
-    for name in ("7", "07", "x", "9.part", "1e3"):
+    for name in ("7", "07", "x", "9.parts", "1e3"):
         (file.folder / f"context.jsonl.{name}").write_bytes(b"{}")
     assert file.replace(keep_all_and_add(TWO)) == 8
     assert archive_numbers(file.folder) == [7, 8]
@@ -151,12 +199,13 @@ def test_a_file_whose_flush_failed_is_never_flushed_again(
 def test_a_disk_that_takes_no_new_copy_either_makes_the_session_read_only(
     file: LogFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    file.append(TWO, D1)
     monkeypatch.setattr(os, "fsync", fail_with(errno.EIO))
     with pytest.raises(StorageError):
         file.append(TWO, D1)
     with pytest.raises(SessionReadOnly, match="Export the session"):
         file.append(TWO, D1)
-    assert (file.path.read_bytes(), names(file.folder)) == (ONE, ["context.jsonl"])
+    assert (file.path.read_bytes(), names(file.folder)) == (ONE + TWO, ["context.jsonl"])
 
 
 def test_an_unconfirmed_commit_says_that_it_was_made(
@@ -236,13 +285,14 @@ async def test_memory_follows_a_disk_that_another_program_wrote(log: SessionLog)
 async def test_memory_follows_a_disk_that_could_not_be_cut_back(
     log: SessionLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    await log.append(UserMessage("first"), durability=D1)
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", fail_with(errno.EIO))
         broken.setattr(os, "ftruncate", fail_with(errno.EIO))
         with pytest.raises(StorageError):
             await log.append(UserMessage("there"), durability=D1)
     assert log.state.entries == read_log(log.path).entries
-    assert len(log.state.messages) == 1
+    assert len(log.state.messages) == 2
     await log.append(UserMessage("again"), durability=D1)
     assert log.state.entries == read_log(log.path).entries
 

@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+from agent_tui.sessions.disk import spoken_errors
+
 LIVE = "context.jsonl"
 _NAME = re.compile(r"context\.jsonl\.([1-9][0-9]{0,17})")
 _PART = re.compile(r"context\.jsonl\.[1-9][0-9]{0,17}\.part")
@@ -23,17 +25,22 @@ def archive_numbers(folder: Path) -> list[int]:
 
 
 def part_paths(folder: Path) -> list[Path]:
-    """Archives that were being copied when their process died."""
+    """Copies that are on their way to become archives, on a file system without hard links."""
     return [folder / name for name in os.listdir(folder) if _PART.fullmatch(name)]
 
 
 def finished_archives(folder: Path) -> list[int]:
-    """The archives of a session: a name for the live log itself, left by a crash, is not one."""
-    numbers = archive_numbers(folder)
-    try:
-        live = os.lstat(folder / LIVE)
-    except FileNotFoundError:
-        return numbers
-    if live.st_nlink == 1:
-        return numbers
-    return [n for n in numbers if os.lstat(archive_path(folder, n)).st_ino != live.st_ino]
+    """The archives of a session: a name for the live log itself, left by a crash, is not one.
+
+    Raises:
+        SessionNotFound, SessionReadOnly, StorageError: the folder cannot be listed.
+    """
+    with spoken_errors("Listing the archives of", folder):
+        numbers = archive_numbers(folder)
+        try:
+            live = os.lstat(folder / LIVE)
+        except FileNotFoundError:
+            return numbers
+        if live.st_nlink == 1:
+            return numbers
+        return [n for n in numbers if os.lstat(archive_path(folder, n)).st_ino != live.st_ino]

@@ -7,7 +7,7 @@ import fcntl
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from agent_tui.core.errors import SessionNotFound, SessionReadOnly, StorageError
@@ -66,6 +66,18 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> tuple[int, os.st
     raise StorageError(f"{path} is not a regular file, so it is not opened.")
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[tuple[int, os.stat_result]]:
+    """A regular file open for reading, with its status; its close cannot fail what was read."""
+    with spoken_errors("Reading", path):
+        descriptor, status = open_regular(path)
+        try:
+            yield descriptor, status
+        finally:
+            with suppress(OSError):
+                os.close(descriptor)
+
+
 def create_file(path: Path) -> int:
     """Create a file that must not exist yet, readable by its owner only under any umask."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -74,8 +86,8 @@ def create_file(path: Path) -> int:
     return descriptor
 
 
-def create_folder(folder: Path, durable: bool) -> None:
-    """Create a folder and its missing parents, 0700 under any umask, each entry made durable."""
+def create_folder(folder: Path) -> None:
+    """Create a folder and its missing parents, 0700 under any umask, each name made durable."""
     missing = []
     while not folder.exists():
         missing.append(folder)
@@ -86,8 +98,7 @@ def create_folder(folder: Path, durable: bool) -> None:
         except FileExistsError:
             continue
         os.chmod(new, FOLDER_MODE)
-        if durable:
-            sync_folder(new.parent)
+        sync_folder(new.parent)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

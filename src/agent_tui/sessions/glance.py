@@ -23,7 +23,7 @@ from agent_tui.core.records import (
 from agent_tui.core.summary import ArchiveGlance, SessionGlance
 from agent_tui.core.text import first_line
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
-from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.disk import reading
 from agent_tui.sessions.index import LogIndex
 from agent_tui.sessions.jsonl import decode_line
 from agent_tui.sessions.replay import Entry, read_log
@@ -54,12 +54,8 @@ def glance_at(folder: Path) -> SessionGlance:
 def parent_session(path: Path) -> str:
     """The id of the session that a log was forked from, or an empty string."""
     try:
-        with spoken_errors("Reading", path):
-            descriptor, _ = open_regular(path)
-            try:
-                records = _records(os.pread(descriptor, HEAD_BYTES, 0).partition(b"\n")[0])
-            finally:
-                os.close(descriptor)
+        with reading(path) as (descriptor, _):
+            records = _records(os.pread(descriptor, HEAD_BYTES, 0).partition(b"\n")[0])
     except AgentTuiError:
         return ""
     header = records[0] if records else None
@@ -70,18 +66,14 @@ def parent_session(path: Path) -> str:
 
 def _read_glance(folder: Path) -> SessionGlance:
     path = folder / LIVE
-    with spoken_errors("Reading", path):
-        descriptor, status = open_regular(path)
-        try:
-            size = status.st_size
-            head = os.pread(descriptor, HEAD_BYTES, 0)
-            tail = b""
-            if size > HEAD_BYTES:
-                start = max(HEAD_BYTES, size - TAIL_BYTES)
-                tail = os.pread(descriptor, size - start, start)
-        finally:
-            os.close(descriptor)
-        archives = len(finished_archives(folder))
+    with reading(path) as (descriptor, status):
+        size = status.st_size
+        head = os.pread(descriptor, HEAD_BYTES, 0)
+        tail = b""
+        if size > HEAD_BYTES:
+            start = max(HEAD_BYTES, size - TAIL_BYTES)
+            tail = os.pread(descriptor, size - start, start)
+    archives = len(finished_archives(folder))
     first, last = _records(head), _records(tail)
     both = [*first, *last]
     header = next((record for record in first if isinstance(record, SessionHeader)), None)

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.disk import reading
 from agent_tui.sessions.jsonl import MAX_LINE_BYTES
 from agent_tui.sessions.replay import Damage, Item, parse_item
 
@@ -65,11 +65,9 @@ class LogIndex:
         self._starts = array("Q", [0])
         self._roles = bytearray(1)
         self._last_head = b""
-        with spoken_errors("Reading", path):
-            descriptor, status = open_regular(path)
-            os.close(descriptor)
-        self.size = status.st_size
-        self.inode = status.st_ino
+        with reading(path) as (_, status):
+            self.size = status.st_size
+            self.inode = status.st_ino
 
     def __len__(self) -> int:
         return len(self._starts) - (self._starts[-1] == self.scanned)
@@ -105,18 +103,14 @@ class LogIndex:
 
     def grow(self, most_bytes: int = 1 << 62) -> bool:
         """Find the lines of the next bytes, new ones at the end included; whether any is left."""
-        with spoken_errors("Reading", self.path):
-            descriptor, status = open_regular(self.path)
-            try:
-                self.size = max(self.size, status.st_size)
-                end = min(self.size, self.scanned + most_bytes)
-                while self.scanned < end:
-                    block = os.pread(descriptor, min(_BLOCK, end - self.scanned), self.scanned)
-                    if not block:
-                        break
-                    self._take(block)
-            finally:
-                os.close(descriptor)
+        with reading(self.path) as (descriptor, status):
+            self.size = max(self.size, status.st_size)
+            end = min(self.size, self.scanned + most_bytes)
+            while self.scanned < end:
+                block = os.pread(descriptor, min(_BLOCK, end - self.scanned), self.scanned)
+                if not block:
+                    break
+                self._take(block)
         return not self.is_complete
 
     def _take(self, block: bytes) -> None:
@@ -149,23 +143,15 @@ class LogIndex:
         if start >= stop:
             return []
         offset = self._starts[start]
-        with spoken_errors("Reading", self.path):
-            descriptor, _ = open_regular(self.path)
-            try:
-                return _read_span(descriptor, offset, self._end(stop - 1) - offset)
-            finally:
-                os.close(descriptor)
+        with reading(self.path) as (descriptor, _):
+            return _read_span(descriptor, offset, self._end(stop - 1) - offset)
 
 
 def read_tail(path: Path, most: int) -> list[Item]:
     """The last records of a log, at most so many, found from its end: no index is needed."""
-    with spoken_errors("Reading", path):
-        descriptor, status = open_regular(path)
-        try:
-            start = _find_tail(descriptor, status.st_size, most)
-            items = _read_span(descriptor, start, status.st_size - start)
-        finally:
-            os.close(descriptor)
+    with reading(path) as (descriptor, status):
+        start = _find_tail(descriptor, status.st_size, most)
+        items = _read_span(descriptor, start, status.st_size - start)
     return items[-most:]
 
 

@@ -57,7 +57,10 @@ class FolderLock:
 
     def release(self) -> None:
         """Let the next mutation in."""
-        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        except OSError:
+            self.close()  # that frees it too
 
     def close(self) -> None:
         """Give up the descriptor, and with it the lock if it was held."""

@@ -7,6 +7,13 @@ replace: lock, recover, then 1 flush the live log, 2-4 write and flush a tempora
          7 rename the temporary file over the live log: the commit, 8 flush the folder.
 recover: remove the temporary file, and an archive name that still is the live log (a crash
          between 5 and 7): the next append would otherwise change that archive.
+
+Without hard links, 5 copies the live log to ``.N.part``, which gets its name ``.N`` after 8. A part
+beside a temporary file is from before the commit and goes; one without is from after it and is
+named. The flushes in between keep a power cut from mixing up the two.
+
+What is flushed is safe only under a name that is. So the first durable write to a log that this
+process did not name itself flushes its folder, and the folders above, before anything else.
 """
 
 from __future__ import annotations
@@ -14,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -28,7 +35,6 @@ from agent_tui.sessions.archive import (
     part_paths,
 )
 from agent_tui.sessions.disk import (
-    BLOCK,
     copy_span,
     create_file,
     durable_sync,
@@ -77,13 +83,17 @@ Build: TypeAlias = Callable[[OpenLog, int], Iterable[Piece]]
 class LogFile:
     """The live log of one session folder; every change to it goes through here."""
 
-    def __init__(self, folder: Path, lock_timeout_seconds: float = 5.0) -> None:
+    def __init__(
+        self, folder: Path, lock_timeout_seconds: float = 5.0, above: Sequence[Path] = ()
+    ) -> None:
         self.folder = folder
         self.path = folder / LIVE
         self.temporary = folder / TEMPORARY
         self.lock = FolderLock(folder, lock_timeout_seconds)
-        self._names = str(self.path), str(self.temporary)  # an append has no time for Path
+        self._name = str(self.path)  # an append has no time for Path
+        self._above = above
         self._distrusted_inode = -1
+        self._named_inode = -1
         self._left_at = _NOWHERE
 
     def append(self, data: bytes, durability: Durability) -> Landing:
@@ -112,6 +122,8 @@ class LogFile:
         if self._left_at != (inode, size) and size and os.pread(descriptor, 1, size - 1) != b"\n":
             healing = b"\n"
             data = healing + data
+        if durability is Durability.D1 and inode != self._named_inode:
+            self._flush_names(inode)
         try:
             write_all(descriptor, data)
             if durability is Durability.D1:
@@ -133,6 +145,17 @@ class LogFile:
             self._distrusted_inode = inode
             raise
 
+    def _flush_names(self, inode: int) -> None:
+        """Make the names durable by which the log is found: whoever gave them may have died."""
+        for folder in (self.folder, *self._above):
+            sync_folder(folder)
+        self._named_inode = inode
+
+    @property
+    def left_at(self) -> tuple[int, int]:
+        """Inode and size of the log as the last change here left it."""
+        return self._left_at
+
     def replace(self, build: Build) -> int:
         """Put a new log in the place of the live one, which becomes an archive, in one step.
 
@@ -146,9 +169,11 @@ class LogFile:
         try:
             with self._locked_log() as log:
                 number = max(archive_numbers(self.folder), default=0) + 1
+                if log[2] != self._named_inode:
+                    self._flush_names(log[2])
                 try:
                     self._flush(log)
-                    _write_file(self.temporary, build(log, number))
+                    left_at = _write_file(self.temporary, build(log, number))
                     self._keep(log, number)
                     os.rename(self.temporary, self.path)
                 except BaseException:
@@ -156,7 +181,9 @@ class LogFile:
                     with contextlib.suppress(OSError):
                         self._clear_traces(os.lstat(self.path).st_ino)
                     raise
+                self._left_at = left_at
                 self._settle_names()
+                self._named_inode = left_at[0]
                 return number
         except OSError as error:
             raise spoken_error("Replacing", self.path, error) from error
@@ -191,18 +218,17 @@ class LogFile:
             try:
                 yield log
             finally:
-                os.close(log[0])
+                with contextlib.suppress(OSError):  # nothing was written through it
+                    os.close(log[0])
         finally:
             self.lock.release()
 
     def _open_recovered(self, flags: int) -> OpenLog:
-        descriptor, status = open_regular(self._names[0], flags)
+        descriptor, status = open_regular(self._name, flags)
         size, inode = status.st_size, status.st_ino
         try:
-            # A log just as we left it has seen no replacement by another process: its owner is us.
-            if status.st_nlink > 1 or (
-                self._left_at != (inode, size) and os.path.lexists(self._names[1])
-            ):
+            # A log that is just as we left it has seen no commit since: no archive waits for us.
+            if status.st_nlink > 1 or self._left_at != (inode, size):
                 self._clear_traces(inode)
             if inode != self._distrusted_inode:
                 return descriptor, size, inode
@@ -216,9 +242,10 @@ class LogFile:
     def _move_to_new_file(self, log: OpenLog) -> None:
         """Leave a file that the disk once failed to flush: its bytes go into a sound one."""
         try:
-            _write_file(self.temporary, [Span(log[0], 0, log[1])])
+            self._left_at = _NOWHERE
+            inode, _ = _write_file(self.temporary, [Span(log[0], 0, log[1])])
             os.rename(self.temporary, self.path)
-            sync_folder(self.folder)
+            self._flush_names(inode)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.unlink(self.temporary)
@@ -240,49 +267,40 @@ class LogFile:
         sync_folder(self.folder)
 
     def _copy_to(self, archive: Path, log: OpenLog) -> None:
-        """Without hard links: the archive is a copy, told from a finished one by the temporary."""
-        sync_folder(self.folder)
-        part = archive.with_name(f"{archive.name}.part")
-        _write_file(part, [Span(log[0], 0, log[1])])
-        os.rename(part, archive)
+        sync_folder(self.folder)  # no part without its temporary, even after a power cut
+        _write_file(archive.with_name(f"{archive.name}.part"), [Span(log[0], 0, log[1])])
 
     def _settle_names(self) -> None:
         try:
             sync_folder(self.folder)
+            self._name_parts(part_paths(self.folder))
         except OSError as error:
             raise StorageError(
                 f"The change of {self.path} was made, but the disk did not confirm it"
                 f" ({error.strerror}): a power cut could still undo it. Check the disk."
             ) from error
 
-    def _clear_traces(self, live_inode: int) -> None:
-        """Remove what a replacement left that did not reach its commit; idempotent."""
-        archives = [archive_path(self.folder, n) for n in archive_numbers(self.folder)]
-        linked = [path for path in archives if os.lstat(path).st_ino == live_inode]
-        for path in linked:
-            os.unlink(path)
-        if not os.path.lexists(self.temporary):
-            return
-        if archives and not linked and self._is_copy_of_live(archives[-1]):
-            os.unlink(archives[-1])
-            sync_folder(self.folder)  # the temporary is what tells: it must outlast the copy
-        for part in part_paths(self.folder):
-            os.unlink(part)
-        os.unlink(self.temporary)
+    def _name_parts(self, parts: Sequence[Path]) -> None:
+        for part in parts:
+            os.rename(part, part.with_suffix(""))
+        if parts:
+            sync_folder(self.folder)
 
-    def _is_copy_of_live(self, archive: Path) -> bool:
-        if os.lstat(archive).st_size != os.lstat(self.path).st_size:
-            return False
-        left, _ = open_regular(archive)
-        try:
-            right, status = open_regular(self.path)
-            try:
-                starts = range(0, status.st_size, BLOCK)
-                return all(os.pread(left, BLOCK, at) == os.pread(right, BLOCK, at) for at in starts)
-            finally:
-                os.close(right)
-        finally:
-            os.close(left)
+    def _clear_traces(self, live_inode: int) -> None:
+        """Finish a replacement that reached its commit, undo one that did not; idempotent."""
+        for number in archive_numbers(self.folder):
+            archive = archive_path(self.folder, number)
+            if os.lstat(archive).st_ino == live_inode:
+                os.unlink(archive)
+        parts = part_paths(self.folder)
+        if not os.path.lexists(self.temporary):
+            self._name_parts(parts)
+            return
+        for part in parts:
+            os.unlink(part)
+        if parts:
+            sync_folder(self.folder)  # the temporary tells what the parts are: it must outlast them
+        os.unlink(self.temporary)
 
 
 def create_log(folder: Path, pieces: Iterable[Piece]) -> None:
@@ -310,8 +328,8 @@ def create_log(folder: Path, pieces: Iterable[Piece]) -> None:
         log.close()
 
 
-def _write_file(path: Path, pieces: Iterable[Piece]) -> None:
-    """Write a new file, durably but for its name."""
+def _write_file(path: Path, pieces: Iterable[Piece]) -> tuple[int, int]:
+    """Write a new file, durably but for its name; returns its inode and size."""
     descriptor = create_file(path)
     try:
         for piece in _merged(pieces):
@@ -320,8 +338,10 @@ def _write_file(path: Path, pieces: Iterable[Piece]) -> None:
             else:
                 copy_span(piece.descriptor, descriptor, piece.offset, piece.length)
         durable_sync(descriptor)
+        status = os.fstat(descriptor)
     finally:
         os.close(descriptor)
+    return status.st_ino, status.st_size
 
 
 def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:

@@ -31,7 +31,7 @@ from agent_tui.core.records import (
     UserMessage,
     parse_record,
 )
-from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.disk import reading
 from agent_tui.sessions.jsonl import (
     BOM,
     MAX_LINE_BYTES,
@@ -350,15 +350,11 @@ def read_log(path: Path) -> SessionState:
 
 def load_log(path: Path) -> tuple[SessionState, int]:
     """Like read_log, with the inode of the file that was read."""
-    with spoken_errors("Reading", path):
-        descriptor, status = open_regular(path)
-        try:
-            reader = LineReader(descriptor)
-            decode = bulk_decoder() if status.st_size > _BIG_LOG else decode_line
-            with uncollected(status.st_size):
-                state = replay(read_items(reader, decode))
-        finally:
-            os.close(descriptor)
+    with reading(path) as (descriptor, status):
+        reader = LineReader(descriptor)
+        decode = bulk_decoder() if status.st_size > _BIG_LOG else decode_line
+        with uncollected(status.st_size):
+            state = replay(read_items(reader, decode))
     state.size = reader.offset
     return state, status.st_ino
 
@@ -369,17 +365,13 @@ def follow_log(path: Path, inode: int, size: int) -> tuple[list[Item], int] | No
     None when the log must be read anew: it is another file, it is shorter, or the bytes that were
     seen end inside a line.
     """
-    with spoken_errors("Reading", path):
-        descriptor, status = open_regular(path)
-        try:
-            if status.st_ino != inode or status.st_size < size:
-                return None
-            if size and status.st_size > size and os.pread(descriptor, 1, size - 1) != b"\n":
-                return None
-            reader = LineReader(descriptor, size)
-            items = list(read_items(reader))
-        finally:
-            os.close(descriptor)
+    with reading(path) as (descriptor, status):
+        if status.st_ino != inode or status.st_size < size:
+            return None
+        if size and status.st_size > size and os.pread(descriptor, 1, size - 1) != b"\n":
+            return None
+        reader = LineReader(descriptor, size)
+        items = list(read_items(reader))
     return items, reader.offset
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -56,6 +56,7 @@ class SessionLog:
         ownership: Ownership | None,
         read_only: str,
         start_fork: StartFork,
+        above: Sequence[Path] = (),
     ) -> None:
         self.folder = folder
         self.path = folder / LIVE
@@ -66,7 +67,7 @@ class SessionLog:
         self._writer = writer
         self._start_fork = start_fork
         self._ownership = ownership
-        self._file = LogFile(folder)
+        self._file = LogFile(folder, above=above)
         self._tail = Tail(self._file, state, inode)
 
     async def append(self, *records: Record, durability: Durability) -> list[Record]:

@@ -25,7 +25,7 @@ from agent_tui.sessions.disk import (
     FILE_MODE,
     FOLDER_MODE,
     create_folder,
-    open_regular,
+    reading,
     spoken_errors,
     sync_folder,
     tighten,
@@ -69,7 +69,7 @@ class SessionStore:
         """
         folder = self._folder_of(header)
         line = encode(record_fields(stamped(header, None, utc_now())))
-        await asyncio.to_thread(_make_session, folder, [line])
+        await asyncio.to_thread(self._make_session, folder, [line])
         return await self.open_folder(folder)
 
     async def open(self, session_id: str) -> SessionLog:
@@ -105,8 +105,28 @@ class SessionStore:
         self, source: SessionLog, header: SessionHeader, upto: Entry | None
     ) -> SessionLog:
         folder = self._folder_of(header)
-        await asyncio.to_thread(_copy_path, source, header, upto, folder)
+        await asyncio.to_thread(self._copy_path, source, header, upto, folder)
         return await self.open_folder(folder)
+
+    def _copy_path(
+        self, source: SessionLog, header: SessionHeader, upto: Entry | None, folder: Path
+    ) -> None:
+        state = source.state
+        path = state.entries if upto is None else state.path_to(upto)
+        root = state.header.stamp.uuid if state.header else None
+        last = path[-1].record.stamp.uuid if path else ""
+        origin = {"session_id": source.folder.name, "uuid": last}
+        # The copied root keeps its id: what was copied hangs off it, and the tree finds it again.
+        first = replace(header, parent=header.parent or origin, stamp=Stamp(root))
+        line = encode(record_fields(stamped(first, None, utc_now())))
+        kept = [entry for entry in path if not isinstance(entry.record, SessionHeader | HeadRecord)]
+        with reading(source.path) as (descriptor, status):
+            if not source.is_about(status.st_ino):
+                raise LogChanged(
+                    f"{source.path} was replaced by another window; nothing was forked. Try again."
+                )
+            spans = [Span(descriptor, entry.offset, entry.length) for entry in kept]
+            self._make_session(folder, [line, *spans])
 
     async def repair(self, folder: Path, session_id: str) -> RepairReport:
         """Write a clean copy of a session as a new one; the original is only read.
@@ -118,16 +138,25 @@ class SessionStore:
 
     def _repair(self, folder: Path, session_id: str) -> RepairReport:
         source = folder / LIVE
-        with spoken_errors("Reading", source):
-            descriptor, _ = open_regular(source)
-            try:
-                copy = plan_clean_copy(descriptor)
-                header = clean_header(copy.header, session_id, source)
-                target = self._folder_of(header)
-                _make_session(target, copy_pieces(copy, header, descriptor))
-            finally:
-                os.close(descriptor)
+        with reading(source) as (descriptor, _):
+            copy = plan_clean_copy(descriptor)
+            header = clean_header(copy.header, session_id, source)
+            target = self._folder_of(header)
+            self._make_session(target, copy_pieces(copy, header, descriptor))
         return report_copy(copy, header, target)
+
+    def _make_session(self, folder: Path, pieces: Iterable[Piece]) -> None:
+        with spoken_errors("Creating", folder):
+            create_folder(folder)
+            for above in self._above(folder):  # one of them may be left by a process that died
+                sync_folder(above)
+        create_log(folder, pieces)
+
+    def _above(self, folder: Path) -> tuple[Path, ...]:
+        """The folders that must be flushed for a session's folder to be found after a power cut."""
+        parents = folder.parents
+        levels = list(parents).index(self.root) + 1 if self.root in parents else 1
+        return tuple(parents[:levels])
 
     def _folder_of(self, header: SessionHeader) -> Path:
         return self.projects / project_name(header.cwd) / _checked(header.session_id)
@@ -175,6 +204,21 @@ class SessionStore:
         """The folders of the sessions that were forked from one. Reads every header."""
         return [folder for folder in self._folders() if parent_session(folder / LIVE) == session_id]
 
+    def kin_of(self, session_id: str) -> Sequence[Path]:
+        """The folders of all sessions that hang together with one by forks, itself left out.
+
+        Reads every header.
+        """
+        folders = {folder.name: folder for folder in self._folders()}
+        parents = {name: parent_session(folder / LIVE) for name, folder in folders.items()}
+        kin, grew = {session_id, parents.get(session_id, "")} - {""}, True
+        while grew:
+            found = {n for n, parent in parents.items() if parent in kin}
+            found |= {parents[name] for name in kin if parents.get(name)}
+            grew = not found <= kin
+            kin |= found
+        return [folders[name] for name in sorted(kin - {session_id}) if name in folders]
+
     async def delete(self, session_id: str) -> Path:
         """Move a session into the trash; returns its place there, which undelete takes.
 
@@ -190,7 +234,7 @@ class SessionStore:
             raise SessionBusy(f"{session_id} cannot be deleted: {why_not}.")
         try:
             with spoken_errors("Deleting", folder):
-                create_folder(self.trash, durable=True)
+                create_folder(self.trash)
                 number = 1
                 while (place := self.trash / f"{session_id}-{number}").exists():
                     number += 1
@@ -218,7 +262,7 @@ class SessionStore:
         if folder.exists():
             raise UsageError(f"{folder} is there again; move it away first.")
         with spoken_errors("Restoring", place):
-            create_folder(folder.parent, durable=True)
+            create_folder(folder.parent)
             os.rename(place, folder)
             sync_folder(folder.parent)
             sync_folder(self.trash)
@@ -243,34 +287,6 @@ def _checked(session_id: str) -> str:
             f"A session id is up to 64 letters, digits, '.', '_' and '-'; got {session_id!r}."
         )
     return session_id
-
-
-def _make_session(folder: Path, pieces: Iterable[Piece]) -> None:
-    with spoken_errors("Creating", folder):
-        create_folder(folder, durable=True)
-    create_log(folder, pieces)
-
-
-def _copy_path(source: SessionLog, header: SessionHeader, upto: Entry | None, folder: Path) -> None:
-    state = source.state
-    path = state.entries if upto is None else state.path_to(upto)
-    root = state.header.stamp.uuid if state.header else None
-    origin = {"session_id": source.folder.name, "uuid": path[-1].record.stamp.uuid if path else ""}
-    # The copy of the root keeps its id: what was copied hangs off it, and the tree finds it again.
-    first = replace(header, parent=header.parent or origin, stamp=Stamp(root))
-    line = encode(record_fields(stamped(first, None, utc_now())))
-    kept = [entry for entry in path if not isinstance(entry.record, SessionHeader | HeadRecord)]
-    with spoken_errors("Reading", source.path):
-        descriptor, status = open_regular(source.path)
-        try:
-            if not source.is_about(status.st_ino):
-                raise LogChanged(
-                    f"{source.path} was replaced by another window; nothing was forked. Try again."
-                )
-            spans = [Span(descriptor, entry.offset, entry.length) for entry in kept]
-            _make_session(folder, [line, *spans])
-        finally:
-            os.close(descriptor)
 
 
 def _claim(folder: Path) -> tuple[Ownership | None, str]:

@@ -26,7 +26,7 @@ from agent_tui.core.records import (
     record_fields,
 )
 from agent_tui.sessions.archive import archive_path
-from agent_tui.sessions.disk import open_regular, spoken_errors
+from agent_tui.sessions.disk import reading, spoken_errors
 from agent_tui.sessions.jsonl import LineReader, encode
 from agent_tui.sessions.log import Build, Durability, LogFile, OpenLog, Piece, Span
 from agent_tui.sessions.replay import (
@@ -168,12 +168,8 @@ class Tail:
 
     def mark(self) -> LogMark:
         """The fingerprint of the log as it is now."""
-        with spoken_errors("Reading", self.file.path):
-            descriptor, status = open_regular(self.file.path)
-            try:
-                return LogMark(status.st_ino, self._size, _checksum(descriptor, self._size))
-            finally:
-                os.close(descriptor)
+        with reading(self.file.path) as (descriptor, status):
+            return LogMark(status.st_ino, self._size, _checksum(descriptor, self._size))
 
     def revert(self, old: SessionState, cut: int, act: RevertRecord) -> Change:
         """Keep the first ``cut`` bytes of the log as they are, and add the act behind them."""
@@ -205,21 +201,17 @@ class Tail:
         path = archive_path(self.file.folder, number)
         state = read_log(path)
         new = _with_title([RevertRecord(0, reason)], state.title, title)
-        with spoken_errors("Reading", path):
-            descriptor, status = open_regular(path)
+        with reading(path) as (descriptor, status):
 
-        def build(log: OpenLog, new_number: int) -> Iterable[Piece]:
-            self._check_unchanged(log)
-            yield Span(descriptor, 0, status.st_size)
-            newline = _missing_newline(descriptor, status.st_size)
-            yield newline
-            state.size = status.st_size + len(newline)
-            yield self._extend(state, new, new_number)
+            def build(log: OpenLog, new_number: int) -> Iterable[Piece]:
+                self._check_unchanged(log)
+                yield Span(descriptor, 0, status.st_size)
+                newline = _missing_newline(descriptor, status.st_size)
+                yield newline
+                state.size = status.st_size + len(newline)
+                yield self._extend(state, new, new_number)
 
-        try:
             return self._replace(build, state)
-        finally:
-            os.close(descriptor)
 
     def compact(self, mark: LogMark, assemble: Assemble, title: str) -> Change:
         """Replace the bytes under the mark by what ``assemble`` gives; keep what came after.
@@ -275,10 +267,9 @@ class Tail:
 
     def _replace(self, build: Build, state: SessionState) -> Change:
         number = self.file.replace(build)
-        status = os.lstat(self.file.path)
-        state.size = status.st_size
-        self._follow(state, status.st_ino)
-        return Change(state=state, inode=status.st_ino, archive=number)
+        inode, state.size = self.file.left_at
+        self._follow(state, inode)
+        return Change(state=state, inode=inode, archive=number)
 
 
 def _encoded(
