@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len, set_cell_size
 from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
@@ -16,7 +15,7 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.format import format_percent, format_tokens
 from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.gauge import TokenGauge
-from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.widgets.rows import Rows, fit_cells
 from agent_tui.ui.widgets.shares import share_style, shares_by_kind
 
 _COLUMNS = (("compact", "compaction_frees"), ("revert", "revert_frees"))
@@ -111,7 +110,7 @@ class AttributionScreen(Panel[None]):
         style = share_style(line.kind)
         bar = "█" * round(share * bar_width) or ("▏" if bar_width and line.tokens else "")
         return Content.assemble(
-            (_cut(name, name_width), "$muted" if line.detail else f"bold {style}"),
+            (fit_cells(name, name_width), "$muted" if line.detail else f"bold {style}"),
             f"{format_tokens(line.tokens):>7}",
             (f"{format_percent(share):>6}  ", "$muted"),
             (bar.ljust(bar_width), style),
@@ -133,9 +132,3 @@ def _sum_up(kind: str, shares: Sequence[Share], detail: str = "") -> _Line:
         sum(share.compaction_frees for share in shares),
         sum(share.revert_frees for share in shares),
     )
-
-
-def _cut(text: str, width: int) -> str:
-    if cell_len(text) > width:
-        return set_cell_size(text, width - 1) + "…"
-    return set_cell_size(text, width)

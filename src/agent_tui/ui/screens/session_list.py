@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from rich.cells import cell_len, set_cell_size
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -19,7 +18,7 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.format import format_age, format_count, format_size
 from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.line_input import LineInput
-from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.widgets.rows import Rows, fit_cells
 from agent_tui.ui.widgets.session_preview import SessionPreview
 
 _NO_PROJECT = 56
@@ -137,17 +136,17 @@ class SessionListScreen(Panel[SessionChoice]):
         mark = "● " if glance.session_id == self._current else "  "
         age = format_age(glance.updated_at).rjust(7)
         if width < _NO_PROJECT:
-            title = _cut(_title(glance), width - 10)
+            title = fit_cells(_title(glance), width - 10)
             return Content.assemble((mark, "$ok"), title, (f" {age}", "$muted"))
         size = f" {format_size(glance.size_bytes).rjust(8)}" if width >= _WITH_SIZE else ""
         project_width = max(12, min(24, width // 5))
         project = "" if glance.cwd == self._project else reveal(_name_of(glance.cwd))
-        title = _cut(_title(glance), width - project_width - len(size) - len(age) - 4)
+        title = fit_cells(_title(glance), width - project_width - len(size) - len(age) - 4)
         return Content.assemble(
             (mark, "$ok"),
             title,
             " ",
-            (_cut(project, project_width), "$tool"),
+            (fit_cells(project, project_width), "$tool"),
             (f"{size} {age}", "$muted"),
         )
 
@@ -260,10 +259,3 @@ def _title(glance: SessionGlance) -> str:
 
 def _name_of(cwd: str) -> str:
     return cwd.rstrip("/").rpartition("/")[2] or cwd
-
-
-def _cut(text: str, width: int) -> str:
-    """The text in exactly ``width`` cells."""
-    if cell_len(text) > width:
-        return set_cell_size(text, max(0, width - 1)) + "…"
-    return set_cell_size(text, width)

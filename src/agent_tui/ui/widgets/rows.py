@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -245,3 +246,10 @@ class Rows(ScrollView, can_focus=True):
             return -1
         index = offset.y + round(self.scroll_y)
         return index if 0 <= index < self._count else -1
+
+
+def fit_cells(text: str, width: int) -> str:
+    """The text in exactly ``width`` cells: padded, or cut with an ellipsis."""
+    if cell_len(text) > width:
+        return set_cell_size(text, max(0, width - 1)) + "…"
+    return set_cell_size(text, width)

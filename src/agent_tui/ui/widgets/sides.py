@@ -9,14 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Literal, TypeAlias
 
-from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from agent_tui.core.summary import CompactionView, MessageFate
 from agent_tui.core.text import clean, first_line
 from agent_tui.ui.format import format_count, format_tokens
 from agent_tui.ui.widgets.fates import GLYPHS, PINNED, STYLES
-from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.widgets.rows import Rows, fit_cells
 
 Side: TypeAlias = Literal["before", "after"]
 
@@ -211,15 +210,9 @@ def _draw_message(message: MessageFate, glyph: str, style: str, width: int) -> C
     return Content.assemble(
         (f"{glyph} ", style),
         (role[: _ROLE_WIDTH - 1].ljust(_ROLE_WIDTH), role_style),
-        (_cut(text, text_width), "" if message.fate == "kept" else "$muted"),
+        (fit_cells(text, text_width), "" if message.fate == "kept" else "$muted"),
         (format_tokens(message.tokens).rjust(_TOKENS_WIDTH), "$faint"),
     )
-
-
-def _cut(text: str, width: int) -> str:
-    if cell_len(text) > width:
-        return set_cell_size(text, width - 1) + "…"
-    return set_cell_size(text, width)
 
 
 def _longest_gone_run(view: CompactionView) -> tuple[int, int]:
@@ -238,7 +231,7 @@ def _wrap_summary(summary: str, tokens: int, width: int) -> list[Content]:
     if not summary.strip():
         return []
     count = format_tokens(tokens) if tokens else "…"
-    head = _cut("summary", max(1, width - 2 - _TOKENS_WIDTH))
+    head = fit_cells("summary", max(1, width - 2 - _TOKENS_WIDTH))
     lines = [
         Content.assemble(
             ("◐ ", "$compaction"),
