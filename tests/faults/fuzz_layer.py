@@ -38,6 +38,7 @@ _GOOD = (
 _SPICE = (
     *(b"\n", b"\r\n", b"\0", b"\0" * 100, b"\xef\xbb\xbf", b"\xff", b"\xc3", b"\xed\xa0\x80"),
     *(b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"\x0b", b"\x0c", b"\xc2\x85"),
+    *(b"1E999", b"1.5e-999", b"-0.0", b"123456789012345678901", b"[" * 101 + b"]" * 101, b"\x7f"),
     *("\u2028".encode(), b"NaN", b"-Infinity", b"1e400", b"9" * 400, b"-0", b"null", b"true"),
     *(b"[" * 200, b'{"a":' * 200, b"\\ud800", b"\\u0000", b'"role":"user"', b'"role":7'),
     *(b'{"role":"_checkpoint","id":-1}', b'{"role":"_head","to":"a","uuid":"a"}', b" " * 50),
