@@ -16,6 +16,11 @@ def stylesheet(name: str) -> Path:
     return packaged if packaged.exists() else _PACKAGE.parents[1] / "styles" / name
 
 
+def stylesheets() -> list[Path]:
+    """The paths of all stylesheets."""
+    return sorted(stylesheet("base.tcss").parent.rglob("*.tcss"))
+
+
 def prompt(name: str) -> str:
     """The text of a shipped prompt, by file name without its ending."""
     return (_PACKAGE / "prompts" / f"{name}.md").read_text(encoding="utf-8")

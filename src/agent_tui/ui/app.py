@@ -15,7 +15,7 @@ from textual.binding import Binding
 from textual.theme import Theme
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.resources import stylesheet
+from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.ui.commands import CommandProvider
 from agent_tui.ui.screens.chat import CHAT_SHEETS, ChatScreen
 from agent_tui.ui.theme import THEMES, token_defaults
@@ -79,11 +79,26 @@ class AgentTui(App[int]):
             await chat.begin(self.engine)
             if self.launch.pick:
                 chat.run_command("sessions", "")
+            await self._preload_stylesheets()
         except AgentTuiError as error:
             chat.show_failure(str(error))
         except Exception as error:
             chat.show_failure(f"agent-tui could not start: {type(error).__name__}: {error}.")
         gc.freeze()
+
+    async def _preload_stylesheets(self) -> None:
+        """Parse the sheets of all screens in a thread: on first use it would hold up the loop."""
+        known = self.stylesheet
+        sources = len(known.source)
+        whole = known.copy()
+
+        def read() -> None:
+            whole.read_all([path for path in stylesheets() if not known.has_source(str(path))])
+            whole.parse()
+
+        await asyncio.to_thread(read)
+        if self.stylesheet is known and len(known.source) == sources:
+            self.stylesheet = whole
 
     async def _browse(self, engine: Engine, path: Path) -> None:
         """Show a file read-only; when it is left, so is the program."""
