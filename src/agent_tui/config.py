@@ -141,18 +141,24 @@ def _known_fields(names: list[str]) -> list[str]:
 
 
 def _line_of(path: Path, names: list[str]) -> int:
-    """The line on which a dotted field is set, found by its table and key; 0 when not found."""
-    table, found = "", 0
+    """The line that sets a field, or else the table or inline table that holds it; 0 for none."""
+    table: list[str] = []
+    found, depth = 0, 0
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0
     for number, line in enumerate(lines, 1):
         if heading := re.match(r"\s*\[([^\]]+)\]", line):
-            table = heading.group(1).strip()
-            found = number if table == ".".join(names) else found
-        elif (key := re.match(r"\s*([\w.-]+)\s*=", line)) and names[-1:]:
-            dotted = f"{table}.{key.group(1)}" if table else key.group(1)
-            if dotted == ".".join(names):
-                return number
+            table = place = _split_key(heading.group(1))
+        elif key := re.match(r"\s*([^=#]+?)\s*=", line):
+            place = table + _split_key(key.group(1))
+        else:
+            continue
+        if len(place) > depth and names[: len(place)] == place:
+            found, depth = number, len(place)
     return found
+
+
+def _split_key(key: str) -> list[str]:
+    return [part.strip(" \t\"'") for part in key.split(".")]

@@ -164,7 +164,8 @@ class Engine:
     async def latest_session(self) -> OpenSession:
         """Open the newest session of the workspace; a new one when it has none."""
         for row in await self.list_sessions():
-            if row.cwd == str(self.workspace):
+            # A demo gets a new copy of its workspace each time: its sessions are told by model.
+            if row.model == self._model if self._temporary else row.cwd == str(self.workspace):
                 return await self.open_session(row.session_id)
         return await self.new_session()
 

@@ -1,0 +1,198 @@
+"""The browser without a screen: every command, for people and as JSON."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+import pytest
+
+from tests.headless.command_line import CommandLine
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+FILES = sorted(path for path in SHARED.rglob("*") if path.is_file() and path.suffix != ".md")
+READABLE = sorted((*SHARED.glob("kimi/**/context.jsonl"), *SHARED.glob("pi/*.jsonl")))
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """A scripted model that improvises, without a pause."""
+    path = tmp_path / "scenario.toml"
+    path.write_text('model = "quick"\nwindow = 20000\n')
+    return path
+
+
+@pytest.fixture
+def session_id(run: CommandLine, scenario: Path) -> str:
+    """A session of two turns in the demo's workspace."""
+    for prompt in ("What files are here?", "Read README.md"):
+        ran = run("-p", prompt, "--scenario", scenario, "-c", "--output-format", "json")
+        assert ran.code == 0
+    return str(ran.json["session_id"])
+
+
+def test_a_demo_goes_on_in_its_newest_session(run: CommandLine, session_id: str) -> None:
+    assert [path.parent.name for path in run.logs()] == [session_id]
+
+
+def test_sessions_are_listed_shown_renamed_and_deleted(run: CommandLine, session_id: str) -> None:
+    (row,) = run("sessions", "list", "--json").json
+    assert (row["session_id"], row["title"]) == (session_id, "What files are here?")
+    assert session_id in run("sessions").out
+    shown = run("sessions", "show", session_id[:-3], "--json").json
+    assert shown["messages"] > 4
+    assert shown["checkpoints"] == 6
+    assert shown["damaged"] == 0
+    assert "checkpoints" in run("sessions", "show", session_id).out
+    assert run("sessions", "rename", session_id, "A better name", "--json").json == {
+        "session_id": session_id,
+        "title": "A better name",
+    }
+    assert "A better name" in run("sessions", "list").out
+    assert run("sessions", "delete", session_id).out.startswith("Deleted;")
+    assert run("sessions", "list", "--json").json == []
+    assert run("sessions", "list").out.startswith("No sessions yet")
+
+
+def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> None:
+    checkpoints = run("checkpoints", session_id, "--json").json
+    second = next(c for c in checkpoints if (c["turn"], c["step"]) == (2, 0))
+    assert second["prompt"] == "Read README.md"
+    assert "Read README.md" in run("checkpoints", session_id).out
+    assert run("archives", session_id).out.startswith("This session has no archives")
+    before = run.logs()[0].read_bytes()
+    report = run("revert", session_id, second["id"], "--json").json
+    assert (report["archive"], report["prompt"]) == (1, "Read README.md")
+    assert before.startswith(run.logs()[0].read_bytes().rsplit(b"\n", 2)[0])
+    (archive,) = run("archives", session_id, "--json").json
+    assert (archive["number"], archive["reason"]) == (1, "user")
+    assert run("restore", session_id, "1").out.startswith("Restored archive 1:")
+    assert run.logs()[0].read_bytes().startswith(before)
+    assert run("archives", "prune", session_id, "--keep", "1", "--json").json == {"removed": [1]}
+
+
+def test_a_session_is_compacted_with_numbers(
+    run: CommandLine, session_id: str, scenario: Path
+) -> None:
+    report = run("compact", session_id, "--scenario", scenario, "--focus", "files", "--json").json
+    assert report["tokens_after"] < report["tokens_before"]
+    assert (report["trigger"], report["focus"], report["archive"]) == ("manual", "files", 1)
+    assert 0 < report["saved_share"] < 1
+    again = run("compact", session_id, "--scenario", scenario)
+    assert again.code == 1
+    assert "Nothing" in again.sentence
+
+
+def test_a_session_is_exported_for_people_and_for_kimi(
+    run: CommandLine, session_id: str, tmp_path: Path
+) -> None:
+    assert "What files are here?" in run("export", session_id, "--format", "markdown").out
+    target = tmp_path / "context.jsonl"
+    assert run("export", session_id, "-o", target).code == 0
+    assert target.stat().st_mode & 0o777 == 0o600
+    found = run("open", target, "--json").json
+    assert found["messages"] == run("sessions", "show", session_id, "--json").json["messages"]
+    again = run("export", session_id, "-o", target)
+    assert again.code == 1
+    assert "exists already" in again.sentence
+
+
+def test_a_damaged_session_is_repaired_with_an_account(run: CommandLine, session_id: str) -> None:
+    with run.logs()[0].open("ab") as file:
+        file.write(b"\x1b[31m nothing\n")
+    assert run("sessions", "show", session_id, "--json").json["damaged"] == 1
+    ran = run("repair", session_id)
+    assert ran.code == 0
+    assert "Left out:" in ran.out
+    assert "\x1b" not in ran.out
+    report = run("repair", session_id, "--json").json
+    assert run("sessions", "show", report["session_id"], "--json").json["damaged"] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sessions", "show", "nothing"),
+        ("sessions", "rename", "nothing", "x"),
+        ("sessions", "delete", "nothing"),
+        ("checkpoints", "nothing"),
+        ("revert", "nothing", "1"),
+        ("archives", "nothing"),
+        ("restore", "nothing", "1"),
+        ("compact", "nothing"),
+        ("export", "nothing"),
+        ("repair", "nothing"),
+        ("open", "/nowhere/context.jsonl"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_not_there_is_one_sentence(run: CommandLine, arguments: tuple[str, ...]) -> None:
+    ran = run(*arguments, "--json")
+    assert ran.code == 1
+    assert ran.out == ""
+    assert "nothing" in ran.sentence or "nowhere" in ran.sentence
+
+
+def test_wrong_numbers_say_which_there_are(run: CommandLine, session_id: str) -> None:
+    assert "there are" in run("revert", session_id, "99").sentence
+    assert "none" in run("restore", session_id, "7").sentence
+    assert run("compact", session_id, "--demo", "--strategy", "none").code == 2
+
+
+def test_a_session_that_is_open_elsewhere_is_read_but_not_changed(
+    run: CommandLine, session_id: str
+) -> None:
+    with run.logs()[0].with_name("context.jsonl.owner").open("rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        shown = run("sessions", "show", session_id, "--json").json
+        assert "open in another window" in shown["read_only"]
+        assert "read-only" in run("revert", session_id, "0").sentence
+        assert "cannot be deleted" in run("sessions", "delete", session_id).sentence
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "is empty"),
+        (b"\x00\xff\xfe\n" * 9, "is not a session log"),
+        (b"hello\n", "is not a session log"),
+        (b'{"role": "user", "content": "torn', "is not a session log"),
+    ],
+    ids=["empty", "binary", "text", "torn"],
+)
+def test_a_file_that_is_no_log_is_one_sentence(
+    run: CommandLine, tmp_path: Path, content: bytes, why: str
+) -> None:
+    path = tmp_path / "some\x1b[31mfile"
+    path.write_bytes(content)
+    ran = run("open", path, "--json")
+    assert ran.code == 1
+    assert why in ran.sentence
+    assert "\x1b" not in ran.err
+
+
+@pytest.mark.skipif(not FILES, reason="the sample sessions are not beside this checkout")
+def test_every_sample_file_opens_or_says_why_not(run: CommandLine) -> None:
+    opened = 0
+    for path in FILES:
+        ran = run("open", path, "--json")
+        if ran.code:
+            assert ran.sentence
+        else:
+            opened += 1
+            fields = {"messages", "checkpoints", "token_count", "compactions", "damaged"}
+            assert fields | {"archives"} <= set(ran.json)
+    print(f"{opened} of {len(FILES)} sample files open")
+    assert opened >= len(READABLE)
+
+
+@pytest.mark.skipif(not READABLE, reason="the sample sessions are not beside this checkout")
+def test_the_sample_logs_hold_what_they_are_known_to_hold(run: CommandLine) -> None:
+    found = {
+        "/".join(path.relative_to(SHARED).parts[:2]): run("open", path, "--json").json
+        for path in READABLE
+    }
+    assert found["kimi/compact"]["compactions"] == 1
+    assert found["kimi/compact"]["archives"] >= 1
+    assert found["kimi/dmail"]["archives"] >= 1
+    assert all(one["messages"] for one in found.values())
