@@ -44,11 +44,12 @@ from agent_tui.core.summary import (
     RotationReport,
 )
 from agent_tui.core.text import first_line
-from agent_tui.core.tree import TreeRow
+from agent_tui.core.tree import Comparison, TreeRow
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.runtime import history
 from agent_tui.runtime.branches import Branches
 from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.comparing import compare_branches
 from agent_tui.runtime.exporting import (
     EXPORT_ENDINGS,
     ExportForm,
@@ -292,7 +293,16 @@ class OpenSession:
     def _grow_tree(self, kin: Sequence[Path]) -> SessionTree:
         own = session_sources(self._log.folder)
         others = [source for folder in kin for source in session_sources(folder)]
-        return SessionTree.of_logs((*own, *others), len(own) - 1, self._log.state)
+        count = self._parts.context.count_message
+        return SessionTree.of_logs((*own, *others), len(own) - 1, self._log.state, count)
+
+    async def compare_archive(self, number: int) -> Comparison:
+        """An archive beside the live log; raises UnknownArchive."""
+        state = await asyncio.to_thread(self._log.read_archive, number)
+        archive = (f"archive {number}", RecordsView(state.entries))
+        live = ("now", self.records)
+        count = self._parts.context.count_message
+        return await asyncio.to_thread(compare_branches, archive, live, count)
 
     async def branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
         """Let the next message hang off an entry of the tree; a prompt comes back for editing."""

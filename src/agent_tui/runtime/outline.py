@@ -80,6 +80,11 @@ class Outline:
         index = bisect_right(self._piece_starts, place) - 1
         return max(0, self._pieces[index][1]) if index >= 0 else 0
 
+    def prompt_places(self) -> list[int]:
+        """Where a person spoke, in the order of time."""
+        tree = self._tree
+        return sorted(p for p in self._places if tree.role(p) == "user" and not tree.origin(p))
+
     def branch_rows(self) -> list[int]:
         """The rows at which a side branch begins."""
         return [index for index, opens in enumerate(self._opens) if opens]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from agent_tui.context.tokens import TokenCounter
 from agent_tui.core.errors import SessionError
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import Record, UserMessage
-from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.core.records import Message, Record, UserMessage
+from agent_tui.core.tree import Comparison, Detail, TreeRow
+from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.comparing import compare_branches
 from agent_tui.runtime.outline import Outline
 from agent_tui.runtime.tree_paths import LogPaths, Paths, RecordPaths
 from agent_tui.runtime.tree_shape import MESSAGES, TreeShape
@@ -26,20 +29,38 @@ class SessionTree:
     Attributes:
         shape: runs, branch points and what leads to the present.
         paths: the records on the way to any place.
+        compactions: of agents that keep compacted messages in their log, by archive.
     """
 
-    def __init__(self, tree: Tree, live: int, paths: Paths | None, state: SessionState) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        live: int,
+        paths: Paths | None,
+        state: SessionState,
+        *,
+        count: Callable[[Message], int],
+        compactions: Mapping[int, ImportedCompaction] | None = None,
+    ) -> None:
         self.tree = tree
+        self.compactions = compactions or {}
+        self._count = count
         self.shape = TreeShape(tree, live)
         self.paths = paths or LogPaths(self.shape, state)
         self._outlines: dict[Detail, Outline] = {}
         self.outline("turns")
 
     @classmethod
-    def of_logs(cls, sources: Sequence[Source], live: int, state: SessionState) -> SessionTree:
+    def of_logs(
+        cls,
+        sources: Sequence[Source],
+        live: int,
+        state: SessionState,
+        count: Callable[[Message], int],
+    ) -> SessionTree:
         """Read the logs; takes long for big ones, so call it in a thread."""
         with uncollected(_BIG):
-            return cls(build_tree(sources), live, None, state)
+            return cls(build_tree(sources), live, None, state, count=count)
 
     @classmethod
     def of_browsed(cls, browsed: BrowsedSession) -> SessionTree:
@@ -50,7 +71,14 @@ class SessionTree:
             for archive in browsed.rotated
         ]
         tree: RecordTree = build_record_tree([*logs, (Source(name, browsed.path), browsed.records)])
-        return cls(tree, len(logs), RecordPaths(tree), SessionState())
+        return cls(
+            tree,
+            len(logs),
+            RecordPaths(tree),
+            SessionState(),
+            count=TokenCounter().count_message,
+            compactions={each.archive: each for each in browsed.compactions},
+        )
 
     @property
     def session_id(self) -> str:
@@ -103,6 +131,17 @@ class SessionTree:
     def leaf_of(self, row: TreeRow) -> int:
         """The end of the newest branch that goes through a row."""
         return self.shape.leaf_under(row.end)
+
+    async def compare(
+        self, left: TreeRow, right: TreeRow | None, titles: tuple[str, str]
+    ) -> Comparison:
+        """Two branches beside each other, each to its end; the right one is the present if None."""
+        ends = (self.leaf_of(left), self.leaf_of(right) if right else self.shape.leaf)
+        return await asyncio.to_thread(self._compare, ends, titles)
+
+    def _compare(self, ends: tuple[int, int], titles: tuple[str, str]) -> Comparison:
+        sides = [(t, self.paths.records_to(end)) for t, end in zip(titles, ends, strict=True)]
+        return compare_branches(sides[0], sides[1], self._count)
 
     async def messages_left(self, row: TreeRow) -> list[Record]:
         """What was said on the branch of a row after it parted from the present one."""

@@ -144,6 +144,22 @@ class TreeShape:
             return self._usages[index]
         return place
 
+    def end_of_change(self, place: int) -> int:
+        """Where the context is complete that a change began: behind what a compaction kept."""
+        if self.tree.act(place) != "compaction":
+            return place
+        end = place
+        for later in range(place + 1, self.line_end(place) + 1):
+            role, origin = self.tree.role(later), self.tree.origin(later)
+            if role == "_usage":
+                return later
+            if role in MESSAGES and later not in self.copies and origin != "compaction":
+                break
+            if role == "_checkpoint" and later > place + 1:
+                break
+            end = later
+        return end
+
     def line_end(self, place: int) -> int:
         """The last place of the run of records that a place is in, as they stand in their log."""
         index = bisect_right(self._real_starts, place)
