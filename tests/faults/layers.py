@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tests.faults import (
     cancel_layer,
+    creation_layer,
     damage_layer,
     full_disk_layer,
     fuzz_layer,
@@ -80,6 +81,14 @@ LAYERS = (
         "I1 at D1, I4, I5, I23: no acknowledged record is lost",
         {"disks": 800},
         {"disks": 800},
+    ),
+    Layer(
+        "creation",
+        creation_layer.run,
+        "die or fail at every call of making a session; then the power goes",
+        "I1, I4: a session is there whole, or can be made again",
+        {"stories": 60, "disks": 100},
+        {"stories": 60, "disks": 100},
     ),
     Layer(
         "size limit",
