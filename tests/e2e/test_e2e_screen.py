@@ -8,45 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.stage import Disk, pause_guard, say
 from tests.terminal import Terminal, environment
 
 pytestmark = pytest.mark.timeout(180)
-
-
-class Disk:
-    """What the data folder holds: the only truth that these tests believe."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-
-    @property
-    def log(self) -> Path:
-        (log,) = self.home.glob("projects/*/*/context.jsonl")
-        return log
-
-    def records(self, archive: int = 0) -> list[dict[str, Any]]:
-        path = self.log.with_name(f"context.jsonl.{archive}") if archive else self.log
-        return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
-
-    def roles(self, archive: int = 0) -> list[str]:
-        return [record["role"] for record in self.records(archive)]
-
-    def archives(self) -> list[int]:
-        return sorted(
-            int(path.suffix[1:])
-            for path in self.log.parent.glob("context.jsonl.*")
-            if path.suffix[1:].isdecimal()
-        )
-
-
-def pause_guard(terminal: Terminal) -> None:
-    """Approvals ignore keys that come before a person can have read anything."""
-    terminal.pump(0.4)
-
-
-def say(terminal: Terminal, text: str) -> None:
-    terminal.write(text)
-    terminal.press("enter")
 
 
 def first_checkpoint(disk: Disk, turn: int) -> int:

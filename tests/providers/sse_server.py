@@ -17,7 +17,7 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeAlias
@@ -128,12 +128,18 @@ def hello() -> Answer:
 class SseServer:
     """Answers each request with the next of ``answers``; ``requests`` keeps what was asked.
 
+    When there are no more, ``reply`` makes an answer for the request; by default a friendly one.
     ``broken_off`` counts connections that the client closed in the middle of an answer;
     ``hangs_up`` closes every connection without an answer.
     """
 
-    def __init__(self, answers: Iterable[Answer] = ()) -> None:
+    def __init__(
+        self,
+        answers: Iterable[Answer] = (),
+        reply: Callable[[Seen], Answer] = lambda _seen: hello(),
+    ) -> None:
         self.answers: deque[Answer] = deque(answers)
+        self.reply = reply
         self.requests: list[Seen] = []
         self.broken_off = 0
         self.hangs_up = False
@@ -179,7 +185,7 @@ class SseServer:
                 self.requests.append(seen)
                 if self.hangs_up:
                     break
-                answer = self.answers.popleft() if self.answers else hello()
+                answer = self.answers.popleft() if self.answers else self.reply(seen)
                 if not await self._say(answer, reader, writer):
                     break
         except (ConnectionError, asyncio.IncompleteReadError):
