@@ -83,32 +83,30 @@ def test_without_hard_links_the_archive_is_a_copy(
     assert names(file.folder) == ["context.jsonl", "context.jsonl.1"]
 
 
-def test_without_hard_links_a_crash_before_the_commit_leaves_no_phantom(file: LogFile) -> None:
-    file.replace(keep_all_and_add(TWO))
-    (file.folder / "context.jsonl.2.part").write_bytes(file.path.read_bytes())
-    file.temporary.write_bytes(b"new")
-    LogFile(file.folder).recover()
-    assert names(file.folder) == ["context.jsonl", "context.jsonl.1"]
-
-
-def test_without_hard_links_a_crash_after_the_commit_still_makes_the_archive(
-    file: LogFile, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("last", [".part", ".2", ".jsonl"])
+def test_without_hard_links_a_crash_before_the_commit_leaves_no_phantom(
+    file: LogFile, monkeypatch: pytest.MonkeyPatch, last: str
 ) -> None:
-    def die_naming_the_part(source: Path, target: Path) -> None:
-        if source.suffix == ".part":
+    def die_at(source: Path, target: Path) -> None:
+        if target.suffix == last or (last == ".part" and source.suffix == last):
+            monkeypatch.setattr(os, "unlink", fail_with(errno.EIO))
             raise KeyboardInterrupt
         rename(source, target)
 
+    file.replace(keep_all_and_add(TWO))
     rename = os.rename
     with monkeypatch.context() as broken:
         broken.setattr(os, "link", fail_with(errno.EPERM))
-        broken.setattr(os, "rename", die_naming_the_part)
+        broken.setattr(os, "rename", die_at)
         with pytest.raises(KeyboardInterrupt):
             file.replace(keep_all_and_add(TWO))
-    assert file.path.read_bytes() == ONE + TWO
+    monkeypatch.undo()
+    assert "context.jsonl.2.tmp" in names(file.folder)
+    assert finished_archives(file.folder) == [1]
+    file.append(TWO, D1)
     LogFile(file.folder).recover()
     assert names(file.folder) == ["context.jsonl", "context.jsonl.1"]
-    assert archive_path(file.folder, 1).read_bytes() == ONE
+    assert file.path.read_bytes() == ONE + TWO + TWO
 
 
 def test_an_archive_that_equals_the_live_log_is_still_an_archive(file: LogFile) -> None:

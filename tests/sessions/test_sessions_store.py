@@ -303,6 +303,20 @@ async def test_a_cancelled_append_is_settled_before_the_cancellation_goes_on(
     assert_memory_is_disk(log)
 
 
+async def test_a_name_in_the_middle_of_a_long_log_is_still_listed(
+    store: SessionStore, log: SessionLog
+) -> None:
+    await log.append(UserMessage("x" * 20_000), TitleRecord("the engine"), durability=D0)
+    for _ in range(20):
+        await log.append(UserMessage("y" * 5_000), durability=D0)
+    await log.close()
+    assert [glance.title for glance in store.list()] == ["the engine"]
+    size = log.path.stat().st_size
+    again = await store.open("s1")
+    await again.close()
+    assert log.path.stat().st_size == size
+
+
 async def test_a_session_is_listed_deleted_and_brought_back(store: SessionStore) -> None:
     first = await store.create(header("a1"))
     await talk(first, 1)

@@ -10,7 +10,7 @@ from agent_tui.sessions.disk import spoken_errors
 
 LIVE = "context.jsonl"
 _NAME = re.compile(r"context\.jsonl\.([1-9][0-9]{0,17})")
-_PART = re.compile(r"context\.jsonl\.[1-9][0-9]{0,17}\.part")
+_MARKED = re.compile(r"context\.jsonl\.([1-9][0-9]{0,17})\.tmp")
 
 
 def archive_path(folder: Path, number: int) -> Path:
@@ -18,25 +18,40 @@ def archive_path(folder: Path, number: int) -> Path:
     return folder / f"{LIVE}.{number}"
 
 
+def part_path(folder: Path, number: int) -> Path:
+    """Where archive ``number`` is while it is being copied, without hard links."""
+    return folder / f"{LIVE}.{number}.part"
+
+
+def marked_path(folder: Path, number: int) -> Path:
+    """Where the next live log waits while archive ``number`` is a copy of the present one."""
+    return folder / f"{LIVE}.{number}.tmp"
+
+
 def archive_numbers(folder: Path) -> list[int]:
     """The numbers in a folder, ascending, as the names tell."""
-    found = (_NAME.fullmatch(name) for name in os.listdir(folder))
+    return _numbers(folder, _NAME)
+
+
+def marked_numbers(folder: Path) -> list[int]:
+    """The archives that were made for a replacement that has not reached its commit."""
+    return _numbers(folder, _MARKED)
+
+
+def _numbers(folder: Path, form: re.Pattern[str]) -> list[int]:
+    found = (form.fullmatch(name) for name in os.listdir(folder))
     return sorted(int(match.group(1)) for match in found if match)
 
 
-def part_paths(folder: Path) -> list[Path]:
-    """Copies that are on their way to become archives, on a file system without hard links."""
-    return [folder / name for name in os.listdir(folder) if _PART.fullmatch(name)]
-
-
 def finished_archives(folder: Path) -> list[int]:
-    """The archives of a session: a name for the live log itself, left by a crash, is not one.
+    """The archives of a session: a name or a copy that a crash left before its commit is not one.
 
     Raises:
         SessionNotFound, SessionReadOnly, StorageError: the folder cannot be listed.
     """
     with spoken_errors("Listing the archives of", folder):
-        numbers = archive_numbers(folder)
+        marked = marked_numbers(folder)
+        numbers = [number for number in archive_numbers(folder) if number not in marked]
         try:
             live = os.lstat(folder / LIVE)
         except FileNotFoundError:

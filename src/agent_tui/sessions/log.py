@@ -8,9 +8,8 @@ replace: lock, recover, then 1 flush the live log, 2-4 write and flush a tempora
 recover: remove the temporary file, and an archive name that still is the live log (a crash
          between 5 and 7): the next append would otherwise change that archive.
 
-Without hard links, 5 copies the live log to ``.N.part``, which gets its name ``.N`` after 8. A part
-beside a temporary file is from before the commit and goes; one without is from after it and is
-named. The flushes in between keep a power cut from mixing up the two.
+Without hard links, 5 copies: the temporary file is first renamed to ``.N.tmp``, which says until
+the commit that whatever is called ``.N`` or ``.N.part`` belongs to an unfinished replacement.
 
 What is flushed is safe only under a name that is. So the first durable write to a log that this
 process did not name itself flushes its folder, and the folders above, before anything else.
@@ -32,7 +31,9 @@ from agent_tui.sessions.archive import (
     LIVE,
     archive_numbers,
     archive_path,
-    part_paths,
+    marked_numbers,
+    marked_path,
+    part_path,
 )
 from agent_tui.sessions.disk import (
     copy_span,
@@ -174,8 +175,8 @@ class LogFile:
                 try:
                     self._flush(log)
                     left_at = _write_file(self.temporary, build(log, number))
-                    self._keep(log, number)
-                    os.rename(self.temporary, self.path)
+                    new = self._keep(log, number) or self.temporary
+                    os.rename(new, self.path)
                 except BaseException:
                     self._left_at = _NOWHERE
                     with contextlib.suppress(OSError):
@@ -255,52 +256,53 @@ class LogFile:
             ) from error
         self._distrusted_inode = -1
 
-    def _keep(self, log: OpenLog, number: int) -> None:
-        """Give the live log its archive name, durably, before it loses its own."""
-        archive = archive_path(self.folder, number)
+    def _keep(self, log: OpenLog, number: int) -> Path | None:
+        """Give the live log its archive name, durably, before it loses its own.
+
+        Returns:
+            Where the temporary file is now, if it had to be marked.
+        """
+        marked = None
         try:
-            os.link(self.path, archive, follow_symlinks=False)
+            os.link(self.path, archive_path(self.folder, number), follow_symlinks=False)
         except OSError as error:
             if error.errno not in _NO_HARD_LINKS:
                 raise
-            self._copy_to(archive, log)
+            marked = marked_path(self.folder, number)
+            self._copy(log, number, marked)
         sync_folder(self.folder)
+        return marked
 
-    def _copy_to(self, archive: Path, log: OpenLog) -> None:
-        sync_folder(self.folder)  # no part without its temporary, even after a power cut
-        _write_file(archive.with_name(f"{archive.name}.part"), [Span(log[0], 0, log[1])])
+    def _copy(self, log: OpenLog, number: int, marked: Path) -> None:
+        os.rename(self.temporary, marked)
+        sync_folder(self.folder)  # no copy without its mark, even after a power cut
+        part = part_path(self.folder, number)
+        _write_file(part, [Span(log[0], 0, log[1])])
+        os.rename(part, archive_path(self.folder, number))
 
     def _settle_names(self) -> None:
         try:
             sync_folder(self.folder)
-            self._name_parts(part_paths(self.folder))
         except OSError as error:
             raise StorageError(
                 f"The change of {self.path} was made, but the disk did not confirm it"
                 f" ({error.strerror}): a power cut could still undo it. Check the disk."
             ) from error
 
-    def _name_parts(self, parts: Sequence[Path]) -> None:
-        for part in parts:
-            os.rename(part, part.with_suffix(""))
-        if parts:
-            sync_folder(self.folder)
-
     def _clear_traces(self, live_inode: int) -> None:
-        """Finish a replacement that reached its commit, undo one that did not; idempotent."""
+        """Remove what a replacement left that did not reach its commit; idempotent."""
         for number in archive_numbers(self.folder):
             archive = archive_path(self.folder, number)
             if os.lstat(archive).st_ino == live_inode:
                 os.unlink(archive)
-        parts = part_paths(self.folder)
-        if not os.path.lexists(self.temporary):
-            self._name_parts(parts)
-            return
-        for part in parts:
-            os.unlink(part)
-        if parts:
-            sync_folder(self.folder)  # the temporary tells what the parts are: it must outlast them
-        os.unlink(self.temporary)
+        for number in marked_numbers(self.folder):
+            for copy in (archive_path(self.folder, number), part_path(self.folder, number)):
+                if os.path.lexists(copy):
+                    os.unlink(copy)
+            sync_folder(self.folder)  # the mark must outlast what it marks
+            os.unlink(marked_path(self.folder, number))
+        if os.path.lexists(self.temporary):
+            os.unlink(self.temporary)
 
 
 def create_log(folder: Path, pieces: Iterable[Piece]) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
 from agent_tui.core.errors import (
+    AgentTuiError,
     SessionReadOnly,
     UnknownArchive,
     UnknownCheckpoint,
@@ -20,10 +22,11 @@ from agent_tui.core.records import (
     RevertRecord,
     SessionHeader,
     SystemPrompt,
+    TitleRecord,
 )
 from agent_tui.core.summary import ArchiveGlance
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
-from agent_tui.sessions.glance import glance_archives
+from agent_tui.sessions.glance import glance_archives, glance_at
 from agent_tui.sessions.lock import Ownership
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
@@ -66,6 +69,7 @@ class SessionLog:
         self._inode = inode
         self._writer = writer
         self._start_fork = start_fork
+        self._has_written = False
         self._ownership = ownership
         self._file = LogFile(folder, above=above)
         self._tail = Tail(self._file, state, inode)
@@ -209,11 +213,22 @@ class SessionLog:
     async def close(self) -> None:
         """Finish what is being written and let other windows write."""
         if self._ownership is not None:
+            await self._repeat_title()
             await self._settle_pending()
             self._ownership.give_up()
             self._ownership = None
             self.read_only = "this session was closed"
         self._file.close()
+
+    async def _repeat_title(self) -> None:
+        """Leave the name where the session list looks: it reads only the ends of a log."""
+        title = self.state.title
+        if not self._has_written or self.read_only or not title:
+            return
+        with suppress(AgentTuiError):
+            glance = await asyncio.to_thread(glance_at, self.folder)
+            if glance.title != title:
+                await self.append(TitleRecord(title), durability=Durability.D0)
 
     def is_about(self, inode: int) -> bool:
         """Whether the state was read from that file: false once another process replaced it."""
@@ -233,6 +248,7 @@ class SessionLog:
     def _settle(self, outcome: Outcome) -> None:
         """Make memory show what the disk has; runs on the loop, in the order of the writes."""
         change = outcome.change
+        self._has_written = self._has_written or bool(change.entries)
         if change.state is not None:
             let_go(self.state)
             self.state = change.state
