@@ -1,0 +1,305 @@
+"""The whole program, engine, store and tools included, with everything that varies held still.
+
+The clock stands until a test moves it, ids are counted, the demo works in a folder of a fixed
+name, tools end in the order in which they began, streams run at full speed or halt at a word, and
+what Python prints has no timings in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import itertools
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input, TextArea
+
+from agent_tui.config import Settings
+from agent_tui.core.events import StreamPart, TextDelta
+from agent_tui.providers import scripted
+from agent_tui.providers.base import ModelRequest
+from agent_tui.providers.scenario import Reply, Scenario, load_scenario
+from agent_tui.providers.scripted import Scripted
+from agent_tui.runtime.engine import Engine
+from agent_tui.runtime.launch import Launch
+from agent_tui.sessions.store import SessionStore
+from agent_tui.tools import background
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.screens import approval
+from agent_tui.ui.widgets import status_line
+
+BEGIN = datetime(2026, 3, 21, 9, 40, tzinfo=UTC)
+_SECONDS = 30.0
+_STILL = 4
+_PYTHON = """#!/bin/sh
+export PYTHONNODEBUGRANGES=1 PYTHONDONTWRITEBYTECODE=1 NO_COLOR=1
+printed=$("{python}" "$@" 2>&1)
+code=$?
+printf '%s\\n' "$printed" | sed -E 's/ in [0-9]+\\.[0-9]+s$/ in 0.004s/'
+exit $code
+"""
+
+
+class Clock:
+    """Wall clock and stopwatch of the program: both stand still until they are moved."""
+
+    def __init__(self, wall: time_machine.Traveller) -> None:
+        self._wall = wall
+        self._seconds = 1_000.0
+
+    def monotonic(self) -> float:
+        """What the program's stopwatch shows."""
+        return self._seconds
+
+    def let_pass(self, **duration: float) -> None:
+        """Let time pass, for example ``minutes=3``."""
+        passed = timedelta(**duration)
+        self._wall.shift(passed)
+        self._seconds += passed.total_seconds()
+
+    def set_back(self, **duration: float) -> None:
+        """Go to a time before the beginning."""
+        self._wall.move_to(BEGIN - timedelta(**duration))
+
+
+class Halting(Scripted):
+    """A scripted model that falls silent for ever once it has said a certain word."""
+
+    def __init__(self, scenario: Scenario, *, at: str) -> None:
+        super().__init__(scenario)
+        self._at = at
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
+        said = ""
+        async for part in super().stream(request):
+            yield part
+            said += part.text if isinstance(part, TextDelta) else ""
+            if self._at in said:
+                await asyncio.Event().wait()
+
+
+class Exhibit(AgentTui):
+    """The app; when its picture was taken it leaves as it does for a user, with nothing open."""
+
+    def __init__(self, launch: Launch) -> None:
+        super().__init__(launch)
+        self.animation_level = "none"
+        self._picture: object = None
+
+    def exit(self, result: Any = None, return_code: int = 0, message: Any = None) -> None:
+        if self._picture is None:
+            self._picture = result
+            self.run_worker(self.leave())
+        else:
+            super().exit(self._picture)  # type: ignore[arg-type]
+
+
+class Stage:
+    """Where a picture is set up: seeds for sessions of the past, and the app to show."""
+
+    def __init__(
+        self, home: Path, folder: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.home = home
+        self.folder = folder
+        self.clock = clock
+        self._monkeypatch = monkeypatch
+
+    @classmethod
+    @contextmanager
+    def set_up(cls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> Iterator[Stage]:
+        """A stage of one test; two runs of the same test on one machine wait for each other."""
+        folder = Path("/tmp") / f"agent-tui-demo-{zlib.crc32(name.encode()):08x}"
+        with (
+            folder.with_suffix(".lock").open("w") as lock,
+            time_machine.travel(BEGIN, tick=False) as wall,
+            monkeypatch.context() as patch,
+            ThreadPoolExecutor(1) as one_by_one,
+        ):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            clock = Clock(wall)
+            _hold_environment(patch, tmp_path)
+            _hold_program(patch, folder, clock)
+            patch.setattr(background, "_threads", lambda: one_by_one)
+            (tmp_path / "home").mkdir()
+            yield cls(tmp_path / "home", folder, clock, patch)
+            shutil.rmtree(folder, ignore_errors=True)
+        time.tzset()
+
+    def demo(self, *, halt_at: str = "", **options: Any) -> Exhibit:
+        """The app on its embedded demo; ``halt_at`` lets the stream stop at a word."""
+        scenario = replace(load_scenario(), chunks_per_second=0.0, pause_seconds=0.0)
+        self._monkeypatch.setattr(scripted, "load_scenario", lambda _path=None: scenario)
+        if halt_at:
+            self._monkeypatch.setattr(scripted, "Scripted", lambda s: Halting(s, at=halt_at))
+        return Exhibit(Launch(cwd=self.home, demo=True, **options))
+
+    def connected(self, base_url: str, **options: Any) -> Exhibit:
+        """The app on a server at ``base_url``."""
+        self._monkeypatch.setenv("OPENAI_BASE_URL", base_url)
+        return Exhibit(Launch(cwd=Path("/home/ada/tidewatch"), **options))
+
+    def remember(
+        self, cwd: str, prompt: str, *replies: Reply, title: str = "", model: str = "gpt-4.1"
+    ) -> str:
+        """Have a conversation now, before the program is started; returns the session's id."""
+        scenario = Scenario(model=model, window=128_000, script=replies)
+        return asyncio.run(self._converse(Path(cwd), prompt, scenario, title))
+
+    async def _converse(self, cwd: Path, prompt: str, scenario: Scenario, title: str) -> str:
+        engine = Engine(
+            launch=Launch(cwd=cwd, yolo=True),
+            settings=Settings(),
+            store=SessionStore(self.home),
+            provider=Scripted(scenario),
+            model=scenario.model,
+            window=scenario.window,
+            workspace=cwd,
+        )
+        session = await engine.new_session()
+        await session.run_turn(prompt)
+        if title:
+            await session.rename(title)
+        session_id = session.session_id
+        await engine.close_session(session)
+        await engine.aclose()
+        return session_id
+
+
+def _hold_environment(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AGENT_TUI_MODEL", "NO_COLOR"):
+        patch.delenv(name, raising=False)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    python = programs / "python3"
+    python.write_text(_PYTHON.format(python=sys.executable))
+    python.chmod(0o755)
+    patch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    patch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    patch.setenv("TZ", "UTC")
+    patch.setattr("platform.system", lambda: "Linux")
+    time.tzset()
+
+
+def _hold_program(patch: pytest.MonkeyPatch, folder: Path, clock: Clock) -> None:
+    numbers = itertools.count(0xA11CE0)
+    patch.setattr(secrets, "token_hex", lambda size=16: f"{next(numbers):0{2 * size}x}")
+    make_folder = tempfile.mkdtemp
+
+    def make_known_folder(suffix: Any = None, prefix: Any = None, dir: Any = None) -> str:  # noqa: A002
+        if prefix != "agent-tui-demo-":
+            return str(make_folder(suffix, prefix, dir))
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        return str(folder)
+
+    patch.setattr(tempfile, "mkdtemp", make_known_folder)
+    patch.setattr(status_line, "monotonic", clock.monotonic)
+    patch.setattr(approval, "monotonic", clock.monotonic)
+
+
+class Visitor:
+    """Somebody at the keyboard, who waits until a thing is there before going on."""
+
+    def __init__(self, pilot: Pilot[Any], clock: Clock) -> None:
+        assert isinstance(pilot.app, Exhibit)
+        self.pilot = pilot
+        self.app = pilot.app
+        self.clock = clock
+
+    async def arrive(self) -> None:
+        """Wait until the session is on the screen."""
+        await self.until(lambda: bool(self.app.workers), "the engine starting")
+        for worker in list(self.app.workers):
+            if worker.group == "engine":
+                await worker.wait()
+        await self.until(lambda: self.app.chat.session is not None, "a session")
+
+    async def press(self, *keys: str) -> None:
+        """Press keys."""
+        await self.pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        """Put text into the composer, as a paste does."""
+        self.app.chat.composer.set_text(text)
+        await self.pilot.pause()
+
+    async def say(self, text: str) -> None:
+        """Send a message."""
+        await self.type(text)
+        await self.press("enter")
+
+    async def ask(self, text: str, *, allow: int = 0) -> None:
+        """Send a message, allow that many actions, and wait for the end of the turn."""
+        await self.say(text)
+        for _ in range(allow):
+            await self.allow()
+        await self.until_idle()
+        self.clock.let_pass(minutes=4)
+
+    async def allow(self) -> None:
+        """Wait for a question and allow the action once."""
+        question = await self.until_screen("ApprovalScreen")
+        self.clock.let_pass(seconds=5)
+        await self.press("1")
+        await self.until(lambda: self.app.screen is not question, "the answer to be taken")
+
+    async def until_idle(self) -> None:
+        """Wait for the end of the turn."""
+        await self.until(lambda: not self.app.chat.is_busy, "the end of the turn")
+        await self.until(lambda: not self.app.chat.status.work, "a ready status line")
+        await self.stand_still()
+
+    async def until_screen(self, name: str) -> Screen[Any]:
+        """Wait until a screen of that class is on top."""
+        await self.until(lambda: self._shows(name), name)
+        return self.app.screen
+
+    def _shows(self, name: str) -> bool:
+        return type(self.app.screen).__name__ == name
+
+    async def until_text(self, text: str) -> None:
+        """Wait until the screen holds a text."""
+        await self.until(lambda: text in self.text, text)
+
+    async def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for a condition; fails with the screen."""
+        deadline = time.monotonic() + _SECONDS
+        while not condition():
+            await self.pilot.pause(0.01)
+            assert time.monotonic() < deadline, f"waited in vain for {what}\n{self.text}"
+
+    @property
+    def text(self) -> str:
+        """Everything on the screen, line by line."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+    async def stand_still(self) -> None:
+        """Wait until nothing on the screen changes any more."""
+        same, before = 0, ""
+        while same < _STILL:
+            for field in self.app.screen.query(TextArea):
+                field.cursor_blink = False
+            for line in self.app.screen.query(Input):
+                line.cursor_blink = False
+            await self.pilot.pause(0.03)
+            now = self.app.export_screenshot()
+            same, before = (same + 1, before) if now == before else (0, now)
