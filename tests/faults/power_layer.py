@@ -17,6 +17,7 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import UserMessage
 from agent_tui.sessions.archive import finished_archives
 from agent_tui.sessions.replay import read_log
+from agent_tui.sessions.session_log import SessionLog
 from tests.faults.acts import ACTS, D1, SMALL, Act, open_session, steady_ids
 from tests.faults.disk_model import Disk
 from tests.faults.outcome import Effort, Outcome, timed
@@ -87,11 +88,9 @@ class Teller:
         """What may be found while an act runs."""
         if act.kind == "append":
             return [Hope(after.files[LIVE], self.safe, before.archives)]
-        new = after.files[LIVE]
-        return [
-            Hope(before.files[LIVE], self.safe, before.archives),
-            Hope(new, len(new), after.archives),
-        ]
+        old, new = before.files[LIVE], after.files[LIVE]
+        safe_then = self.safe if act.kind == "prune" else len(new)
+        return [Hope(old, self.safe, before.archives), Hope(new, safe_then, after.archives)]
 
     async def tell(self, acts: list[Act]) -> None:
         """Do acts; each is hoped for while it runs, and relied on once it returned."""
@@ -102,7 +101,7 @@ class Teller:
             await act.run(session, token)
             after = take(self.folder)
             self.tape.hopes.append(self.during(act, before, after))
-            if act.durable:
+            if act.durable and act.kind != "prune":
                 self.safe = len(after.files[LIVE])
             self._acknowledge(after)
         await session.close()
@@ -111,8 +110,8 @@ class Teller:
         self.tape.watch("acknowledged", (), None)
         self.tape.hopes.append([Hope(after.files[LIVE], self.safe, after.archives)])
 
-    async def tell_of_a_fault(self, acts: list[Act], fault: Fault, undisturbed: Snapshot) -> bool:
-        """Do acts, the last one with a fault, then append; whether the fault was reached."""
+    async def tell_of_a_fault(self, acts: list[Act], fault: Fault, undisturbed: Snapshot) -> None:
+        """Do acts, the last one with a fault; then go on, in a new process if it was deadly."""
         await self.tell(acts[:-1])
         self.tape.judged_from = len(self.tape.hopes)
         act = acts[-1]
@@ -124,7 +123,6 @@ class Teller:
             await act.run(session, token)
         except (Died, AgentTuiError):
             await asyncio.sleep(0)
-        reached = len(self.shim.calls) >= fault.at
         self.shim.disarm()
         hopes = self.during(act, before, undisturbed)
         self.tape.hopes.append(hopes)
@@ -132,19 +130,20 @@ class Teller:
             self.shim.bury()
             self.shim.dead = False
             session = open_session(self.folder)
-        found = take(self.folder)
-        safe = len(found.files[LIVE]) if found.live == hopes[-1].live else self.safe
-        if act.kind == "append":
-            safe = self.safe
+        if act.kind == "replace" and take(self.folder).live == undisturbed.live:
+            self.safe = len(undisturbed.files[LIVE])
+        await self._go_on(session, hopes, undisturbed)
+
+    async def _go_on(self, session: SessionLog, hopes: list[Hope], refused: Snapshot) -> None:
+        """Append one more record, which must never be lost once it is acknowledged."""
         await session.append(UserMessage("going on"), durability=D1)
         after = take(self.folder)
         archives = {n: after.archives[n] for n in finished_archives(self.folder)}
-        going = Hope(after.files[LIVE], safe, archives, refused=undisturbed.files[LIVE])
+        going = Hope(after.files[LIVE], self.safe, archives, refused.files[LIVE])
         self.tape.hopes.append([*hopes, going])
         self.safe = len(after.files[LIVE])
         self._acknowledge(after)
         await session.close()
-        return reached
 
 
 def run(effort: Effort) -> Outcome:
@@ -172,8 +171,8 @@ def tapes(effort: Effort, runner: asyncio.Runner) -> Iterator[tuple[str, Tape]]:
                 runner.run(teller.tell([ACTS[name] for name in names]))
             yield " → ".join(names) + ending, teller.tape
         for act in ACTS.values():
-            if act.kind == "prune" or (act.kind == "append" and not hard_links):
-                continue
+            if act.kind != "replace" and not hard_links:
+                continue  # they make no archive: it is the same story
             yield from _faulty_tapes(effort, runner, act, hard_links, ending)
 
 
@@ -201,11 +200,11 @@ def _faulty_tapes(
         yield f"append D0 → {act.name}, {fault} → append{ending}", teller.tape
 
 
-async def _prepare(act: Act, session: Any) -> Any:
+async def _prepare(act: Act, session: SessionLog) -> Any:
     return await act.prepare(session) if act.prepare else None
 
 
-async def _run(act: Act, session: Any, token: Any) -> None:
+async def _run(act: Act, session: SessionLog, token: Any) -> None:
     await act.run(session, token)
 
 

@@ -113,16 +113,18 @@ class Shim:
     def in_place(self) -> Iterator[Shim]:
         """Lead the store's system calls through this shim."""
         real = {name: getattr(os, name) for name in (*READS, *WRITES)}
-        real_flock = fcntl.flock
+        real_flock, real_fcntl = fcntl.flock, fcntl.fcntl
         for name, function in real.items():
             setattr(os, name, self._wrapped(name, function))
         fcntl.flock = self._wrapped("flock", real_flock)
+        if hasattr(fcntl, "F_FULLFSYNC"):  # how macOS flushes
+            fcntl.fcntl = self._wrapped("fsync", real_fcntl)
         try:
             yield self
         finally:
             for name, function in real.items():
                 setattr(os, name, function)
-            fcntl.flock = real_flock
+            fcntl.flock, fcntl.fcntl = real_flock, real_fcntl
             self.bury()
 
     def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,6 +23,7 @@ from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import SessionStore
 from tests.faults.acts import ACTS, D1, steady_ids
+from tests.faults.full_disk_layer import judge_limits
 from tests.faults.mutants import in_force
 from tests.faults.verdict import memory_against_disk
 
@@ -86,8 +87,6 @@ async def _judged(session: SessionLog, error: Exception | None, order: dict[str,
 
 async def fill_every_byte(order: dict[str, Any]) -> None:
     """Do one act with every limit on the size of a file that stops it; judge each time."""
-    from tests.faults.full_disk_layer import judge_limits
-
     folder = Path(order["folder"])
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
