@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import pytest
 from inline_snapshot import snapshot
 
 from agent_tui.config import AgentSettings
@@ -380,6 +381,30 @@ async def test_the_gauge_is_exact_with_usage_and_marked_without(tmp_path: Path) 
         gauge = stage.session.gauge
         assert gauge.tokens > 150
         assert gauge.estimated
+
+
+class Broken(Scripted):
+    """A provider with a fault of its own, in the middle of its first answer."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
+        async for part in super().stream(request):
+            yield part
+            if len(self.requests) == 1:
+                raise ValueError("cannot happen")
+
+
+async def test_a_fault_of_ours_is_told_and_the_session_lives_on(tmp_path: Path) -> None:
+    provider = Broken(Scenario(script=(Reply(text="one two three"), Reply(text="ok"))))
+    async with Stage(tmp_path, provider=provider) as stage:
+        with pytest.raises(ValueError, match="cannot happen"):
+            await stage.say("Hi")
+        assert stage.transcript()[-3:] == [
+            "interrupted: cannot happen",
+            "failed: The turn broke off: ValueError: cannot happen.",
+            "turn 1 failed after 1",
+        ]
+        assert await stage.say("Again") == "done"
+        assert [m["content"] for m in stage.on_disk("assistant")] == ["one", "ok"]
 
 
 async def test_a_listener_that_fails_leaves_a_log_that_goes_on(tmp_path: Path) -> None:

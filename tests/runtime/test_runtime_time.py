@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -211,3 +213,35 @@ async def test_checkpoint_numbers_go_on_after_a_revert(tmp_path: Path) -> None:
         ids = [record.id for record in stage.session.records if isinstance(record, Checkpoint)]
         assert ids == sorted(set(ids))
         assert len(stage.session.checkpoints()) == len(ids)
+
+
+@pytest.mark.parametrize("act", ["revert", "clear", "restore", "undo"])
+async def test_an_act_that_is_cancelled_is_told_if_and_only_if_it_was_made(
+    tmp_path: Path, act: str
+) -> None:
+    async with Stage(tmp_path, *numbered(2)) as stage:
+        await talk(stage, "one", "two")
+        await stage.session.revert(2)
+        acts = {
+            "revert": lambda: stage.session.revert(0),
+            "clear": stage.session.clear,
+            "restore": lambda: stage.session.restore(1),
+            "undo": stage.session.undo,
+        }
+        made = 0
+        for ticks in range(0, 24, 2):
+            archives = len(await stage.session.archives())
+            told = sum(isinstance(event, Reverted) for event in stage.events)
+            task = asyncio.create_task(acts[act]())
+            for _ in range(ticks):
+                await asyncio.sleep(0)
+            task.cancel()
+            with suppress(asyncio.CancelledError, SessionError):
+                await task
+            new = len(await stage.session.archives()) - archives
+            assert sum(isinstance(event, Reverted) for event in stage.events) - told == new
+            check_disk(stage)
+            made += new
+            if act == "revert" and new:
+                await stage.session.undo()
+        assert made

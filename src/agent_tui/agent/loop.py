@@ -111,6 +111,10 @@ class Agent:
         except AgentTuiError as error:
             end = "failed"
             self._wire.emit(Failed(str(error)))
+        except Exception as error:
+            end = "failed"
+            self._wire.emit(Failed(f"The turn broke off: {type(error).__name__}: {error}."))
+            raise
         finally:
             self._wire.emit(TurnFinished(turn, end, steps))
         return end

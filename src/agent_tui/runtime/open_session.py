@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Compactor, Review
@@ -196,8 +196,12 @@ class OpenSession:
             self._busy = False
         text = f"I ran `{command}`:\n\n```\n{outcome.result.output.rstrip()}\n```"
         message = UserMessage(text, origin="human", turn=self._parts.context.last_turn)
-        await settle(self._parts.context.append(message, durability=Durability.D1))
-        self._wire.emit(PromptJoined(text))
+
+        async def write() -> None:
+            await self._parts.context.append(message, durability=Durability.D1)
+            self._wire.emit(PromptJoined(text))
+
+        await settle(write())
 
     def steer(self, prompt: str) -> None:
         """Let a message join the running turn at its next step."""
@@ -220,27 +224,36 @@ class OpenSession:
         """Go back to just before a checkpoint; the old log becomes an archive."""
         self._require_idle()
         preview = await self.preview_revert(checkpoint)
-        archive = await settle(self._parts.context.revert_to(checkpoint, reason))
-        return self._rotated(
-            RotationReport(reason, archive, checkpoint, preview.messages_leaving, preview.prompt)
-        )
+
+        async def revert() -> RotationReport:
+            archive = await self._parts.context.revert_to(checkpoint, reason)
+            left = preview.messages_leaving
+            return RotationReport(reason, archive, checkpoint, left, preview.prompt)
+
+        return await self._rotate(revert())
 
     async def clear(self) -> RotationReport:
         """Start the conversation afresh; the old log becomes an archive."""
         self._require_idle()
-        left = len(self._log.state.messages)
-        archive = await settle(self._parts.context.clear())
-        return self._rotated(RotationReport("clear", archive, messages_left=left))
+
+        async def clear() -> RotationReport:
+            left = len(self._log.state.messages)
+            return RotationReport("clear", await self._parts.context.clear(), messages_left=left)
+
+        return await self._rotate(clear())
 
     async def restore(self, number: int, reason: RevertReason = "restore") -> RotationReport:
         """Make an archive the live log again; the replaced log becomes an archive."""
         self._require_idle()
-        return self._rotated(await self._restore(number, reason))
+        return await self._rotate(self._restore(number, reason))
 
-    async def _restore(self, number: int, reason: RevertReason) -> RotationReport:
+    async def _restore(
+        self, number: int, reason: RevertReason, *, forking: bool = False
+    ) -> RotationReport:
+        fork = await self._fork(f"{self.title} (before undo)") if forking else ""
         left = len(self._log.state.messages)
-        archive = await settle(self._parts.context.restore_archive(number, reason))
-        return RotationReport(reason, archive, messages_left=left)
+        archive = await self._parts.context.restore_archive(number, reason)
+        return RotationReport(reason, archive, messages_left=left, fork=fork)
 
     async def undo(self) -> RotationReport:
         """Take the last revert, compaction, clear, restore or branch back."""
@@ -250,7 +263,7 @@ class OpenSession:
                 return await self.undo_compaction(archive)
             case MoveLeaf() as way:
                 self._require_idle()
-                return self._rotated(await self._branches.go_back(way, "undo"))
+                return await self._rotate(self._branches.go_back(way, "undo"))
 
     async def undo_compaction(self, archive: int) -> RotationReport:
         """Make the log before an act the live one again.
@@ -258,11 +271,10 @@ class OpenSession:
         Where the conversation went on after the act, that goes on in a fork: both futures exist.
         """
         self._require_idle()
-        fork = ""
-        if history.went_on_after(self.records, archive):
-            await asyncio.to_thread(self._log.read_archive, archive)
-            fork = await settle(self._fork(f"{self.title} (before undo)"))
-        return self._rotated(replace(await self._restore(archive, "undo"), fork=fork))
+        went_on = history.went_on_after(self.records, archive)
+        if went_on:
+            await asyncio.to_thread(self._log.read_archive, archive)  # it must be there to fork
+        return await self._rotate(self._restore(archive, "undo", forking=went_on))
 
     async def _fork(self, title: str) -> str:
         header = await asyncio.to_thread(fork_header, self._log.state.header, self._parts.workspace)
@@ -280,7 +292,7 @@ class OpenSession:
                 return await self.restore(archive, "redo")
             case MoveLeaf() as way:
                 self._require_idle()
-                return self._rotated(await self._branches.go_back(way, "redo"))
+                return await self._rotate(self._branches.go_back(way, "redo"))
 
     @property
     def _branches(self) -> Branches:
@@ -307,12 +319,12 @@ class OpenSession:
     async def branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
         """Let the next message hang off an entry of the tree; a prompt comes back for editing."""
         self._require_idle()
-        return self._rotated(await self._branches.begin(tree, row))
+        return await self._rotate(self._branches.begin(tree, row))
 
     async def switch_branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
         """Go on where the newest branch through an entry ends; restores its archive if need be."""
         self._require_idle()
-        return self._rotated(await self._branches.switch(tree, row))
+        return await self._rotate(self._branches.switch(tree, row))
 
     async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
         """Name an entry; an empty label takes its name away."""
@@ -328,9 +340,15 @@ class OpenSession:
         self._wire.emit(StatusChanged(self.gauge, None, self.model))
         return summary
 
-    def _rotated(self, report: RotationReport) -> RotationReport:
-        self._wire.emit(Reverted(report))
-        return report
+    async def _rotate(self, act: Coroutine[Any, Any, RotationReport]) -> RotationReport:
+        """Carry an act out and tell of it, whatever is cancelled meanwhile."""
+
+        async def carry_out() -> RotationReport:
+            report = await act
+            self._wire.emit(Reverted(report))
+            return report
+
+        return await settle(carry_out())
 
     async def archives(self) -> list[ArchiveGlance]:
         """Every rotated log, newest first."""
@@ -457,11 +475,15 @@ class OpenSession:
         self._require_idle()
         parts = self._assemble(self._log, self._wire, model, self._parts)
         parts.compactor.review = self._parts.compactor.review
-        record = ModelRecord(parts.provider, parts.model)
-        await settle(self._log.append(record, durability=Durability.D1))
-        self._parts = parts
-        await self.load()
-        self._wire.emit(StatusChanged(self.gauge, None, parts.model))
+
+        async def change() -> None:
+            record = ModelRecord(parts.provider, parts.model)
+            await self._log.append(record, durability=Durability.D1)
+            self._parts = parts
+            await self.load()
+            self._wire.emit(StatusChanged(self.gauge, None, parts.model))
+
+        await settle(change())
 
     async def export(self, form: ExportForm) -> Path:
         """Write the session to a new file in its workspace; returns its path."""
