@@ -127,9 +127,9 @@ def _overwrite_newest() -> Patch:
     def numbers(folder: Path) -> list[int]:
         return archive.archive_numbers(folder)[:-1]
 
-    def keep(self: LogFile, opened: OpenLog, number: int) -> None:
+    def keep(self: LogFile, opened: OpenLog, number: int) -> Any:
         archive.archive_path(self.folder, number).unlink(missing_ok=True)
-        _keep(self, opened, number)
+        return _keep(self, opened, number)
 
     return all_of(replaced(log, "archive_numbers", numbers), replaced(LogFile, "_keep", keep))
 

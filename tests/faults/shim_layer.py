@@ -11,8 +11,8 @@ from agent_tui.core.records import UserMessage
 from agent_tui.sessions.session_log import SessionLog
 from tests.faults.acts import ACTS, D1, SMALL, TORN, Act
 from tests.faults.outcome import Effort, Outcome, timed
-from tests.faults.shim import Died, Fault, faults_of
-from tests.faults.snapshot import Snapshot
+from tests.faults.shim import Call, Died, Fault, faults_of
+from tests.faults.snapshot import LIVE, Snapshot, take
 from tests.faults.stage import Stage
 from tests.faults.verdict import (
     Case,
@@ -59,12 +59,12 @@ def run(effort: Effort) -> Outcome:
             if outcome.findings and effort.first_only:
                 return outcome
             for fault in faults_of(rehearsal.calls, lasting=effort.full):
-                if _is_harmless(fault, scene):
+                call = rehearsal.calls[fault.at - 1]
+                if _is_impossible(fault, call, scene):
                     continue
                 broken = _try(stage, scene, case, fault)
                 outcome.count(_UNITS[fault.kind])
-                about = rehearsal.calls[fault.at - 1]
-                outcome.find(f"{scene}, {fault} ({about.name} {about.about})", broken)
+                outcome.find(f"{scene}, {fault} ({call.name} {call.about})", broken)
                 if broken and effort.first_only:
                     return outcome
     return outcome
@@ -73,9 +73,9 @@ def run(effort: Effort) -> Outcome:
 _UNITS = {"die": "deaths", "tear": "torn writes", "error": "errors", "late": "late errors"}
 
 
-def _is_harmless(fault: Fault, scene: Scene) -> bool:
-    """Giving a lock back cannot fail; and a link that is not supported cannot be done late."""
-    return fault.kind == "late" and not scene.hard_links
+def _is_impossible(fault: Fault, call: Call, scene: Scene) -> bool:
+    """A link that the file system does not know cannot be made, and then report an error."""
+    return fault.kind == "late" and call.name == "link" and not scene.hard_links
 
 
 def _try(stage: Stage, scene: Scene, case: Case, fault: Fault) -> list[str]:
@@ -117,4 +117,8 @@ async def _judge_survivor(
         await session.append(UserMessage("resumed"), durability=D1)
     except AgentTuiError as again:
         broken.append(f"work does not resume: {again}")
+    found = take(session.folder)
+    is_new = case.act.kind == "replace" and found.files[LIVE].startswith(case.new)
+    if not case.allows_archives(case.new if is_new else case.old, found.archives):
+        broken.append(f"when work has resumed, the archives are {sorted(found.archives)}")
     return broken + memory_against_disk(session)
