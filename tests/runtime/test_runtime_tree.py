@@ -30,7 +30,7 @@ async def told(stage: Stage, detail: Detail = "turns") -> list[str]:
     lines = []
     for row in rows:
         record = records[row.place]
-        words = row.kind
+        words: str = row.kind
         if row.kind == "prompt" and isinstance(record, UserMessage):
             words = text_of(record.content)
         mark = "+ " if row.opens else ""

@@ -116,3 +116,15 @@ class Comparison:
     right: Branch
     pairs: tuple[tuple[int | None, int | None], ...]
     common: int
+
+    def is_same(self, pair: tuple[int | None, int | None]) -> bool:
+        """Whether both sides of a pair are the same message, or say the same."""
+        if pair[0] is None or pair[1] is None:
+            return False
+        left, right = self.left.messages[pair[0]], self.right.messages[pair[1]]
+        return message_key(left) == message_key(right)
+
+
+def message_key(message: Message) -> str:
+    """What tells messages apart: the id, or the words of those that have none."""
+    return message.stamp.uuid or repr(message)

@@ -12,6 +12,7 @@ from agent_tui.context.tokens import TokenCounter
 from agent_tui.core.errors import SessionError, UnknownArchive
 from agent_tui.core.records import CompactionRecord, Record, UsageRecord
 from agent_tui.core.summary import ArchiveGlance, CheckpointGlance, CompactionView
+from agent_tui.core.tree import Comparison
 from agent_tui.importers import kimi
 from agent_tui.importers.imported import (
     ImportedArchive,
@@ -21,6 +22,7 @@ from agent_tui.importers.imported import (
 )
 from agent_tui.importers.registry import import_session, recognise
 from agent_tui.runtime import history
+from agent_tui.runtime.comparing import compare_branches
 from agent_tui.runtime.indexed_records import BIG_BYTES, IndexedRecords
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.sessions.replay import SessionState
@@ -111,6 +113,11 @@ class BrowsedSession:
             compactions=found.compactions,
         )
 
+    @property
+    def has_tree(self) -> bool:
+        """Whether it can be walked as a tree: a part of a session, or too big a log, cannot."""
+        return self.path != Path() and not isinstance(self.records, IndexedRecords)
+
     def checkpoints(self) -> list[CheckpointGlance]:
         """Every checkpoint, oldest first."""
         return history.list_checkpoints(self.records)
@@ -146,6 +153,13 @@ class BrowsedSession:
                 )
         known = ", ".join(str(archive.number) for archive in self.rotated) or "none"
         raise UnknownArchive(f"There is no archive {number} here; there are: {known}.")
+
+    async def compare_archive(self, number: int) -> Comparison:
+        """One of them beside the records of now; raises UnknownArchive."""
+        archive = await self.open_archive(number)
+        sides = (f"archive {number}", archive.records), ("now", self.records)
+        count = TokenCounter().count_message
+        return await asyncio.to_thread(compare_branches, *sides, count)
 
     def compaction_records(self) -> list[tuple[int, CompactionRecord]]:
         """Every compaction's archive and record, newest first."""

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 
 from agent_tui.core.records import AssistantMessage, Message, Record, ToolMessage, UserMessage
-from agent_tui.core.tree import Branch, Comparison
+from agent_tui.core.tree import Branch, Comparison, message_key
 
 _MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
 
@@ -22,7 +22,7 @@ def compare_branches(
     longest order-keeping choice of such pairs is taken (patience: the longest increasing run).
     """
     sides = [_branch(title, records, count) for title, records in (left, right)]
-    keys = [[_key(message) for message in side.messages] for side in sides]
+    keys = [[message_key(message) for message in side.messages] for side in sides]
     common = 0
     for one, other in zip(*keys, strict=False):
         if one != other:
@@ -37,10 +37,6 @@ def compare_branches(
 def _branch(title: str, records: Sequence[Record], count: Callable[[Message], int]) -> Branch:
     messages = tuple(record for record in records if isinstance(record, _MESSAGES))
     return Branch(title, messages, tuple(count(message) for message in messages))
-
-
-def _key(message: Message) -> str:
-    return message.stamp.uuid or repr(message)
 
 
 def _matches(left: list[str], right: list[str], offset: int) -> list[tuple[int, int]]:

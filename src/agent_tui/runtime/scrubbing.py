@@ -6,6 +6,7 @@ next costs a slice of what was prepared for the whole log, so it is as quick in 
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -260,3 +261,8 @@ def _happened(record: Record | None) -> str:
             return _DONE.get(reason, "branched")
         case _:
             return ""
+
+
+async def start_scrub(tree: SessionTree) -> Scrub:
+    """The moments of a session, found off the loop."""
+    return await asyncio.to_thread(Scrub, tree)

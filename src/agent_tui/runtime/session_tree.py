@@ -97,6 +97,10 @@ class SessionTree:
             found = self._outlines[detail] = Outline(self.shape, detail)
         return found
 
+    async def prepare(self, detail: Detail) -> Outline:
+        """The rows at a level of detail, made off the loop."""
+        return await asyncio.to_thread(self.outline, detail)
+
     async def describe(self, places: Sequence[int]) -> dict[int, Record]:
         """The records at a few places; those that cannot be read are left out."""
         items = await asyncio.to_thread(self.tree.read, places)
@@ -155,3 +159,8 @@ class SessionTree:
             for place, record in zip(path, records, strict=True)
             if place not in self.shape.context and self.tree.role(place) in MESSAGES
         ]
+
+
+async def browsed_tree(browsed: BrowsedSession) -> SessionTree:
+    """The tree of a session that is only looked at, grown off the loop."""
+    return await asyncio.to_thread(SessionTree.of_browsed, browsed)

@@ -30,6 +30,10 @@ async def browse(app: App[Any], browsed: BrowsedSession, restorable: int = 0) ->
                 await _browse_archive(app, browsed, number)
             case ("compaction", number):
                 await _look_at_compaction(app, browsed, number)
+            case ("tree", _):
+                await _look_at_tree(app, browsed)
+            case ("scrub", _):
+                await _scrub_through(app, browsed)
             case _:
                 return 0
 
@@ -42,8 +46,36 @@ async def _browse_archive(app: App[Any], browsed: BrowsedSession, number: int) -
         choice = await app.push_screen_wait(screen)
         if choice is None:
             return
-        number = choice[1]
+        act, number = choice
+        if act == "compare":
+            await _compare(app, browsed, number)
+            return
     await browse(app, await browsed.open_archive(number))
+
+
+async def _compare(app: App[Any], browsed: BrowsedSession, number: int) -> None:
+    from agent_tui.ui.screens.compare import CompareScreen
+
+    await app.push_screen_wait(CompareScreen(lambda: browsed.compare_archive(number)))
+
+
+async def _look_at_tree(app: App[Any], browsed: BrowsedSession) -> None:
+    from agent_tui.runtime.session_tree import browsed_tree
+    from agent_tui.ui.screens.tree import TreeScreen
+
+    screen = TreeScreen(lambda: browsed_tree(browsed), browsed.title, "it was opened read-only")
+    await app.push_screen_wait(screen)
+
+
+async def _scrub_through(app: App[Any], browsed: BrowsedSession) -> None:
+    from agent_tui.runtime.scrubbing import Scrub, start_scrub
+    from agent_tui.runtime.session_tree import browsed_tree
+    from agent_tui.ui.screens.scrubber import ScrubberScreen
+
+    async def load() -> Scrub:
+        return await start_scrub(await browsed_tree(browsed))
+
+    await app.push_screen_wait(ScrubberScreen(load, browsed.title))
 
 
 async def _look_at_compaction(app: App[Any], browsed: BrowsedSession, number: int) -> None:

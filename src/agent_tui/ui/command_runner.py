@@ -8,6 +8,7 @@ shown: none of them is needed for the first frame.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.core.errors import AgentTuiError, UsageError
@@ -119,6 +120,18 @@ async def _redo(chat: ChatScreen, _argument: str) -> None:
     chat.act(lambda session: session.redo())
 
 
+async def _tree(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.tree_flows import use_tree
+
+    await use_tree(chat, _session(chat))
+
+
+async def _scrub(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.tree_flows import scrub_through
+
+    await scrub_through(chat, _session(chat))
+
+
 async def _archives(chat: ChatScreen, argument: str) -> None:
     from agent_tui.ui.screens.archives import ArchivesScreen
 
@@ -136,6 +149,11 @@ async def _archives(chat: ChatScreen, argument: str) -> None:
                 chat.act(lambda session: session.restore(wanted))
         case ("restore", number):
             chat.act(lambda session: session.restore(number))
+        case ("compare", number):
+            from agent_tui.ui.screens.compare import CompareScreen
+
+            load = partial(session.compare_archive, number)
+            await chat.app.push_screen_wait(CompareScreen(load))
 
 
 async def _clear(chat: ChatScreen, _argument: str) -> None:
@@ -240,6 +258,8 @@ _FLOWS: dict[str, Flow] = {
     "revert": _revert,
     "undo": _undo,
     "redo": _redo,
+    "tree": _tree,
+    "scrub": _scrub,
     "archives": _archives,
     "clear": _clear,
     "compact": _compact,

@@ -78,8 +78,35 @@ COMMANDS: tuple[Command, ...] = (
         "F3",
         "revert",
     ),
-    Command("undo", "Undo", "Undo the last revert, compaction, clear or restore", "Time"),
-    Command("redo", "Redo", "Redo what was undone", "Time"),
+    Command(
+        "undo",
+        "Undo",
+        "Take the last revert, compaction, clear, restore or branch back",
+        "Time",
+        "",
+        "alt+u,u",
+        "Alt+U",
+    ),
+    Command("redo", "Redo", "Redo what was undone", "Time", "", "alt+r,U,shift+u", "Alt+R"),
+    Command(
+        "tree",
+        "Tree of branches",
+        "See every branch, archive and fork; branch, switch, compare, label",
+        "Time",
+        "",
+        "ctrl+t",
+        "Ctrl+T",
+        "tree",
+    ),
+    Command(
+        "scrub",
+        "Scrub through the session",
+        "Walk the session step by step, with the context as the model saw it then",
+        "Time",
+        "",
+        "f9",
+        "F9",
+    ),
     Command(
         "archives",
         "Archives",
@@ -157,7 +184,13 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 BY_NAME = {command.name: command for command in COMMANDS}
-ALIASES = {"quit": "exit", "resume": "sessions", "?": "help", "rewind": "revert"}
+ALIASES = {
+    "quit": "exit",
+    "resume": "sessions",
+    "?": "help",
+    "rewind": "revert",
+    "branches": "tree",
+}
 
 TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("Enter", "send; while the agent runs it joins at the next step"),

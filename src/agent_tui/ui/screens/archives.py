@@ -18,8 +18,8 @@ from agent_tui.ui.screens.confirm import ConfirmScreen
 from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.rows import Rows
 
-ArchiveChoice: TypeAlias = tuple[Literal["open", "restore"], int]
-"""``("open", number)`` or ``("restore", number)``; None when nothing was chosen."""
+ArchiveChoice: TypeAlias = tuple[Literal["open", "restore", "compare"], int]
+"""What to do with which archive; None when nothing was chosen."""
 
 _REASONS = {
     "user": ("reverted", "$checkpoint"),
@@ -45,6 +45,7 @@ class ArchivesScreen(Panel[ArchiveChoice]):
     BINDINGS = [
         Binding("enter", "open_highlighted", "open read-only", key_display="Enter"),
         Binding("r,R", "restore", "restore", key_display="r"),
+        Binding("c", "compare", "compare with now", key_display="c"),
     ]
 
     def __init__(
@@ -103,6 +104,10 @@ class ArchivesScreen(Panel[ArchiveChoice]):
     def action_open_highlighted(self) -> None:
         if (archive := self._highlighted) is not None:
             self.dismiss(("open", archive.number))
+
+    def action_compare(self) -> None:
+        if (archive := self._highlighted) is not None:
+            self.dismiss(("compare", archive.number))
 
     @work(exclusive=True, group="archives-confirm")
     async def action_restore(self) -> None:

@@ -17,7 +17,7 @@ from agent_tui.ui.widgets.timeline import Timeline
 if TYPE_CHECKING:
     from agent_tui.runtime.browsed_session import BrowsedSession
 
-BrowseChoice: TypeAlias = Literal["restore", "compaction", "archive"]
+BrowseChoice: TypeAlias = Literal["restore", "compaction", "archive", "tree", "scrub"]
 
 
 class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
@@ -38,6 +38,8 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
         Binding("r", "restore", "restore this archive", key_display="r"),
         Binding("a", "list_archives", "archives", key_display="a"),
         Binding("c", "list_compactions", "compactions", key_display="c"),
+        Binding("t", "look('tree')", "tree", key_display="t"),
+        Binding("s", "look('scrub')", "scrub", key_display="s"),
     ]
 
     def __init__(self, browsed: BrowsedSession, restorable: int = 0) -> None:
@@ -68,8 +70,14 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
                 return bool(self._browsed.rotated)
             case "list_compactions":
                 return bool(self._browsed.compactions)
+            case "look":
+                return self._browsed.has_tree
             case _:
                 return True
+
+    def action_look(self, choice: Literal["tree", "scrub"]) -> None:
+        """See its branches, or walk it step by step."""
+        self.dismiss((choice, 0))
 
     def action_list_archives(self) -> None:
         self.dismiss(("archive", 0))
