@@ -3,7 +3,7 @@
     python -m tests.agent.killed_turns FOLDER COUNT
 
 Each turn runs in a forked child and a folder of its own. The first COUNT children send themselves
-SIGKILL at their first, second, third … event; as many again at a moment that a timer chooses.
+SIGKILL at their first, second, third … event; a third as many at a moment that a timer chooses.
 What a child had heard by then is in ``heard``, one event's name a line: all of it was promised.
 """
 
@@ -85,7 +85,8 @@ def fork_turn(folder: Path, *, at_event: int = 0, after_seconds: float = 0.0) ->
 def main(folder: Path, count: int) -> None:
     for number in range(1, count + 1):
         fork_turn(folder / f"event-{number:02}", at_event=number)
-        fork_turn(folder / f"timer-{number:02}", after_seconds=0.03 + 0.004 * number)
+    for number in range(1, count // 3 + 1):
+        fork_turn(folder / f"timer-{number:02}", after_seconds=0.03 + 0.012 * number)
 
 
 if __name__ == "__main__":

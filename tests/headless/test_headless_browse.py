@@ -83,6 +83,18 @@ def test_a_session_is_compacted_with_numbers(
     assert "Nothing" in again.sentence
 
 
+def test_a_compaction_without_a_model_says_so_and_how_to_take_it_back(
+    run: CommandLine, session_id: str
+) -> None:
+    before = run.logs()[0].read_bytes()
+    ran = run("compact", session_id)
+    assert ran.code == 0
+    assert "No model could sum up" in ran.out
+    command = ran.out.strip().rpartition("agent-tui ")[2]
+    assert run(*command.split()).code == 0
+    assert run.logs()[0].read_bytes().startswith(before)
+
+
 def test_a_session_is_exported_for_people_and_for_kimi(
     run: CommandLine, session_id: str, tmp_path: Path
 ) -> None:

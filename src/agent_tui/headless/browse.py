@@ -149,6 +149,11 @@ async def compact_session(
         f"({report.saved_share:.0%} saved): {report.kept} kept, {report.summarised} summarised, "
         f"{report.dropped} dropped; the old log is archive {report.archive}."
     )
+    if report.fallback:
+        sentence += (
+            " No model could sum up what went: only the newest messages were kept. "
+            f"Take it back with: agent-tui restore {session_id} {report.archive}"
+        )
     _say(as_json, fields, sentence)
 
 
