@@ -16,6 +16,7 @@ import pytest
 from agent_tui.core.errors import SessionBusy, SessionNotFound, SessionReadOnly, StorageError
 from agent_tui.core.records import Checkpoint, UserMessage
 from agent_tui.sessions.archive import archive_numbers, archive_path, finished_archives
+from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, LogFile, OpenLog, Piece, Span, create_log
 from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.store import SessionLog
@@ -325,3 +326,18 @@ def test_a_descriptor_of_a_lock_never_reaches_a_child(file: LogFile) -> None:
     file.append(TWO, D0)
     assert not os.get_inheritable(file.lock._descriptor)
     assert fcntl.fcntl(file.lock._descriptor, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
+
+
+@pytest.mark.parametrize("call", ["ftruncate", "pwrite"])
+def test_a_claim_holds_although_it_cannot_be_signed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    first, second = Ownership(tmp_path), Ownership(tmp_path)
+    with monkeypatch.context() as broken:
+        broken.setattr(os, call, fail_with(errno.EIO))
+        assert first.claim("now")
+    assert not second.claim("now")
+    first.give_up()
+    assert second.claim("now")
+    assert read_holder(tmp_path) == f" (pid {os.getpid()}, since now)"
+    second.give_up()

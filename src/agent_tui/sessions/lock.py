@@ -8,9 +8,10 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from agent_tui.core.errors import SessionBusy
+from agent_tui.core.errors import SessionBusy, StorageError
 from agent_tui.sessions.disk import FILE_MODE, open_regular
 
 LOCK = "context.jsonl.lock"
@@ -64,9 +65,8 @@ class FolderLock:
 
     def close(self) -> None:
         """Give up the descriptor, and with it the lock if it was held."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        _close(self._descriptor)
+        self._descriptor = -1
 
 
 class Ownership:
@@ -79,19 +79,24 @@ class Ownership:
     def claim(self, since: str) -> bool:
         """Take the right if nobody has it, leaving pid and time for the next who asks."""
         descriptor = _open_lock(self.path)
-        if not _try_lock(descriptor):
-            os.close(descriptor)
+        try:
+            owned = _try_lock(descriptor)
+        except BaseException:
+            _close(descriptor)
+            raise
+        if not owned:
+            _close(descriptor)
             return False
         self._descriptor = descriptor
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()} {since}\n".encode(), 0)
+        with suppress(OSError):  # only the next who asks misses something
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()} {since}\n".encode(), 0)
         return True
 
     def give_up(self) -> None:
         """Let another window write."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        _close(self._descriptor)
+        self._descriptor = -1
 
 
 def read_holder(folder: Path) -> str:
@@ -101,17 +106,28 @@ def read_holder(folder: Path) -> str:
         try:
             pid, since = os.read(descriptor, 200).decode().split()
         finally:
-            os.close(descriptor)
-    except (OSError, ValueError):
+            _close(descriptor)
+    except (OSError, ValueError, StorageError):
         return ""
     return f" (pid {pid}, since {since})"
 
 
 def _open_lock(path: Path) -> int:
     descriptor, status = open_regular(path, os.O_RDWR | os.O_CREAT)
-    if status.st_mode & 0o777 != FILE_MODE:
-        os.fchmod(descriptor, FILE_MODE)
+    try:
+        if status.st_mode & 0o777 != FILE_MODE:
+            os.fchmod(descriptor, FILE_MODE)
+    except BaseException:
+        _close(descriptor)
+        raise
     return descriptor
+
+
+def _close(descriptor: int) -> None:
+    """Close a lock's descriptor; whatever the system says, it is closed then, and unlocked."""
+    if descriptor >= 0:
+        with suppress(OSError):
+            os.close(descriptor)
 
 
 def _try_lock(descriptor: int) -> bool:
