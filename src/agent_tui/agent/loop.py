@@ -88,6 +88,12 @@ class Agent:
         """Let a message join the running turn at its next step."""
         self._steers.append(prompt)
 
+    def take_steers(self) -> list[str]:
+        """The messages that no step has taken up; they are not sent any more."""
+        steers = list(self._steers)
+        self._steers.clear()
+        return steers
+
     async def run_turn(self, prompt: str) -> TurnEnd:
         """Work on a prompt until the answer is complete.
 

@@ -207,6 +207,10 @@ class OpenSession:
         """Let a message join the running turn at its next step."""
         self._parts.agent.steer(prompt)
 
+    def take_steers(self) -> list[str]:
+        """What was sent to a turn that ended before it could join: for the composer."""
+        return self._parts.agent.take_steers()
+
     def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
         """Decide about an action that waits."""
         self._parts.approvals.answer(request_id, answer)

@@ -319,6 +319,8 @@ class ChatScreen(Screen[None]):
         self.status.work = self.status.notice = ""
         self.timeline.settle()
         self._view.forget()
+        if self.session is not None and (unsaid := self.session.take_steers()):
+            self.composer.set_text("\n\n".join([*unsaid, self.composer.text]).strip())
         if end in _TURN_ENDS:
             self.show_notice(_TURN_ENDS[end])
 
@@ -357,6 +359,8 @@ class ChatScreen(Screen[None]):
         self.reload()
         if report.prompt:
             self.composer.set_text(report.prompt)
+        if report.fork:
+            self.show_notice("What came after goes on in a session of its own: F2 lists it.")
         self.composer.focus()
 
 
