@@ -32,6 +32,9 @@ RowKind: TypeAlias = Literal[
 Standing: TypeAlias = Literal["context", "lineage", "side"]
 """In the context now; what led to it but is compacted away; a branch that was left."""
 
+MomentKind: TypeAlias = Literal["step", "compaction", "change", "now"]
+"""The model was asked, the context was compacted or otherwise changed, or the present."""
+
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
@@ -63,14 +66,14 @@ class TreeRow:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A step of a session's life: the model was asked, or the context was changed.
+    """A step of a session's life: the model was asked, or the context was compacted or changed.
 
     ``target`` is the last place of the context then; ``tokens`` is 0 where nobody counted.
     """
 
     place: int
     target: int
-    kind: Literal["step", "change", "now"]
+    kind: MomentKind
     tokens: int
 
 

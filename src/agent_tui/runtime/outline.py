@@ -204,7 +204,11 @@ class Outline:
         self, start: int, end: int, depth: int, owner: int, opens: bool, forced: bool
     ) -> tuple[int, bool, bool]:
         """A stretch without a row of its own: a continuation, or the rest of the row before."""
-        if owner == _NO_ROW or (forced and self._shape.speaks(start, end)):
+        silent = not self._shape.speaks(start, end)
+        if owner == _NO_ROW and silent and self.detail != "records":
+            self._pieces.append((start, 0))
+            return owner, opens, forced
+        if owner == _NO_ROW or (forced and not silent):
             self._add(self._first_said(start, end), start, depth, opens=opens)
             owner, opens, forced = len(self) - 1, False, False
         elif not forced:

@@ -25,7 +25,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.core.tree import Look, Moment
+from agent_tui.core.tree import Look, Moment, MomentKind
 from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.runtime.session_tree import SessionTree
 from agent_tui.sessions.replay import repaired_messages
@@ -96,7 +96,7 @@ class Scrub:
             step=step,
             tokens=usage.usage.input_tokens if exact and usage and usage.usage else moment.tokens,
             estimated=not exact,
-            happened=_happened(record) if moment.kind == "change" else "",
+            happened=_happened(record) if moment.kind in ("change", "compaction") else "",
         )
 
     def _line(self, target: int) -> _Line:
@@ -149,7 +149,8 @@ def _find_moments(tree: SessionTree) -> list[Moment]:
         elif place in acts:
             target = shape.end_of_change(place)
             tokens = shape.tokens_at(target)
-            moments.append(Moment(place, target, "change", tokens))
+            kind: MomentKind = "compaction" if acts[place] == "compaction" else "change"
+            moments.append(Moment(place, target, kind, tokens))
     moments.append(Moment(shape.leaf, shape.leaf, "now", shape.tokens_at(shape.leaf)))
     return moments
 

@@ -96,7 +96,6 @@ COMMANDS: tuple[Command, ...] = (
         "",
         "ctrl+t",
         "Ctrl+T",
-        "tree",
     ),
     Command(
         "scrub",

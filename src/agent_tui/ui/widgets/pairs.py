@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
-from agent_tui.core.text import clean, first_line
+from agent_tui.core.text import first_line
 from agent_tui.core.tree import Branch, Comparison
 from agent_tui.ui.format import format_count, format_tokens
 from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.widgets.tree_rows import describe_record
 
 Side: TypeAlias = Literal["left", "right"]
 
@@ -160,16 +160,15 @@ def _heading(branch: Branch, width: int, before: str = "") -> Content:
 
 
 def _words(message: Message) -> tuple[str, str]:
-    text = first_line(text_of(message.content), 300)
+    """Who speaks, and what is said in one line."""
     match message:
         case UserMessage(origin=origin):
-            known = {"compaction": "summary", "branch": "summary"}
-            return known.get(origin or "", "you"), text
-        case AssistantMessage(tool_calls=calls):
-            names = ", ".join(dict.fromkeys(clean(call.name) for call in calls))
-            return "agent", f"{text}  [{names}]" if text and names else text or f"[{names}]"
+            is_summary = origin in ("compaction", "branch")
+            return "summary" if is_summary else "you", describe_record(message)
+        case AssistantMessage():
+            return "agent", describe_record(message)
         case ToolMessage():
-            return "tool", text
+            return "tool", describe_record(message)
 
 
 def _cut(text: str, width: int) -> str:

@@ -20,6 +20,7 @@ from agent_tui.core.tree import Moment
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _WIDEST_MOMENT = 4
+_COLOURS = {"compaction": "$compaction", "change": "$checkpoint"}
 
 
 class Track(Widget, can_focus=True):
@@ -147,8 +148,8 @@ class Track(Widget, can_focus=True):
         for x in range(width):
             first = x * count // width
             here = self._moments[first : max(first + 1, (x + 1) * count // width)]
-            changed = any(moment.kind == "change" for moment in here)
-            columns.append((max(m.tokens for m in here), "$compaction" if changed else ""))
+            colours = [_COLOURS[m.kind] for m in here if m.kind in _COLOURS]
+            columns.append((max(m.tokens for m in here), colours[0] if colours else ""))
         self._bars = (key, columns)
         return columns
 

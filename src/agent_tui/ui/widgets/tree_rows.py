@@ -5,6 +5,7 @@ A row is drawn from numbers alone; its words are read from disk when it comes in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -19,6 +20,7 @@ from agent_tui.core.records import (
     CompactionRecord,
     HeadRecord,
     LabelRecord,
+    Message,
     ModelRecord,
     Record,
     RevertRecord,
@@ -70,6 +72,7 @@ _HEADS = {"undo": "branch undone", "redo": "branch redone", "restore": "branched
 _WITH_FACTS = 60
 _FACTS_WIDTH = 15
 _LONGEST_TEXT = 240
+_MARKDOWN = re.compile(r"^#+ +|\*\*|`")
 _KEPT_RECORDS = 4_000
 _AHEAD = 20
 
@@ -203,13 +206,23 @@ def _draw_facts(row: TreeRow, record: Record | None) -> Content:
     return Content.styled(text if cell_len(text) == _FACTS_WIDTH else text[:_FACTS_WIDTH], "$faint")
 
 
+def words_of(message: Message) -> str:
+    """A message in one line: its own words, without what a program wrapped around them."""
+    content = message.content
+    wrapped = getattr(message, "origin", None) in ("compaction", "branch")
+    if wrapped and not isinstance(content, str) and len(content) > 1:
+        content = content[1:]
+    line = first_line(text_of(content), _LONGEST_TEXT)
+    return _MARKDOWN.sub("", line) if isinstance(message, AssistantMessage) or wrapped else line
+
+
 def describe_record(record: Record) -> str:
     """A record in one line, for a row of a tree."""
     match record:
         case UserMessage() | ToolMessage():
-            return first_line(text_of(record.content), _LONGEST_TEXT) or "(empty)"
+            return words_of(record) or "(empty)"
         case AssistantMessage():
-            text = first_line(text_of(record.content), _LONGEST_TEXT)
+            text = words_of(record)
             calls = ", ".join(dict.fromkeys(clean(call.name) for call in record.tool_calls))
             return f"{text}  [{calls}]" if text and calls else text or f"[{calls}]"
         case CompactionRecord():
