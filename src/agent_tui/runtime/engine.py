@@ -138,14 +138,18 @@ class Engine:
     async def new_session(self) -> OpenSession:
         """Begin a conversation in the workspace."""
         log = await self._store.create(await asyncio.to_thread(new_header, self.workspace))
-        try:
-            prompt = await asyncio.to_thread(write_system_prompt, self.workspace)
-            model = ModelRecord(self._provider.name, self._model)
-            await log.append(SystemPrompt(prompt), model, durability=Durability.D0)
-        except BaseException:
-            await log.close()
-            raise
         return await self._open(log)
+
+    async def _instruct(self, log: SessionLog) -> None:
+        """Write the system prompt where there is none.
+
+        That is in a new session, or one whose process was killed before it came so far.
+        """
+        if log.read_only or log.state.system_prompt:
+            return
+        prompt = await asyncio.to_thread(write_system_prompt, self._workspace_of(log))
+        model = ModelRecord(self._provider.name, self._model)
+        await log.append(SystemPrompt(prompt), model, durability=Durability.D0)
 
     async def open_session(self, session_id: str) -> OpenSession:
         """Open a session by its id, or by the beginning of it; raises SessionNotFound."""
@@ -178,8 +182,13 @@ class Engine:
         return await self.new_session()
 
     async def _open(self, log: SessionLog) -> OpenSession:
-        session = OpenSession(log, self._parts)
-        await session.load()
+        try:
+            await self._instruct(log)
+            session = OpenSession(log, self._parts)
+            await session.load()
+        except BaseException:
+            await log.close()
+            raise
         folder = self._workspace_of(log)
         if not await asyncio.to_thread(folder.is_dir):
             log.notices.append(
