@@ -1,0 +1,251 @@
+"""The tree screen: every branch visible, every act handed up, 100,000 records no trouble."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.errors import StorageError
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    LabelRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    Stamp,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.importers.imported import ImportedArchive
+from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.ui.screens.ask_line import AskLineScreen
+from agent_tui.ui.screens.browse import BrowseScreen
+from agent_tui.ui.screens.compare import CompareScreen
+from agent_tui.ui.screens.scrubber import ScrubberScreen
+from agent_tui.ui.screens.tree import TreeScreen
+from agent_tui.ui.widgets.tree_rows import TreeRows
+from tests.ui.stage import Stage
+
+HEADER = SessionHeader("s1", "/w", "2025-01-01T00:00:00Z", "0", stamp=Stamp("h"))
+
+
+def turn(number: int, prompt: str, tokens: int = 1_000) -> list[Record]:
+    """A checkpoint, a prompt, an answer and its usage, with ids that come from the prompt."""
+    return [
+        Checkpoint(number, number, 0, stamp=Stamp(f"c-{prompt}")),
+        UserMessage(prompt, "human", number, stamp=Stamp(f"u-{prompt}")),
+        AssistantMessage(f"## Answer to **{prompt}**", stamp=Stamp(f"a-{prompt}")),
+        UsageRecord(tokens, stamp=Stamp(f"g-{prompt}")),
+    ]
+
+
+def session(records: Sequence[Record], *archives: Sequence[Record]) -> BrowsedSession:
+    rotated = tuple(
+        ImportedArchive(number, "user", tuple(each)) for number, each in enumerate(archives, 1)
+    )
+    path = Path("/s/context.jsonl")
+    return BrowsedSession("s1", "t", tuple(records), 0, 0, 0, {}, path=path, rotated=rotated)
+
+
+def branched() -> BrowsedSession:
+    """a, then b and c left by a revert, then d; compacted; e, left for f inside the file."""
+    first = [HEADER, *turn(1, "a")]
+    left = [*first, *turn(2, "b [red]\x1b[2J", 2_000), *turn(3, "c", 3_000)]
+    went_back = [*first, RevertRecord(1, "user", 2, stamp=Stamp("r")), *turn(2, "d", 4_000)]
+    live: list[Record] = [
+        HEADER,
+        CompactionRecord("manual", "last", 4_000, 1_200, 2, kept=2, stamp=Stamp("k")),
+        UserMessage("summary", "compaction", stamp=Stamp("sum")),
+        UsageRecord(1_200, stamp=Stamp("ku")),
+        *turn(3, "e", 5_000),
+        HeadRecord("ku", stamp=Stamp("hd")),
+        *turn(3, "f", 6_000),
+        LabelRecord("u-d", "the plan", stamp=Stamp("l")),
+    ]
+    return session(live, left, went_back)
+
+
+def loader(browsed: BrowsedSession) -> Callable[[], Awaitable[SessionTree]]:
+    async def load() -> SessionTree:
+        return SessionTree.of_browsed(browsed)
+
+    return load
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    for _ in range(4):
+        await pilot.pause(0.02)
+
+
+async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> None:
+    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test(
+        size=(100, 24)
+    ) as pilot:
+        await settle(pilot)
+        lines = [line.strip() for line in app.text.splitlines() if line.strip()][1:-1]
+        said = ["a", "b [red]␛[2J", "c", "went back to checkpoint 2", "d", "compacted", "e"]
+        said += ["branched", "f"]
+        assert [word in line for word, line in zip(said, lines, strict=False)] == [True] * 9
+        assert [line.startswith("├─") for line in lines[:9]] == [i in (1, 6) for i in range(9)]
+        assert "archive 1" in lines[2]
+        assert "archive 2" in lines[4]
+        assert "the plan" in lines[4]
+        assert "◂ now" in lines[8]
+        assert "6.0k" in lines[8]
+        assert lines[8].startswith("▌")
+        assert "2 branches" in app.text
+        assert app.screen.query_one(TreeRows).cursor == 8
+
+
+@pytest.mark.parametrize(
+    ("key", "act"),
+    [
+        ("b", "branch"),
+        ("r", "switch"),
+        ("l", "label"),
+        ("m", "sum_up"),
+        ("u", "undo"),
+        ("U", "redo"),
+    ],
+)
+async def test_acts_are_handed_up_with_their_row(key: str, act: str) -> None:
+    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("home", "down", "down", key)
+        await settle(pilot)
+        [choice] = app.results
+        assert choice.act == act
+        assert choice.tree.tree.uuid(choice.row.place) == "u-c"
+
+
+async def test_a_read_only_session_is_looked_at_but_not_changed() -> None:
+    screen = TreeScreen(loader(branched()), read_only="open in another window")
+    async with (app := Stage(screen=screen)).run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("b", "r", "l", "u", "U", "m")
+        await settle(pilot)
+        assert app.results == []
+        assert "branch " not in app.text.splitlines()[-1]
+        await pilot.press("s")
+        await settle(pilot)
+        assert isinstance(app.screen, ScrubberScreen)
+
+
+async def test_a_row_opens_with_the_context_as_it_was() -> None:
+    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("home", "down", "enter")
+        await settle(pilot)
+        assert isinstance(app.screen, BrowseScreen)
+        assert "4 messages" in app.text
+        assert "Answer to b" in app.text
+        await pilot.press("escape")
+        await settle(pilot)
+        assert isinstance(app.screen, TreeScreen)
+
+
+async def test_a_branch_is_compared_with_the_present_or_with_a_marked_one() -> None:
+    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test(
+        size=(120, 24), notifications=True
+    ) as pilot:
+        await settle(pilot)
+        await pilot.press("c")
+        await pilot.pause(0.2)
+        assert "same branch as the present" in app.text
+        await pilot.press("home", "down", "space", "end", "up", "up", "c")
+        await settle(pilot)
+        await settle(pilot)
+        assert isinstance(app.screen, CompareScreen)
+        assert "e  3 messages" in app.text
+        assert "b [red]␛[2J  6 messages" in app.text
+
+
+async def test_the_fold_keeps_the_place() -> None:
+    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test(
+        size=(100, 50)
+    ) as pilot:
+        await settle(pilot)
+        rows = app.screen.query_one(TreeRows)
+        await pilot.press("home", "down", "down")
+        assert rows.row is not None
+        place = rows.row.place
+        counts = [rows.count]
+        for _ in range(3):
+            await pilot.press("d")
+            await settle(pilot)
+            counts.append(rows.count)
+            assert rows.row.place == place
+        assert counts[0] < counts[1] < counts[2]
+        assert counts[3] == counts[0]
+
+
+async def test_branches_are_found_with_a_key() -> None:
+    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test() as pilot:
+        await settle(pilot)
+        rows = app.screen.query_one(TreeRows)
+        seen = []
+        await pilot.press("home")
+        for key in ("]", "]", "]", "["):
+            await pilot.press(key)
+            seen.append(rows.cursor)
+        assert seen == [1, 6, 6, 1]
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40)])
+async def test_the_present_is_in_view_at_every_size(size: tuple[int, int]) -> None:
+    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test(size=size) as pilot:
+        await settle(pilot)
+        assert "◂ now" in app.text
+        assert "Esc back" in app.text
+
+
+async def test_an_empty_session_and_an_unreadable_one_say_so() -> None:
+    async def fail() -> SessionTree:
+        raise StorageError("The folder of this session is gone.")
+
+    for load, text in ((loader(session([HEADER])), "Nothing was said yet"), (fail, "is gone")):
+        async with (app := Stage(screen=TreeScreen(load))).run_test(notifications=True) as pilot:
+            await pilot.pause(0.2)
+            await pilot.press("enter", "b", "c", "s", "d", "space", "]")
+            await pilot.pause(0.2)
+            assert text in app.text
+            assert app.results == []
+
+
+async def test_a_hundred_thousand_records_scroll_like_ten() -> None:
+    records: list[Record] = [HEADER]
+    for number in range(25_000):
+        records += turn(number, f"prompt {number}")
+    tree = await asyncio.to_thread(SessionTree.of_browsed, session(records))
+
+    async def load() -> SessionTree:
+        return tree
+
+    async with (app := Stage(screen=TreeScreen(load))).run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        assert "prompt 24999" in app.text
+        rows = app.screen.query_one(TreeRows)
+        began = perf_counter()
+        for row in range(0, 20_000, 500):
+            rows.cursor = row
+            await pilot.pause()
+        assert (perf_counter() - began) / 40 < 0.25
+        await settle(pilot)
+        assert "prompt 19500" in app.text
+
+
+async def test_a_line_is_asked_for_and_given() -> None:
+    async with (app := Stage(screen=AskLineScreen("Label", "note", "old"))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("end", "e", "r", "enter")
+        await settle(pilot)
+        assert app.results == ["older"]

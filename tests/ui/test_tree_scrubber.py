@@ -1,0 +1,176 @@
+"""The scrubber and the comparison: every moment by key and mouse, every difference in view."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.records import AssistantMessage, Record, SystemPrompt, UserMessage
+from agent_tui.core.tree import Comparison
+from agent_tui.runtime.comparing import compare_branches
+from agent_tui.runtime.scrubbing import Scrub
+from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.ui.screens.compare import CompareScreen
+from agent_tui.ui.screens.reader import ReaderScreen
+from agent_tui.ui.screens.scrubber import ScrubberScreen
+from agent_tui.ui.widgets.pairs import Pairs
+from agent_tui.ui.widgets.track import Track
+from tests.ui.stage import Stage
+from tests.ui.test_tree import branched, session, settle
+
+
+def loader() -> Callable[[], Awaitable[Scrub]]:
+    async def load() -> Scrub:
+        return Scrub(SessionTree.of_browsed(branched()))
+
+    return load
+
+
+async def shown(app: Stage, pilot: Pilot[None]) -> str:
+    await settle(pilot)
+    return app.text
+
+
+async def test_the_session_is_walked_step_by_step_over_its_archives() -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=(110, 30)) as pilot:
+        assert "what the next request sends" in await shown(app, pilot)
+        await pilot.press("home")
+        text = await shown(app, pilot)
+        assert "moment 1 of 10" in text
+        assert "1 message" in text
+        await pilot.press("right")
+        assert "Answer to a" in await shown(app, pilot)
+        await pilot.press("right", "right")
+        text = await shown(app, pilot)
+        assert "reverted to checkpoint 2" in text
+        assert "Answer to b" not in text
+        await pilot.press("right", "right")
+        text = await shown(app, pilot)
+        assert "compacted (manual)" in text
+        assert "summary" in text
+        assert "Answer to d" not in text
+        await pilot.press("end")
+        assert "now" in await shown(app, pilot)
+
+
+async def test_turns_are_walked_with_brackets() -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test() as pilot:
+        await settle(pilot)
+        track = app.screen.query_one(Track)
+        await pilot.press("home")
+        seen = []
+        for key in ("]", "]", "[", "["):
+            await pilot.press(key)
+            await settle(pilot)
+            seen.append(track.position)
+        assert seen == [1, 2, 1, 0]
+
+
+async def test_the_track_is_used_with_the_mouse() -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        track = app.screen.query_one(Track)
+        await pilot.click(Track, offset=(2, 2))
+        assert "moment 1 of 10" in await shown(app, pilot)
+        await pilot.mouse_down(Track, offset=(2, 2))
+        await pilot.hover(Track, offset=(14, 2))
+        await pilot.mouse_up(Track, offset=(14, 2))
+        assert track.position in (0, 3)
+
+
+async def test_many_keys_show_only_the_moment_they_end_at() -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=(110, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("home", *["right"] * 6)
+        text = await shown(app, pilot)
+        assert "moment 7 of 10" in text
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40)])
+async def test_moment_track_and_context_fit_every_size(size: tuple[int, int]) -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=size) as pilot:
+        await pilot.press("home")
+        text = await shown(app, pilot)
+        assert "what the model was sent" in text
+        assert "▲" in text
+        assert "Esc back" in text
+
+
+async def test_the_system_prompt_of_the_moment_can_be_read() -> None:
+    records: list[Record] = [SystemPrompt("Be [bold]kind[/]."), UserMessage("a", "human")]
+
+    async def load() -> Scrub:
+        return Scrub(SessionTree.of_browsed(session([*records, AssistantMessage("b")])))
+
+    async with (app := Stage(screen=ScrubberScreen(load))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("p")
+        assert "Be [bold]kind[/]." in await shown(app, pilot)
+        assert isinstance(app.screen, ReaderScreen)
+
+
+def talk(*texts: str) -> list[Record]:
+    return [UserMessage(text, "human") for text in texts]
+
+
+def comparison() -> Comparison:
+    left = ("archive 1", talk("one", "two", "three", "old [red]", "same"))
+    right = ("now", talk("one", "two", "three", "new", "newer", "same"))
+    return compare_branches(left, right, lambda _message: 10)
+
+
+async def load_comparison() -> Comparison:
+    return comparison()
+
+
+async def test_two_branches_stand_side_by_side_from_where_they_part() -> None:
+    async with (app := Stage(screen=CompareScreen(load_comparison))).run_test(
+        size=(100, 20)
+    ) as pilot:
+        text = await shown(app, pilot)
+        assert "3 messages in common · 30 tokens" in text
+        assert "4 messages in both  1 only left, 2 only right" in text
+        row = next(line for line in text.splitlines() if "old [red]" in line)
+        assert "new" in row
+        assert "archive 1  5 messages · 50" in text
+        assert "one" not in text.replace("one marked", "")
+        await pilot.press("enter")
+        assert "three" in await shown(app, pilot)
+
+
+async def test_differences_are_found_and_read() -> None:
+    async with (app := Stage(screen=CompareScreen(load_comparison))).run_test(
+        size=(100, 20)
+    ) as pilot:
+        await settle(pilot)
+        await pilot.press("]")
+        assert app.screen.query_one(Pairs).cursor == 1
+        await pilot.press("enter")
+        text = await shown(app, pilot)
+        assert "── left ──" in text
+        assert "── right ──" in text
+        assert "old [red]" in text
+
+
+async def test_a_narrow_screen_shows_one_side_at_a_time() -> None:
+    async with (app := Stage(screen=CompareScreen(load_comparison))).run_test(
+        size=(40, 12)
+    ) as pilot:
+        text = await shown(app, pilot)
+        assert "newer" in text
+        assert "old" not in text
+        await pilot.press("left")
+        text = await shown(app, pilot)
+        assert "old [red]" in text
+        assert "newer" not in text
+
+
+async def test_equal_branches_fold_to_one_row() -> None:
+    async def load() -> Comparison:
+        return compare_branches(("l", talk("a", "b")), ("r", talk("a", "b")), lambda _m: 1)
+
+    async with (app := Stage(screen=CompareScreen(load))).run_test(size=(100, 20)) as pilot:
+        assert "2 messages in common" in await shown(app, pilot)
+        assert app.screen.query_one(Pairs).count == 1
