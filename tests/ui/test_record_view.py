@@ -95,3 +95,25 @@ def test_what_a_plain_log_says_in_tags_is_not_a_prompt() -> None:
     assert isinstance(notice, UserBlock)
     assert isinstance(summary, UserBlock)
     assert (notice.origin, summary.origin) == ("checkpoint", "compaction")
+
+
+def test_a_summary_is_shown_without_what_was_written_around_it_for_the_model() -> None:
+    preface = TextPart("<system>Earlier messages were compacted into this summary.</system>\n\n")
+    files = TextPart('\n\n<files>\n<file path="a.py" lines="1-9">\nx = 1\n</file>\n</files>')
+    summary = UserMessage((preface, TextPart("## Work\n\nDone."), files), origin="compaction")
+    kimi = UserMessage(
+        (
+            TextPart("<system>Previous context has been compacted. Here it is:</system>"),
+            TextPart("All of it."),
+        )
+    )
+    assert show([summary, kimi]) == [
+        UserBlock("## Work\n\nDone.\n\nWith the text of `a.py`.", "compaction"),
+        UserBlock("All of it.", "compaction"),
+    ]
+
+
+def test_a_summary_that_is_nothing_but_a_notice_is_shown_whole() -> None:
+    notice = "<system>Earlier messages were cut off.</system>"
+    (block,) = show([UserMessage((TextPart(notice),), origin="compaction")])
+    assert block == UserBlock(notice, "compaction")

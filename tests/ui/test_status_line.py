@@ -68,3 +68,11 @@ async def test_a_click_on_a_key_does_what_the_key_does() -> None:
         place = app.shown.index("F4 compact")
         await pilot.click(StatusLine, offset=(place + 3, 0))
         assert ran == ["compact"]
+
+
+async def test_a_long_title_gives_way_to_the_first_keys() -> None:
+    async with (app := Host()).run_test(size=(80, 5)) as _:
+        app.line.title, app.line.model = "Review the last commit. " * 5, "gpt-4o-mini"
+        assert "F1 help  F2 sessions" in app.shown
+        assert "Review the last commit" in app.shown
+        assert app.shown.rstrip().endswith("gpt-4o-mini")

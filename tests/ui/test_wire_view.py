@@ -255,6 +255,15 @@ async def test_an_interrupted_step_drops_calls_that_never_were() -> None:
         assert "read_file" not in app.text
 
 
+async def test_a_failed_step_is_left_to_the_act_that_failed_to_tell() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        view.handle(StepInterrupted("The server refused the connection."))
+        await pilot.pause(0.1)
+        assert "refused" not in app.text
+
+
 async def test_a_call_shows_its_arguments_as_they_are_written() -> None:
     app = TimelineStage()
     async with app.run_test(size=(60, 20)) as pilot:

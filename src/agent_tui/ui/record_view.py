@@ -60,6 +60,11 @@ _CHECKPOINT_NOTICE = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
 _DMAIL_NOTICE = re.compile(r"\s*<system>You just got a D-Mail")
 _COMPACTION_NOTICE = re.compile(r"\s*<system>Previous context has been compacted")
 
+# A summary stands between a word to the model about it and the files that were read along.
+_SUMMARY_PREFACE = re.compile(r"\A\s*<system>[^<]*</system>\s*")
+_SUMMARY_FILES = re.compile(r"\n<files>\n(.*)\n</files>\s*\Z", re.DOTALL)
+_SUMMARY_FILE = re.compile(r'^<file path="([^"\n]+)"', re.MULTILINE)
+
 
 class RecordBlocks:
     """The blocks of a session's records; the sequence may grow while it is shown."""
@@ -234,10 +239,23 @@ def _user_block(record: UserMessage) -> UserBlock:
     content = record.content
     text = _joined(content)
     origin = record.origin or _tagged_origin(text)
+    if origin == "compaction":
+        text = _summary(text)
     media: tuple[str, ...] = ()
     if not isinstance(content, str):
         media = tuple(_medium(part) for part in content if isinstance(part, MediaPart))
     return UserBlock(text, origin, media)
+
+
+def _summary(text: str) -> str:
+    """A summary without what is written around it for the model; its files by name."""
+    found = _SUMMARY_FILES.search(text)
+    body = text[: found.start()] if found else text
+    body = _SUMMARY_PREFACE.sub("", body) or body
+    if found is None:
+        return body
+    names = ", ".join(f"`{path}`" for path in _SUMMARY_FILE.findall(found[1]))
+    return f"{body.rstrip()}\n\nWith the text of {names}."
 
 
 def _tagged_origin(text: str) -> str:

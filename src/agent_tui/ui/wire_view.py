@@ -190,8 +190,8 @@ class WireView:
         self._writing.clear()
         self._timeline.close_answer()
         self._drop_unstarted()
-        text = "Interrupted." if reason == "cancelled" else f"Interrupted: {reason}"
-        self._notice(text)
+        if reason == "cancelled":
+            self._notice("Interrupted.")  # a failure is told by the act that failed
 
     def _drop_unstarted(self) -> None:
         """Calls that were never written whole are not in the log: they leave the screen too."""

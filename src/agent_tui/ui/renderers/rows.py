@@ -80,7 +80,7 @@ def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
 
 def draw_damage(block: DamageBlock, canvas: Canvas) -> Drawing:
     """How many lines of the log are not shown because they cannot be read."""
-    text = f"{format_count(block.lines, 'damaged line')} kept in the log, left out here"
+    text = f"{format_count(block.lines, 'damaged line')} of the log left out here, kept on disk"
     style = canvas.palette.attention
     rows: list[Line] = [[Segment(row, style)] for row in wrap_text(text, canvas.prose_width)]
     return Drawing(rows, Segment("!", style))

@@ -75,7 +75,8 @@ def _facts(block: ToolBlock, canvas: Canvas) -> Line:
     palette = canvas.palette
     if block.state in _NOTES:
         style = {"pending": palette.muted, "running": palette.tool}.get(block.state)
-        size = f" {len(block.arguments):,}" if block.state == "pending" else ""
+        written = format_count(len(block.arguments), "character")
+        size = f" {written}" if block.state == "pending" else ""
         return [Segment(f" {_NOTES[block.state]}{size}", style or palette.attention)]
     match block.display:
         case DiffDisplay(_, diff):

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
-from textual.content import Content
-from textual.widgets import Static
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import COMMANDS, TYPING_KEYS
@@ -35,7 +33,7 @@ class HelpScreen(Panel[None]):
     def compose(self) -> ComposeResult:
         yield self.heading()
         with VerticalScroll(id="help"):
-            yield Static(_tips(), id="help-tips")
+            yield Definitions([Definition("▸", tip) for tip in TIPS], id="help-tips")
             with Horizontal(id="help-columns"):
                 yield Definitions(list(_commands()))
                 yield Definitions(list(_keys()))
@@ -43,10 +41,6 @@ class HelpScreen(Panel[None]):
 
     def on_mount(self) -> None:
         self.show_heading("Help")
-
-
-def _tips() -> Content:
-    return Content("\n").join([Content.assemble(("▸ ", "$checkpoint"), tip) for tip in TIPS])
 
 
 def _keys() -> Iterator[Definition]:

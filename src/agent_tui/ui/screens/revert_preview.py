@@ -67,7 +67,9 @@ class RevertPreviewScreen(ModalScreen[bool]):
 
     def _promise(self) -> Content:
         lines = [
-            Content.styled("Nothing is lost: the log is archived, and u undoes this.", "$muted")
+            Content.styled(
+                "The log is archived, and /undo takes this back. Files stay as they are.", "$muted"
+            )
         ]
         if self._preview.prompt:
             prompt = first_line(self._preview.prompt, 200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import dropwhile
 
 from rich.cells import cell_len, chop_cells
 from textual.content import Content
@@ -38,8 +39,16 @@ class Action:
     @property
     def facts(self) -> str:
         """Length and place in words."""
+        if self.kind == "diff":
+            added, removed = self._count("+"), self._count("-")
+            return f"{format_count(added, 'line')} added, {removed:,} removed"
         size = f"{format_count(len(self.lines), 'line')} · {len(self.text):,} characters"
         return f"{size} · in {self.where}" if self.where else size
+
+    def _count(self, sign: str) -> int:
+        """Lines of a diff that begin with a sign, below its headings."""
+        hunks = dropwhile(lambda line: not line.startswith("@@"), self.lines)
+        return sum(line.startswith(sign) for line in hunks)
 
 
 def action_of(request: ApprovalRequest) -> Action:
@@ -47,8 +56,8 @@ def action_of(request: ApprovalRequest) -> Action:
     match request.display:
         case CommandDisplay(command=command, cwd=cwd):
             return Action(command, "command", reveal(cwd))
-        case DiffDisplay(path=path, diff=diff):
-            return Action(diff, "diff", reveal(path))
+        case DiffDisplay(diff=diff):
+            return Action(diff, "diff")
         case None:
             return Action(request.call.arguments or "(no arguments)", "arguments")
 

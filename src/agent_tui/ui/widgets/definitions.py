@@ -24,8 +24,13 @@ class Definition:
 class Definitions(Static):
     """A list of definitions that wraps each meaning in its own column."""
 
-    def __init__(self, definitions: Sequence[Definition]) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        definitions: Sequence[Definition],
+        *,
+        id: str | None = None,  # noqa: A002
+    ) -> None:
+        super().__init__(id=id)
         self._definitions = definitions
         terms = [each for each in definitions if each.meaning]
         self._term_width = max((len(each.term) for each in terms), default=0) + 2

@@ -16,6 +16,9 @@ from agent_tui.ui.commands import footer_commands
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.1
 _NOTHING = Content("")
+_TITLE_LIMITS = (60, 50, 40, 32, 24)
+_KEYS_WIDTH = 36
+"""Room for the first three keys: a long title gives way to them, down to its last limit."""
 
 
 class StatusLine(Widget):
@@ -90,14 +93,15 @@ class StatusLine(Widget):
 
     def _names(self, room: int) -> Content:
         model = first_line(self.model, 30)
-        title = first_line(self.title, 60)
-        for parts in ((title, model), (title[:24], model), ("", model)):
-            names = [part for part in parts if part]
-            if sum(map(len, names)) + 3 * (len(names) - 1) <= room:
-                return Content(" · ").join(
-                    [Content.styled(name, "$muted" if name == model else "") for name in names]
-                )
-        return _NOTHING
+        for limit in _TITLE_LIMITS:
+            title = first_line(self.title, limit)
+            parts = [(title, ""), (" · " if title and model else "", ""), (model, "$muted")]
+            drawn = Content.assemble(*parts)
+            beside = 0 if limit == _TITLE_LIMITS[-1] else _KEYS_WIDTH
+            if drawn.cell_length + beside <= room:
+                return drawn
+        drawn = Content.styled(model, "$muted")
+        return drawn if drawn.cell_length <= room else _NOTHING
 
     def _middle(self, room: int) -> Content:
         if self.notice:
