@@ -7,7 +7,12 @@ from textual.pilot import Pilot
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay, Display, ToolCall
-from agent_tui.ui.screens.approval import GUARD_SECONDS, ApprovalScreen, Options
+from agent_tui.ui.screens.approval import (
+    GUARD_SECONDS,
+    TYPING_GUARD_SECONDS,
+    ApprovalScreen,
+    Options,
+)
 from agent_tui.ui.widgets.action_body import ActionBody
 from tests.ui.stage import Stage
 
@@ -143,3 +148,17 @@ async def test_not_one_character_of_a_long_command_is_cut_off(width: int) -> Non
             await pilot.press("pagedown")
         shown = "".join(row[3:].rstrip() for _, row in sorted(rows.items()))
         assert shown == command.replace("\n", "")
+
+
+async def test_who_is_writing_a_prompt_has_to_pause_longer_before_a_key_counts() -> None:
+    call = ToolCall("call-1", "run_command", "{}")
+    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), typing=True)
+    async with (app := Stage(screen=screen)).run_test() as pilot:
+        app.screen.query_one(Options).begin_guard()
+        await pilot.pause(GUARD_SECONDS + 0.2)
+        await pilot.press("y")
+        assert app.results == []
+        await pilot.pause(TYPING_GUARD_SECONDS + 0.3)
+        await pilot.press("y")
+        await pilot.pause()
+        assert app.results == [ApprovalAnswer("once")]

@@ -30,6 +30,8 @@ _THANKS = re.compile(
 )
 _GREETS = re.compile(r"\W*(?:hi|hello|hey|good (?:morning|evening|day))\b", re.I)
 
+_REJECTED = re.compile(r"The user rejected this action and says: (.+)", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Improvisation:
@@ -113,6 +115,11 @@ def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) ->
     path = str(arguments.get("path", ""))
     if result.interrupted:
         return f"`{name}` was interrupted before its end: nothing is sure about what it did."
+    if (said := _REJECTED.match(output)) is not None:
+        return (
+            f"All right, I leave it. You said: “{said.group(1)}”. A real model would go on from "
+            "there; I am a scripted stand-in and only know how to stop."
+        )
     if result.is_error:
         return f"That did not work. `{name}` says:\n\n{_fenced(output)}"
     match name:

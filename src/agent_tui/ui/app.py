@@ -115,10 +115,13 @@ class AgentTui(App[int]):
         return screen
 
     async def action_copy_or_quit(self) -> None:
-        """Copy what is selected; else the second press within two seconds quits."""
+        """Copy what is selected, else empty the prompt; else the second press in a row quits."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
+            return
+        if self.screen is self.chat and self.chat.composer.text:
+            self.chat.composer.set_text("")
             return
         now = time.monotonic()
         if now - self._quit_pressed_at < _SECOND_PRESS_SECONDS:

@@ -20,7 +20,8 @@ from agent_tui.ui.widgets.line_input import LineInput
 from agent_tui.ui.widgets.rows import Rows
 
 GUARD_SECONDS = 0.3
-_LONGEST_GUARD_SECONDS = 1.5
+TYPING_GUARD_SECONDS = 1.2
+_LONGEST_GUARDS = 5
 
 _OPTIONS = (
     ("1", "y", "Allow once"),
@@ -32,23 +33,29 @@ _REJECT = 2
 
 
 class Options(Rows):
-    """The four answers; it swallows keys that were meant for the prompt before it appeared."""
+    """The four answers; it swallows keys that were meant for the prompt before it appeared.
 
-    def __init__(self) -> None:
+    Args:
+        guard_seconds: how long no key may have come before one counts.
+    """
+
+    def __init__(self, guard_seconds: float = GUARD_SECONDS) -> None:
         super().__init__(count=len(_OPTIONS), choose_on_click=True)
+        self._guard_seconds = guard_seconds
         self._shown = self._guard_until = 0.0
 
     def begin_guard(self) -> None:
         """Ignore keys from now on for a moment, and longer while they keep coming."""
         self._shown = monotonic()
-        self._guard_until = self._shown + GUARD_SECONDS
+        self._guard_until = self._shown + self._guard_seconds
 
     async def on_key(self, event: events.Key) -> None:
         now = monotonic()
         if now < self._guard_until:
             event.stop()
             event.prevent_default()
-            self._guard_until = min(now + GUARD_SECONDS, self._shown + _LONGEST_GUARD_SECONDS)
+            longest = self._shown + _LONGEST_GUARDS * self._guard_seconds
+            self._guard_until = min(now + self._guard_seconds, longest)
 
     def draw_row(self, index: int, width: int) -> Content:
         number, letter, text = _OPTIONS[index]
@@ -61,6 +68,11 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
     """Shows one request and is dismissed with the answer; Esc rejects.
 
     The action stands there whole and can be scrolled; the cursor starts on Reject.
+
+    Args:
+        request: what waits for a decision.
+        typing: a prompt is being written: the next keys are probably meant for it, so that only
+            one after a longer pause counts.
     """
 
     CSS_PATH = [
@@ -79,12 +91,12 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         Binding("pagedown", "scroll_body(1)", "Scroll", show=False, priority=True),
     ]
 
-    def __init__(self, request: ApprovalRequest) -> None:
+    def __init__(self, request: ApprovalRequest, *, typing: bool = False) -> None:
         super().__init__()
         self.request = request
         self._action = action_of(request)
         self._body = ActionBody(self._action)
-        self._options = Options()
+        self._options = Options(TYPING_GUARD_SECONDS if typing else GUARD_SECONDS)
         self._word = LineInput("What should the agent do instead?", id="approval-word")
 
     def compose(self) -> ComposeResult:

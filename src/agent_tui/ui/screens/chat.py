@@ -338,7 +338,7 @@ class ChatScreen(Screen[None]):
             if self.session is not None:
                 self.session.answer(request.id, answer or ApprovalAnswer("reject"))
 
-        self.app.push_screen(ApprovalScreen(request), answered)
+        self.app.push_screen(ApprovalScreen(request, typing=bool(self.composer.text)), answered)
 
     def approval_answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:
         self.status.work = "working"
