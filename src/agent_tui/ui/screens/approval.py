@@ -21,7 +21,6 @@ from agent_tui.ui.widgets.rows import Rows
 
 GUARD_SECONDS = 0.3
 TYPING_GUARD_SECONDS = 1.2
-_LONGEST_GUARDS = 5
 
 _OPTIONS = (
     ("1", "y", "Allow once"),
@@ -42,20 +41,18 @@ class Options(Rows):
     def __init__(self, guard_seconds: float = GUARD_SECONDS) -> None:
         super().__init__(count=len(_OPTIONS), choose_on_click=True)
         self._guard_seconds = guard_seconds
-        self._shown = self._guard_until = 0.0
+        self._guard_until = 0.0
 
     def begin_guard(self) -> None:
         """Ignore keys from now on for a moment, and longer while they keep coming."""
-        self._shown = monotonic()
-        self._guard_until = self._shown + self._guard_seconds
+        self._guard_until = monotonic() + self._guard_seconds
 
     async def on_key(self, event: events.Key) -> None:
         now = monotonic()
         if now < self._guard_until:
             event.stop()
             event.prevent_default()
-            longest = self._shown + _LONGEST_GUARDS * self._guard_seconds
-            self._guard_until = min(now + self._guard_seconds, longest)
+            self._guard_until = now + self._guard_seconds
 
     def draw_row(self, index: int, width: int) -> Content:
         number, letter, text = _OPTIONS[index]
