@@ -15,7 +15,7 @@ from agent_tui.core.records import SessionHeader, parse_record
 from agent_tui.sessions.index import LogIndex, read_tail
 from agent_tui.sessions.jsonl import LineReader, bulk_decoder, decode_line
 from agent_tui.sessions.repair import plan_clean_copy
-from agent_tui.sessions.replay import Entry, Item, read_items, repaired_messages, replay
+from agent_tui.sessions.replay import Entry, Item, read_items, read_log, repaired_messages
 from tests.faults.acts import HISTORY
 from tests.faults.outcome import Effort, Outcome, timed
 from tests.faults.verdict import accounts_for
@@ -69,10 +69,9 @@ def run(effort: Effort) -> Outcome:
 
 def _judge(descriptor: int, path: Path, data: bytes) -> list[str]:
     try:
-        reader = LineReader(descriptor)
-        items = list(read_items(reader))
-        state = replay(items)
-        state.size = reader.offset
+        state = read_log(path)
+        loaded: list[Item] = [*state.all_entries, *state.damaged]
+        items = sorted(loaded, key=lambda item: item.offset)
         repaired_messages([entry.record for entry in state.messages])  # type: ignore[misc]
         broken = _disagreements(descriptor, path, items)
     except Exception as error:

@@ -256,8 +256,8 @@ def _text_lines(self: jsonl.LineReader) -> Iterator[tuple[int, int, bytes | None
 
 
 def _skip_only_at_the_end() -> Patch:
-    def read(reader: jsonl.LineReader) -> Iterator[replay.Item]:
-        for item in real(reader):
+    def read(reader: jsonl.LineReader, *decode: jsonl.Decode) -> Iterator[replay.Item]:
+        for item in real(reader, *decode):
             if isinstance(item, replay.Damage):
                 rest = os.fstat(reader.descriptor).st_size - item.offset
                 yield replay.Damage(item.offset, rest, item.reason)

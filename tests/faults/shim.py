@@ -194,14 +194,19 @@ class Shim:
 _CLOSE = os.close
 
 
-def faults_of(calls: list[Call], lasting: bool = True) -> Iterator[Fault]:
-    """Every way in which every one of these calls can go wrong, once or also from then on."""
+def faults_of(
+    calls: list[Call], lasting: bool = True, errors_each: int | None = None
+) -> Iterator[Fault]:
+    """Every way in which every one of these calls can go wrong, once or also from then on.
+
+    ``errors_each`` bounds the errors that are tried at one call.
+    """
     for at, call in enumerate(calls, 1):
         yield Fault(at)
         if call.name in ("write", "pwrite"):
             for kept in sorted({1, call.size // 2, call.size - 1, call.size} - {0}):
                 yield Fault(at, "tear", kept=kept)
-        for number in ERRNOS.get(call.name, ()):
+        for number in ERRNOS.get(call.name, ())[:errors_each]:
             yield Fault(at, "error", number)
             if lasting:
                 yield Fault(at, "error", number, lasting=True)

@@ -58,7 +58,8 @@ def run(effort: Effort) -> Outcome:
             outcome.find(f"{scene}, undisturbed", judge_undisturbed(case))
             if outcome.findings and effort.first_only:
                 return outcome
-            for fault in faults_of(rehearsal.calls, lasting=effort.full):
+            errors_each = 1 if effort.first_only else None
+            for fault in faults_of(rehearsal.calls, effort.full, errors_each):
                 call = rehearsal.calls[fault.at - 1]
                 if _is_impossible(fault, call, scene):
                     continue

@@ -38,6 +38,7 @@ _ERRORS = {
     "flock": ("ENOLCK",),
 }
 _IN_BRIEF = {"append", "revert"}
+_IN_A_HUNT = {"append", "append three", "revert", "restore"}
 
 
 def kill(effort: Effort) -> Outcome:
@@ -48,6 +49,8 @@ def kill(effort: Effort) -> Outcome:
     tried, missed = 0, list[str]()
     with timed(outcome), Stage(effort.scratch) as stage, _victim(effort) as victim:
         for act in ACTS.values():
+            if effort.first_only and act.name not in _IN_A_HUNT:
+                continue
             case, _ = stage.rehearse(act, SMALL)
             for call in _calls_of(victim, act, effort.scratch):
                 tried += 1
@@ -76,7 +79,9 @@ def fail(effort: Effort) -> Outcome:
             if not effort.full and act.name not in _IN_BRIEF:
                 continue
             case, _ = stage.rehearse(act, SMALL)
-            for call, error, lasting in _failures(_calls_of(victim, act, effort.scratch)):
+            for call, error, lasting in _failures(
+                _calls_of(victim, act, effort.scratch), 1 if effort.first_only else None
+            ):
                 inject = f"inject={call.name}:error={error}:when={call.nth}{'+' * lasting}"
                 ending = _trace(
                     victim, act, effort.scratch, call, inject, survives=True, lasting=lasting
@@ -98,9 +103,11 @@ def _judge(stage: Stage, case: Case, ending: Ending, folder: Path, lasting: bool
     return broken or stage.ask(judge_going_on(folder))
 
 
-def _failures(calls: list[SystemCall]) -> Iterator[tuple[SystemCall, str, bool]]:
+def _failures(
+    calls: list[SystemCall], errors_each: int | None
+) -> Iterator[tuple[SystemCall, str, bool]]:
     for call in calls:
-        for error in _ERRORS.get(call.name, ()):
+        for error in _ERRORS.get(call.name, ())[:errors_each]:
             yield call, error, False
             yield call, error, True
 
