@@ -28,6 +28,7 @@ COMMANDS = {
     "archives": "list a session's archives, or prune them",
     "restore": "make an archive the live log again",
     "compact": "compact a session's context",
+    "tree": "show every branch, archive and fork of a session",
     "open": "look at a log or at another agent's session, read-only",
     "export": "write a session in another format",
     "repair": "copy what can be read of a damaged session into a new one",
@@ -202,6 +203,8 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         case "compact":
             add("--focus", default="", metavar="TEXT", help="what the summary should dwell on")
             add("--strategy", default="", help="last-messages, last-share or recent-tokens")
+        case "tree":
+            add("--detail", choices=("turns", "steps", "records"), default="turns")
         case "export":
             add("--format", choices=("kimi", "markdown"), default="kimi")
             add("-o", "--output", type=Path, metavar="FILE", help="default: standard output")

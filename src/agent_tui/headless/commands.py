@@ -6,6 +6,7 @@ import argparse
 import asyncio
 
 from agent_tui.headless import browse
+from agent_tui.headless.tree import print_tree
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 
@@ -45,6 +46,8 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             await browse.compact_session(
                 engine, options.id, options.focus, options.strategy, as_json=as_json
             )
+        case "tree":
+            await print_tree(engine, options.id, options.detail, as_json=as_json)
         case "open":
             await browse.open_path(engine, options.path, as_json=as_json)
         case "export":

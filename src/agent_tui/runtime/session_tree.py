@@ -46,6 +46,8 @@ class SessionTree:
         self.compactions = compactions or {}
         self._count = count
         self.shape = TreeShape(tree, live)
+        if compactions:
+            self.shape.forget_compacted()
         self.paths = paths or LogPaths(self.shape, state)
         self._outlines: dict[Detail, Outline] = {}
         self.outline("turns")

@@ -86,6 +86,14 @@ class TreeShape:
                 if ROOT < end < place:
                     yield place, end
 
+    def forget_compacted(self) -> None:
+        """Take out of the context what an agent keeps in its log though it was compacted."""
+        compactions = [p for p, act in self.tree.acts.items() if act == "compaction"]
+        last = max((place for place in compactions if place in self.context), default=ROOT)
+        if last > ROOT:
+            stretches = ((max(start, last), end) for start, end in self.context if end >= last)
+            self.context = Intervals(stretches)
+
     def parent(self, place: int) -> int:
         """What a place is shown to hang off."""
         moved = self._moved.get(place)

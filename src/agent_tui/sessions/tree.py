@@ -24,6 +24,7 @@ from agent_tui.core.records import (
     LabelRecord,
     Record,
     RevertRecord,
+    UnknownRecord,
     UsageRecord,
     UserMessage,
     record_fields,
@@ -330,6 +331,8 @@ def _slow_link(line: bytes, offset: int, length: int) -> _Link | None:
 
 def link_of(record: Record) -> _Link:
     """What a record says about its place."""
+    if isinstance(record, UnknownRecord):
+        return _Link(record.role, record.stamp.uuid)
     link = _Link(str(record_fields(record)["role"]), record.stamp.uuid)
     if isinstance(record, RevertRecord):
         link.reason, link.archive = record.reason, record.archive

@@ -1,0 +1,87 @@
+"""The tree of a session, printed: every branch, archive and fork of it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import (
+    AssistantMessage,
+    CompactionRecord,
+    HeadRecord,
+    Record,
+    RevertRecord,
+    ToolMessage,
+    UserMessage,
+)
+from agent_tui.core.text import first_line
+from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.headless.browse import opened
+from agent_tui.headless.printing import print_json
+from agent_tui.runtime.engine import Engine
+from agent_tui.runtime.session_tree import SessionTree, browsed_tree
+
+_CHUNK = 1_000
+
+
+async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json: bool) -> None:
+    """One line or object a row; ``standing`` tells what is in the context now."""
+    path = Path(session_id)
+    if await asyncio.to_thread(path.exists):
+        rows = await _read_rows(await browsed_tree(await engine.open_path(path)), detail)
+    else:
+        async with opened(engine, session_id) as session:
+            rows = await _read_rows(await engine.grow_tree(session), detail)
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        print("Nothing was said yet.")
+    for fields in rows:
+        print(_line(fields))
+
+
+async def _read_rows(tree: SessionTree, detail: Detail) -> list[dict[str, Any]]:
+    outline = await tree.prepare(detail)
+    rows: list[dict[str, Any]] = []
+    for start in range(0, len(outline), _CHUNK):
+        found = [outline.row(i) for i in range(start, min(start + _CHUNK, len(outline)))]
+        records = await tree.describe([row.place for row in found])
+        rows += [_row_fields(row, tree.tree.uuid(row.place), records) for row in found]
+    return rows
+
+
+def _row_fields(row: TreeRow, uuid: str, records: Mapping[int, Record]) -> dict[str, Any]:
+    record = records.get(row.place)
+    fields = dataclasses.asdict(row)
+    for name in ("start", "end"):
+        del fields[name]
+    at = record.stamp.at if record is not None else None
+    return fields | {"uuid": uuid, "at": at or "", "text": _say(row, record)}
+
+
+def _say(row: TreeRow, record: Record | None) -> str:
+    match record:
+        case UserMessage() | AssistantMessage() | ToolMessage():
+            return first_line(text_of(record.content), 200)
+        case CompactionRecord():
+            return f"compacted {record.pre_tokens} to {record.post_tokens} tokens"
+        case RevertRecord(checkpoint=int(checkpoint)):
+            return f"went back to checkpoint {checkpoint}"
+        case HeadRecord(reason=reason):
+            return f"branch {reason}".strip()
+        case _:
+            return row.kind
+
+
+def _line(fields: Mapping[str, Any]) -> str:
+    depth = fields["depth"]
+    guide = "| " * (depth - 1) + ("+-" if fields["opens"] else "| ") if depth else ""
+    here = "*" if fields["standing"] == "context" else " "
+    label = f"[{fields['label']}] " if fields["label"] else ""
+    ends = f"  ({', '.join(fields['leaves'])})" if fields["leaves"] else ""
+    return f"{here} {guide}{label}{fields['text']}{ends}"

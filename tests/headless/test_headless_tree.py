@@ -1,0 +1,34 @@
+"""The tree on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.headless.command_line import CommandLine
+
+
+def test_the_tree_is_printed_with_branches_archives_and_the_present(
+    run: CommandLine, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text('model = "quick"\nwindow = 20000\n')
+    for prompt in ("What files are here?", "Read README.md"):
+        ran = run("-p", prompt, "--scenario", scenario, "-c", "--output-format", "json")
+        assert ran.code == 0
+    session_id = ran.json["session_id"]
+    checkpoints = run("checkpoints", session_id, "--json").json
+    second = next(c["id"] for c in checkpoints if (c["turn"], c["step"]) == (2, 0))
+    assert run("revert", session_id, second).code == 0
+    rows = run("tree", session_id, "--json").json
+    assert [(row["text"], row["standing"], row["depth"]) for row in rows] == [
+        ("What files are here?", "context", 0),
+        ("Read README.md", "side", 1),
+        (f"went back to checkpoint {second}", "context", 0),
+    ]
+    assert [row["leaves"] for row in rows] == [[], ["archive 1"], ["live"]]
+    printed = run("tree", session_id).out.splitlines()
+    assert printed[1] == "  +-Read README.md  (archive 1)"
+    (log,) = run.logs()
+    assert run("tree", log, "--json").json[0]["text"] == "What files are here?"
+    every = run("tree", session_id, "--detail", "records", "--json").json
+    assert len(every) > len(rows)
