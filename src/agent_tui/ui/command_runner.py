@@ -18,6 +18,7 @@ from agent_tui.ui.commands import find_command
 
 if TYPE_CHECKING:
     from agent_tui.runtime.open_session import OpenSession
+    from agent_tui.ui.screens.archives import ArchiveChoice
     from agent_tui.ui.screens.chat import ChatScreen
 
 Flow: TypeAlias = "Callable[[ChatScreen, str], Awaitable[None]]"
@@ -136,24 +137,33 @@ async def _archives(chat: ChatScreen, argument: str) -> None:
     from agent_tui.ui.screens.archives import ArchivesScreen
 
     session = _session(chat)
-    choice: tuple[str, int] | None
     if argument:
-        choice = ("open", _number(argument, "an archive"))
-    else:
-        screen = ArchivesScreen(session.archives, session.read_only)
-        choice = await chat.app.push_screen_wait(screen)
+        await _look_at_archive(chat, ("open", _number(argument, "an archive")))
+        return
+    while choice := await chat.app.push_screen_wait(
+        ArchivesScreen(session.archives, session.read_only)
+    ):
+        if await _look_at_archive(chat, choice):
+            return
+
+
+async def _look_at_archive(chat: ChatScreen, choice: ArchiveChoice) -> bool:
+    """Open, compare or restore an archive; whether one was restored."""
+    session = _session(chat)
     match choice:
         case ("open", number):
-            browsed = await session.open_archive(number)
-            if wanted := await browse(chat.app, browsed, restorable=number):
-                chat.act(lambda session: session.restore(wanted))
-        case ("restore", number):
-            chat.act(lambda session: session.restore(number))
+            wanted = await browse(chat.app, await session.open_archive(number), restorable=number)
         case ("compare", number):
             from agent_tui.ui.screens.compare import CompareScreen
 
             load = partial(session.compare_archive, number)
             await chat.app.push_screen_wait(CompareScreen(load))
+            wanted = 0
+        case (_, number):
+            wanted = number
+    if wanted:
+        chat.act(lambda session: session.restore(wanted))
+    return bool(wanted)
 
 
 async def _clear(chat: ChatScreen, _argument: str) -> None:
