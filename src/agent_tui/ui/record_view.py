@@ -92,7 +92,7 @@ class RecordBlocks:
             case RevertRecord():
                 return RevertBlock(record.archive, record.reason, record.checkpoint)
             case BranchSummary():
-                return NoticeBlock(f"Left a branch: {record.summary}")
+                return None if self._is_told(index) else NoticeBlock(record.summary)
             case UnknownRecord():
                 fields = {
                     key: value for key, value in record_fields(record).items() if key != "role"
@@ -127,6 +127,11 @@ class RecordBlocks:
         if isinstance(record, (CompactionRecord, RevertRecord, BranchSummary, UnknownRecord)):
             return 2
         return 0
+
+    def _is_told(self, index: int) -> bool:
+        """Whether the message that follows a branch's summary holds it, for the model to read."""
+        following = self._records[index + 1] if index + 1 < len(self._records) else None
+        return isinstance(following, UserMessage) and following.origin == "branch"
 
     def _assistant_block(self, index: int, record: AssistantMessage) -> AssistantBlock | None:
         text, thinking = _joined(record.content), thinking_of(record.content)

@@ -21,6 +21,7 @@ _LABELS = {
     "steer": "while it worked",
     "dmail": "D-Mail from the future",
     "compaction": "summary of what came before",
+    "branch": "summary of a branch that was left",
     "checkpoint": "checkpoint notice",
     "reminder": "reminder",
     "agent": "from another agent",
@@ -32,7 +33,7 @@ def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     """A prompt on its surface; what a program said in a person's name stays small."""
     if block.origin in ("reminder", "checkpoint"):
         return _draw_aside(block, canvas, expanded=expanded)
-    if block.origin == "compaction":
+    if block.origin in ("compaction", "branch"):
         return _draw_summary(block, canvas, expanded=expanded)
     palette = canvas.palette
     style = palette.muted if block.queued else palette.text
@@ -65,7 +66,7 @@ def _draw_summary(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawin
     rail = Segment("│", palette.compaction)
     rows = draw_markdown(clean(block.text.strip()), canvas)
     rows = fold(rows, _SUMMARY_ROWS, canvas, expanded=expanded)
-    return Drawing([[Segment(_LABELS["compaction"], palette.compaction)], *rows], rail, rail)
+    return Drawing([[Segment(_LABELS[block.origin], palette.compaction)], *rows], rail, rail)
 
 
 def draw_assistant(block: AssistantBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
