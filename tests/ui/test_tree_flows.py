@@ -1,0 +1,154 @@
+"""The tree in the program itself: keys to its acts, and the composer behind them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import UserMessage
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.screens.ask_line import AskLineScreen
+from agent_tui.ui.screens.compare import CompareScreen
+from agent_tui.ui.screens.scrubber import ScrubberScreen
+from agent_tui.ui.screens.tree import TreeScreen
+from agent_tui.ui.widgets.timeline import Timeline
+from agent_tui.ui.widgets.tree_rows import TreeRows
+
+
+async def until(pilot: Pilot[int], happened: Callable[[], bool]) -> None:
+    for _ in range(400):
+        await pilot.pause(0.05)
+        if happened():
+            return
+    raise AssertionError("it never happened")
+
+
+class Table:
+    """The running program with what a test asks of it."""
+
+    def __init__(self, app: AgentTui, pilot: Pilot[int]) -> None:
+        self.app, self.pilot = app, pilot
+
+    async def say(self, text: str) -> None:
+        self.app.chat.send(text)
+        await until(self.pilot, lambda: self.app.chat.is_busy)
+        await until(self.pilot, lambda: not self.app.chat.is_busy)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause(0.05)
+
+    async def open_tree(self) -> TreeRows:
+        await self.press("ctrl+t")
+        await until(self.pilot, lambda: isinstance(self.app.screen, TreeScreen))
+        rows = self.app.screen.query_one(TreeRows)
+        await until(self.pilot, lambda: rows.count > 0)
+        return rows
+
+    @property
+    def prompts(self) -> list[str]:
+        assert self.app.chat.session is not None
+        records = [r for r in self.app.chat.session.records if isinstance(r, UserMessage)]
+        return [text_of(r.content) for r in records if r.origin == "human"]
+
+
+@asynccontextmanager
+async def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Table]:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    app = AgentTui(Launch(tmp_path, demo=True, yolo=True))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        yield Table(app, pilot)
+
+
+async def test_a_branch_is_begun_undone_and_redone_by_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        await t.say("one thing")
+        await t.say("another thing")
+        await t.open_tree()
+        await t.press("b")
+        await until(t.pilot, lambda: t.app.chat.composer.text == "another thing")
+        assert t.prompts == ["one thing"]
+        await t.press("alt+u")
+        await until(t.pilot, lambda: t.prompts == ["one thing", "another thing"])
+        await t.press("alt+r")
+        await until(t.pilot, lambda: t.prompts == ["one thing"])
+        t.app.chat.query_one(Timeline).focus()
+        await t.press("u")
+        await until(t.pilot, lambda: t.prompts == ["one thing", "another thing"])
+        t.app.chat.composer.focus()
+        t.app.chat.composer.set_text("")
+        await t.press("u", "U")
+        assert t.app.chat.composer.text == "uU", "letters are letters where one writes"
+        assert t.prompts == ["one thing", "another thing"]
+
+
+async def test_a_label_is_given_in_the_tree_and_undo_stays_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        await t.say("one thing")
+        rows = await t.open_tree()
+        assert rows.row is not None
+        await t.press("l")
+        await until(t.pilot, lambda: isinstance(t.app.screen, AskLineScreen))
+        await t.press("h", "e", "r", "e", "enter")
+        await until(t.pilot, lambda: isinstance(t.app.screen, TreeScreen))
+        rows = t.app.screen.query_one(TreeRows)
+        await until(t.pilot, lambda: rows.row is not None and rows.row.label == "here")
+        await t.press("u")
+        await until(t.pilot, lambda: t.app.screen.query_one(TreeRows) is not rows)
+        assert isinstance(t.app.screen, TreeScreen)
+        await t.press("escape")
+        assert t.prompts == ["one thing"]
+
+
+async def test_the_scrubber_and_the_comparison_open_from_their_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        await t.say("one thing")
+        await t.press("f9")
+        await until(t.pilot, lambda: isinstance(t.app.screen, ScrubberScreen))
+        await t.press("escape")
+        assert t.app.chat.session is not None
+        await t.app.chat.session.clear()
+        t.app.chat.run_command("archives", "")
+        await until(t.pilot, lambda: t.app.screen is not t.app.chat)
+        await t.pilot.pause(0.3)
+        await t.press("c")
+        await until(t.pilot, lambda: isinstance(t.app.screen, CompareScreen))
+        await t.press("escape")
+
+
+async def test_a_branch_that_was_left_is_summed_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        await t.say("one thing")
+        await t.say("another thing")
+        await t.open_tree()
+        await t.press("b")
+        await until(t.pilot, lambda: t.prompts == ["one thing"])
+        await t.say("something else")
+        rows = await t.open_tree()
+        await t.press("home", "]")
+        assert rows.row is not None
+        assert rows.row.standing == "side"
+        await t.press("m")
+        session = t.app.chat.session
+        assert session is not None
+
+        def is_told() -> bool:
+            last = session.records[-1]
+            return isinstance(last, UserMessage) and last.origin == "branch"
+
+        await until(t.pilot, is_told)
