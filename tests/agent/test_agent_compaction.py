@@ -119,3 +119,10 @@ async def test_a_compaction_that_is_cancelled_as_it_commits_is_told_as_made(
         finished = [event for event in stage.events if isinstance(event, CompactionFinished)]
         assert [event.report is not None for event in finished] == [True]
         assert len(stage.on_disk("_compaction")) == 1
+
+
+async def test_the_gauge_has_no_mark_where_nothing_compacts_by_itself(tmp_path: Path) -> None:
+    async with Stage(tmp_path, context=ContextSettings(auto_compact=False)) as stage:
+        assert stage.session.gauge.trigger_at == 0
+    async with Stage(tmp_path) as stage:
+        assert stage.session.gauge.trigger_at > 0

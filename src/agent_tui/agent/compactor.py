@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -77,9 +77,10 @@ class Compactor:
         self.review: Review | None = None
 
     def gauge(self) -> Gauge:
-        """How full the context is now."""
+        """How full the context is now; without a mark where nothing compacts by itself."""
         policy = self.policy
-        return self._context.gauge(policy.window, policy.reserved, policy.ratio)
+        gauge = self._context.gauge(policy.window, policy.reserved, policy.ratio)
+        return gauge if policy.auto else replace(gauge, trigger_at=0)
 
     async def compact_if_full(self) -> None:
         """Compact before a step when the trigger says so.

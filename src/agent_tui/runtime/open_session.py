@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -103,6 +104,7 @@ class OpenSession:
         self._parts = assemble(log, self._wire)
         self._busy = False
         self._reviewing = False
+        self._gate = asyncio.Lock()
 
     async def load(self) -> None:
         """Bring the context up to what the log holds."""
@@ -172,10 +174,8 @@ class OpenSession:
             SessionReadOnly: the session cannot be written now.
             SessionError: a turn is already running.
         """
-        self._require_writable()
-        if self._busy:
-            raise SessionError("A turn is running: send a message to steer it, or interrupt it.")
-        self._busy = True
+        async with self._alone():
+            self._busy = True
         try:
             if self.is_empty and not self._log.state.title:
                 # Said once, so that a compaction of the first prompt does not change the name.
@@ -187,21 +187,20 @@ class OpenSession:
 
     async def run_shell(self, command: str) -> None:
         """Run a command that the user typed, and let the agent see what it printed."""
-        self._require_idle()
         call = ToolCall("shell", "run_command", json.dumps({"command": command}))
-        self._busy = True
+        async with self._alone():
+            self._busy = True
         try:
             outcome = await self._parts.toolset.carry_out(call, Approvals(_ignore, yolo=True))
+            await settle(self._tell_of_shell(command, outcome.result.output))
         finally:
             self._busy = False
-        text = f"I ran `{command}`:\n\n```\n{outcome.result.output.rstrip()}\n```"
+
+    async def _tell_of_shell(self, command: str, output: str) -> None:
+        text = f"I ran `{command}`:\n\n```\n{output.rstrip()}\n```"
         message = UserMessage(text, origin="human", turn=self._parts.context.last_turn)
-
-        async def write() -> None:
-            await self._parts.context.append(message, durability=Durability.D1)
-            self._wire.emit(PromptJoined(text))
-
-        await settle(write())
+        await self._parts.context.append(message, durability=Durability.D1)
+        self._wire.emit(PromptJoined(text))
 
     def steer(self, prompt: str) -> None:
         """Let a message join the running turn at its next step."""
@@ -226,30 +225,30 @@ class OpenSession:
 
     async def revert(self, checkpoint: int, reason: RevertReason = "user") -> RotationReport:
         """Go back to just before a checkpoint; the old log becomes an archive."""
-        self._require_idle()
-        preview = await self.preview_revert(checkpoint)
+        async with self._alone():
+            preview = await self.preview_revert(checkpoint)
 
-        async def revert() -> RotationReport:
-            archive = await self._parts.context.revert_to(checkpoint, reason)
-            left = preview.messages_leaving
-            return RotationReport(reason, archive, checkpoint, left, preview.prompt)
+            async def revert() -> RotationReport:
+                archive = await self._parts.context.revert_to(checkpoint, reason)
+                left = preview.messages_leaving
+                return RotationReport(reason, archive, checkpoint, left, preview.prompt)
 
-        return await self._rotate(revert())
+            return await self._rotate(revert())
 
     async def clear(self) -> RotationReport:
         """Start the conversation afresh; the old log becomes an archive."""
-        self._require_idle()
 
         async def clear() -> RotationReport:
             left = len(self._log.state.messages)
             return RotationReport("clear", await self._parts.context.clear(), messages_left=left)
 
-        return await self._rotate(clear())
+        async with self._alone():
+            return await self._rotate(clear())
 
     async def restore(self, number: int, reason: RevertReason = "restore") -> RotationReport:
         """Make an archive the live log again; the replaced log becomes an archive."""
-        self._require_idle()
-        return await self._rotate(self._restore(number, reason))
+        async with self._alone():
+            return await self._rotate(self._restore(number, reason))
 
     async def _restore(
         self, number: int, reason: RevertReason, *, forking: bool = False
@@ -261,20 +260,22 @@ class OpenSession:
 
     async def undo(self) -> RotationReport:
         """Take the last revert, compaction, clear, restore or branch back."""
-        state = self._log.state
-        match find_undo(self.records, RecordsView(state.all_entries)):
-            case RestoreArchive(archive):
-                return await self.undo_compaction(archive)
-            case MoveLeaf() as way:
-                self._require_idle()
-                return await self._rotate(self._branches.go_back(way, "undo"))
+        async with self._alone():
+            match find_undo(self.records, RecordsView(self._log.state.all_entries)):
+                case RestoreArchive(archive):
+                    return await self._undo_rotation(archive)
+                case MoveLeaf() as way:
+                    return await self._rotate(self._branches.go_back(way, "undo"))
 
     async def undo_compaction(self, archive: int) -> RotationReport:
         """Make the log before an act the live one again.
 
         Where the conversation went on after the act, that goes on in a fork: both futures exist.
         """
-        self._require_idle()
+        async with self._alone():
+            return await self._undo_rotation(archive)
+
+    async def _undo_rotation(self, archive: int) -> RotationReport:
         went_on = history.went_on_after(self.records, archive)
         if went_on:
             await asyncio.to_thread(self._log.read_archive, archive)  # it must be there to fork
@@ -291,12 +292,12 @@ class OpenSession:
 
     async def redo(self) -> RotationReport:
         """Take the last undo back."""
-        match find_redo(self.records):
-            case RestoreArchive(archive):
-                return await self.restore(archive, "redo")
-            case MoveLeaf() as way:
-                self._require_idle()
-                return await self._rotate(self._branches.go_back(way, "redo"))
+        async with self._alone():
+            match find_redo(self.records):
+                case RestoreArchive(archive):
+                    return await self._rotate(self._restore(archive, "redo"))
+                case MoveLeaf() as way:
+                    return await self._rotate(self._branches.go_back(way, "redo"))
 
     @property
     def _branches(self) -> Branches:
@@ -322,13 +323,13 @@ class OpenSession:
 
     async def branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
         """Let the next message hang off an entry of the tree; a prompt comes back for editing."""
-        self._require_idle()
-        return await self._rotate(self._branches.begin(tree, row))
+        async with self._alone():
+            return await self._rotate(self._branches.begin(tree, row))
 
     async def switch_branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
         """Go on where the newest branch through an entry ends; restores its archive if need be."""
-        self._require_idle()
-        return await self._rotate(self._branches.switch(tree, row))
+        async with self._alone():
+            return await self._rotate(self._branches.switch(tree, row))
 
     async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
         """Name an entry; an empty label takes its name away."""
@@ -339,8 +340,8 @@ class OpenSession:
         self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
     ) -> str:
         """Tell the model in a summary what was done on a branch that was left; returns it."""
-        self._require_idle()
-        summary = await self._branches.sum_up(tree, row, on_text)
+        async with self._alone():
+            summary = await self._branches.sum_up(tree, row, on_text)
         self._wire.emit(StatusChanged(self.gauge, None, self.model))
         return summary
 
@@ -378,7 +379,7 @@ class OpenSession:
         on_text: Callable[[str], None] | None = None,
     ) -> CompactionDraft:
         """Work out a compaction; nothing changes until it is applied."""
-        self._require_idle()
+        self._require_pause()
         return await self._parts.compactor.draft(
             trigger="auto" if self._reviewing else "manual",
             focus=focus,
@@ -414,13 +415,16 @@ class OpenSession:
         self, draft: CompactionDraft, summary: str | None = None
     ) -> CompactionReport:
         """Commit a draft, with its summary as edited by hand."""
-        self._require_idle()
-        return await settle(self._parts.compactor.apply(draft, summary))
+        self._require_pause()
+        async with self._gate:
+            return await settle(self._parts.compactor.apply(draft, summary))
 
     async def compact(self, focus: str = "", strategy: str = "") -> CompactionReport:
         """Compact now, without a preview."""
-        self._require_idle()
-        return await self._parts.compactor.compact(trigger="manual", focus=focus, strategy=strategy)
+        async with self._alone():
+            return await self._parts.compactor.compact(
+                trigger="manual", focus=focus, strategy=strategy
+            )
 
     async def compactions(self) -> list[tuple[int, CompactionRecord]]:
         """Every compaction that led to the live log: its archive and its record, newest first."""
@@ -476,8 +480,10 @@ class OpenSession:
 
     async def use_model(self, model: str) -> None:
         """Ask another model from here on."""
-        self._require_idle()
-        parts = self._assemble(self._log, self._wire, model, self._parts)
+        async with self._alone():
+            await self._use(self._assemble(self._log, self._wire, model, self._parts))
+
+    async def _use(self, parts: Parts) -> None:
         parts.compactor.review = self._parts.compactor.review
 
         async def change() -> None:
@@ -521,10 +527,24 @@ class OpenSession:
         if self.read_only:
             raise SessionReadOnly(f"This session is read-only here: {self.read_only}.")
 
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Act while no other act is under way: what it acts on is what the one before left."""
+        self._require_idle()
+        async with self._gate:
+            self._require_idle()
+            yield
+
     def _require_idle(self) -> None:
         self._require_writable()
-        if self._busy and not self._reviewing:
-            raise SessionError("A turn is running: interrupt it with Esc first.")
+        if self._busy:
+            raise SessionError("A turn is running: send a message to steer it, or press Esc first.")
+
+    def _require_pause(self) -> None:
+        """A compaction may also be made while the turn that needs it waits for its review."""
+        self._require_writable()
+        if not self._reviewing:
+            self._require_idle()
 
 
 def _ignore(_event: Event) -> None:
