@@ -169,8 +169,8 @@ def test_bad_lines_are_counted_and_good_ones_around_them_load(tmp_path: Path) ->
     log = tmp_path / "context.jsonl"
     log.write_bytes(
         b'\xef\xbb\xbf{"role":"user","content":"one\xe2\x80\xa8line"}\n'
-        b"not json\n\n"
-        b'{"role":"user","content":\xff}\n'
+        b"not json\n\n" + bytes(4096) + b"\n"
+        b'{"role":"user","content":\xff}\n{"role":"user","content":"\xff"}\n'
         b'{"role":"_usage","token_count":NaN}\n'
         b'{"role":"user"}\n'
         b'[1]\n\0\0\0{"role":"assistant","content":"two"}\0\n'
@@ -179,7 +179,7 @@ def test_bad_lines_are_counted_and_good_ones_around_them_load(tmp_path: Path) ->
         b'{"role":"user","content":"torn'
     )
     session = import_session(log)
-    assert session.damaged == 7
+    assert session.damaged == 9
     assert count_findings(session)["messages"] == 3
     assert session.records[-1] == UnknownRecord("_novel", {"role": "_novel", "x": 1})
 

@@ -43,15 +43,17 @@ def read_objects(path: Path) -> Iterator[dict[str, Any] | None]:
     """The JSON object of each line that is not blank; None for a line that is not one.
 
     A torn last line counts only if it parses whole; NULs and a byte order mark around an object
-    are tolerated.
+    are tolerated, a line of nothing but NULs is not blank.
     """
     with open_to_read(path) as file:
         try:
             for line in _lines(file):
                 if line is None:
                     yield None
-                elif line := line.strip(b"\xef\xbb\xbf\0 \t\r\n"):
-                    yield decode(line)
+                elif content := line.strip(b"\xef\xbb\xbf\0 \t\r\n"):
+                    yield decode(content)
+                elif b"\0" in line:
+                    yield None
         except OSError as error:
             raise StorageError(
                 f"{reveal(str(path))} cannot be read to its end: {error.strerror}."
@@ -77,7 +79,7 @@ def decode(line: bytes) -> dict[str, Any] | None:
         value = msgspec.json.decode(line)
     except RecursionError:
         return None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         value = _decode_half_pairs(line)
     if not isinstance(value, dict) or _is_too_deep(line, value):
         return None
