@@ -8,10 +8,16 @@ from tests.screenshots.stage import Stage
 _HOME = "/home/ada"
 _PAST = (
     # days, hours and minutes ago; project; model; title; size in paragraphs; first prompt
+    (41, 3, 5, "garden-bot", "gpt-4.1-mini", "Moisture sensor, first light", 70,
+     "Read the sensor over I2C and log a value every ten minutes."),
+    (19, 6, 0, "thesis", "gpt-4.1", "Chapter 2 in plain words", 120,
+     "Chapter 2 is full of passive voice. Suggest better sentences, one file at a time."),
+    (12, 2, 30, "dotfiles", "qwen3-coder", "One config for both laptops", 28,
+     "Merge the two tmux configs and tell me where they contradict each other."),
     (6, 2, 10, "recipes-api", "gpt-4.1", "Postgres instead of SQLite", 180,
      "Move the storage layer from SQLite to Postgres. Keep the tests running on both."),
     (5, 7, 40, "tidewatch", "gpt-4.1-mini", "", 22,
-     "How are the four harbours and their constants stored?"),
+     "How are the four harbours stored?"),
     (4, 1, 5, "dotfiles", "qwen3-coder", "Faster shell start-up", 34,
      "My zsh takes 900 ms to start. Find out what is slow and make it lazy."),
     (3, 4, 0, "recipes-api", "gpt-4.1", "Allergens in the search index", 96,
@@ -22,7 +28,7 @@ _PAST = (
      "p95 of /search is 1.8 s on Monday mornings and 200 ms otherwise. Find out why."),
     (0, 5, 15, "tidewatch", "gpt-4.1", "Review: spring tides in the table", 48,
      "Review the last commit. The table should mark spring tides."),
-    (0, 0, 55, "thesis", "gpt-4.1", "", 9,
+    (0, 0, 55, "thesis", "gpt-4.1", "", 2,
      "Make the bibliography compile again"),
 )  # fmt: skip
 _PARAGRAPH = (

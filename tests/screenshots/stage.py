@@ -294,12 +294,12 @@ class Visitor:
 
     async def stand_still(self) -> None:
         """Wait until nothing on the screen changes any more."""
-        same, before = 0, ""
+        same, before = 0, None
         while same < _STILL:
             for field in self.app.screen.query(TextArea):
                 field.cursor_blink = False
             for line in self.app.screen.query(Input):
                 line.cursor_blink = False
             await self.pilot.pause(0.03)
-            now = self.app.export_screenshot()
+            now = self.app.screen._compositor.render_strips()
             same, before = (same + 1, before) if now == before else (0, now)

@@ -13,6 +13,7 @@ from tests.screenshots.stage import Exhibit, Stage, Visitor
 Compare = Callable[..., bool]
 Visit = Callable[[Visitor], Awaitable[None]]
 SIZE = (120, 36)
+LOW = (120, 24)
 
 
 def is_as_accepted(
@@ -41,6 +42,7 @@ def test_welcome(snap_compare: Compare, stage: Stage) -> None:
 def test_timeline(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Fix the bug", allow=2)
+        await visitor.press("pageup")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
@@ -60,7 +62,7 @@ def test_approval_of_a_command(snap_compare: Compare, stage: Stage) -> None:
         await visitor.say("Run the tests")
         await visitor.until_screen("ApprovalScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_approval_of_an_edit(snap_compare: Compare, stage: Stage) -> None:
@@ -77,22 +79,30 @@ def test_session_list(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Show me around this project")
         await visitor.press("f2")
-        await visitor.until_text("in 5 projects")
+        await visitor.until_text("in 6 projects")
         await visitor.press("down", "down")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_gauge_near_full(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
-        await visitor.ask("Explain how the tide is calculated")
+        await _fill(visitor)
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
-async def _fill(visitor: Visitor) -> None:
-    """A conversation of several turns, close to the mark."""
+async def _work(visitor: Visitor) -> None:
+    """Three turns that test, mend and tell."""
     await visitor.ask("Run the tests", allow=1)
+    await visitor.ask("Fix the bug", allow=2)
+    await visitor.ask("Write a changelog entry", allow=1)
+
+
+async def _fill(visitor: Visitor) -> None:
+    """Four turns, after which the next one would be compacted."""
+    await visitor.ask("Run the tests", allow=1)
+    await visitor.ask("Explain how the tide is calculated")
     await visitor.ask("Fix the bug", allow=2)
     await visitor.ask("Write a changelog entry", allow=1)
 
@@ -156,16 +166,16 @@ def test_compacted_timeline(snap_compare: Compare, stage: Stage) -> None:
 
 def test_checkpoints(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
-        await _fill(visitor)
+        await _work(visitor)
         await visitor.press("f3")
         await visitor.until_screen("CheckpointsScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
-        await _fill(visitor)
+        await _work(visitor)
         await visitor.say("/revert 2")
         await visitor.until_screen("RevertPreviewScreen")
 
@@ -174,8 +184,8 @@ def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
 
 async def _rotate(visitor: Visitor) -> None:
     """Revert, compact, clear and restore: every way in which an archive comes about."""
-    await _fill(visitor)
-    await visitor.say("/revert 6")
+    await _work(visitor)
+    await visitor.say("/revert 8")
     await visitor.until_screen("RevertPreviewScreen")
     await visitor.press("enter")
     await visitor.until_text("went back to")
@@ -193,7 +203,7 @@ def test_archives(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("f5")
         await visitor.until_text("3 archives")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_browsing_an_archive(snap_compare: Compare, stage: Stage) -> None:
@@ -230,7 +240,7 @@ def test_slash_commands(snap_compare: Compare, stage: Stage) -> None:
         await visitor.ask("Run the tests", allow=1)
         await visitor.press("slash", "r", "e")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_light(snap_compare: Compare, stage: Stage) -> None:
@@ -270,7 +280,7 @@ def test_unreachable_server(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Review the last commit. The table should mark spring tides.")
 
-    assert is_as_accepted(snap_compare, stage, stage.connected("http://127.0.0.1:9/v1"), visit)
+    assert is_as_accepted(snap_compare, stage, stage.connected("http://127.0.0.1:9/v1"), visit, LOW)
 
 
 def test_damaged_lines(snap_compare: Compare, stage: Stage) -> None:
@@ -283,4 +293,4 @@ def test_damaged_lines(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.until_text("bibliography")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(resume=session_id), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(resume=session_id), visit, LOW)

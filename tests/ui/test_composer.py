@@ -24,6 +24,7 @@ class Host(Stage):
     def __init__(self, history: Sequence[str] = ()) -> None:
         self.composer = Composer(complete_path, history)
         self.sent: list[Composer.Submitted | Composer.CommandEntered] = []
+        self.pages: list[int] = []
         super().__init__([self.composer])
 
     def on_mount(self) -> None:
@@ -34,6 +35,9 @@ class Host(Stage):
 
     def on_composer_command_entered(self, message: Composer.CommandEntered) -> None:
         self.sent.append(message)
+
+    def on_composer_page_turned(self, message: Composer.PageTurned) -> None:
+        self.pages.append(message.step)
 
     @property
     def prompt(self) -> Prompt:
@@ -292,3 +296,11 @@ async def test_the_field_grows_with_its_text_up_to_a_share_of_the_screen(
         await type_text(pilot, "\n" * 40)
         await pilot.pause()
         assert app.prompt.size.height <= size[1] * 0.4
+
+
+@pytest.mark.parametrize("read_only", ["", "open in another window"])
+async def test_page_keys_are_meant_for_the_conversation(read_only: str) -> None:
+    async with (app := Host()).run_test(size=(60, 12)) as pilot:
+        app.composer.read_only = read_only
+        await pilot.press("pageup", "pagedown", "pageup")
+        assert app.pages == [-1, 1, -1]

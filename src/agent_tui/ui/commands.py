@@ -196,6 +196,8 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("Shift+Enter, Ctrl+J", "new line"),
     ("Up, Down", "earlier and later prompts"),
     ("Ctrl+R", "search earlier prompts"),
+    ("PgUp, PgDn", "scroll the conversation"),
+    ("Tab", "into the conversation: arrows move, Enter opens, y copies"),
     ("/", "commands"),
     ("@", "files of this project"),
     ("!", "run a shell command yourself"),

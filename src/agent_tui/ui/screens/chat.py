@@ -50,6 +50,8 @@ CHAT_SHEETS = [
 
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
+_NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
+_NO_ENGINE = "agent-tui could not start: mend what is named above, then start it again."
 _TURN_ENDS = {
     "max_steps": "Stopped at the limit of steps for one turn; say “go on” to continue.",
     "rejected": "Stopped: the action was rejected. Say what to do instead.",
@@ -70,6 +72,8 @@ class ChatScreen(Screen[None]):
         self._stop_listening: Callable[[], None] | None = None
         self._turn: Worker[None] | None = None
         self._early_prompt = ""
+        self._returned_prompt = ""
+        self._has_failed = False
         self.timeline: Timeline
         self._view: WireView
         self._escaped_at = -_SECOND_ESCAPE_SECONDS
@@ -202,7 +206,10 @@ class ChatScreen(Screen[None]):
     def send(self, prompt: str) -> None:
         """Start a turn; steer the one that runs; wait while the engine is still starting."""
         session = self.session
-        if session is None:
+        if session is None and self._has_failed:
+            self.composer.set_text(prompt)
+            self.show_hint(_NO_SESSION if self.engine else _NO_ENGINE)
+        elif session is None:
             self._early_prompt = prompt
             self.show_hint("Starting; your message goes out in a moment.")
         elif session.busy:
@@ -230,6 +237,11 @@ class ChatScreen(Screen[None]):
     def is_busy(self) -> bool:
         """Whether a turn is running."""
         return self.session is not None and self.session.busy
+
+    @on(Composer.PageTurned)
+    def _turn_page(self, event: Composer.PageTurned) -> None:
+        if self.session is not None:
+            self.timeline.action_page(event.step)
 
     @on(Composer.CommandEntered)
     def _take_command(self, event: Composer.CommandEntered) -> None:
@@ -278,6 +290,13 @@ class ChatScreen(Screen[None]):
     def show_failure(self, sentence: str) -> None:
         """Show what went wrong where it cannot be missed, in the conversation."""
         self._show(sentence, "error")
+
+    def fail_to_begin(self, sentence: str) -> None:
+        """Show why no session could be opened; prompts stay in the composer from here on."""
+        self._has_failed = True
+        if self._early_prompt:
+            self.composer.set_text(self._early_prompt)
+        self.show_failure(sentence)
 
     def show_notice(self, sentence: str) -> None:
         """Show a sentence of the program in the conversation."""
@@ -357,8 +376,9 @@ class ChatScreen(Screen[None]):
 
     def reverted(self, report: RotationReport) -> None:
         self.reload()
-        if report.prompt:
+        if report.prompt or self.composer.text == self._returned_prompt:
             self.composer.set_text(report.prompt)
+        self._returned_prompt = report.prompt
         if report.fork:
             self.show_notice("What came after goes on in a session of its own: F2 lists it.")
         self.composer.focus()

@@ -32,6 +32,7 @@ _SIGN = "\u276f"
 _COMMAND = re.compile(r"/([a-zA-Z?][\w-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _COMMAND_START = re.compile(r"/([\w?-]*)\Z")
 _PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
+_PAGE_KEYS = {"pageup": -1, "pagedown": 1}
 _NEWLINE_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
 CompletePath = Callable[[str], Sequence[str]]
@@ -64,6 +65,12 @@ class Composer(Vertical):
 
         name: str
         argument: str
+
+    @dataclass
+    class PageTurned(Message):
+        """PgUp (-1) or PgDn (1) was pressed while writing: the conversation is meant."""
+
+        step: int
 
     def __init__(
         self,
@@ -200,10 +207,13 @@ class Composer(Vertical):
             self._completion.offer(path_candidates(paths))
 
     def _take_key(self, key: str) -> bool:
-        if self.read_only:
-            return False
         if self._completion.is_offering and self._take_list_key(key):
             return True
+        if key in _PAGE_KEYS:
+            self.post_message(self.PageTurned(_PAGE_KEYS[key]))
+            return True
+        if self.read_only:
+            return False
         if key in _NEWLINE_KEYS:
             self._prompt.insert("\n")
             return True
