@@ -20,6 +20,9 @@ from agent_tui.ui.screens.reader import ReaderScreen
 from agent_tui.ui.widgets.pairs import Pairs
 from agent_tui.ui.widgets.rows import Rows
 
+_BOTH_SIDES = 72
+"""Below this many cells one side is shown at a time."""
+
 
 class CompareScreen(Panel[None]):
     """Shows a comparison.
@@ -71,7 +74,7 @@ class CompareScreen(Panel[None]):
         self._draw_columns()
 
     def on_resize(self) -> None:
-        self.pairs.split(both=not self.has_class("-narrow"))
+        self.pairs.split(both=self.size.width >= _BOTH_SIDES)
         self._draw_columns()
 
     def _draw_columns(self) -> None:
@@ -79,7 +82,7 @@ class CompareScreen(Panel[None]):
         self.query_one("#columns", Static).update(self.pairs.headings(width))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.has_class("-narrow") if action == "other_side" else True
+        return self.pairs.side is not None if action == "other_side" else True
 
     def action_other_side(self) -> None:
         self.pairs.turn_over()
