@@ -25,25 +25,33 @@ REVIEWED = CONFIG + "preview_auto = true\n"
 PARTS = 8
 
 
-def read_on(seen: Seen, pause_seconds: float = 0.0) -> Answer:
+def read_on(seen: Seen) -> Answer:
     """What the model says: the next part to read; after a summary, or after all parts, the end."""
     if is_summary_request(seen):
-        words = (text_chunk(f"{word} ") for word in SUMMARY.split())
-        return stream(*words, Pause(pause_seconds), finish_chunk())
-    messages = seen.body["messages"]
-    parts = [
-        int(call["id"].removeprefix("part-"))
-        for message in messages
-        for call in message.get("tool_calls") or ()
-    ]
-    following = max(parts, default=0) + 1
+        return summarise()
     if is_end(seen):
-        begin, rest = END[:10], END[10:]
-        return stream(text_chunk(begin), Pause(pause_seconds), text_chunk(rest), finish_chunk())
-    path = json.dumps({"path": f"part-{following}.txt"})
-    call = call_chunk(0, call_id=f"part-{following}", name="read_file", arguments=path)
-    asking = text_chunk(f"I read part {following}.")
-    return stream(asking, Pause(pause_seconds), call, finish_chunk("tool_calls"))
+        return end()
+    return read_part(1 + sum(len(m.get("tool_calls") or ()) for m in seen.body["messages"]))
+
+
+def summarise(pause_seconds: float = 0.0) -> Answer:
+    """The summary, with a pause in the middle."""
+    words = [text_chunk(f"{word} ") for word in SUMMARY.split()]
+    return stream(*words[:3], Pause(pause_seconds), *words[3:], finish_chunk())
+
+
+def end(pause_seconds: float = 0.0) -> Answer:
+    """The last words of the turn, with a pause in the middle."""
+    words = text_chunk(END[:10]), Pause(pause_seconds), text_chunk(END[10:])
+    return stream(*words, finish_chunk())
+
+
+def read_part(number: int, pause_seconds: float = 0.0) -> Answer:
+    """A call to read a part, with a pause before the call."""
+    path = json.dumps({"path": f"part-{(number - 1) % PARTS + 1}.txt"})
+    call = call_chunk(0, call_id=f"part-{number}", name="read_file", arguments=path)
+    words = text_chunk(f"I read part {number}.")
+    return stream(words, Pause(pause_seconds), call, finish_chunk("tool_calls"))
 
 
 def is_end(seen: Seen) -> bool:

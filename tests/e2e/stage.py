@@ -121,8 +121,8 @@ def echoes(terminal: Terminal, word: str = "still here") -> None:
     terminal.wait_for(lambda text: word not in text)
 
 
-def squeezed(text: str) -> str:
-    """The words of a screen without its line breaks and borders."""
+def plain(text: str) -> str:
+    """The words of a screen in one line, without what is drawn around them."""
     return re.sub(r"[\s│▌┃]+", " ", text)
 
 

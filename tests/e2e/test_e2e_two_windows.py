@@ -1,0 +1,94 @@
+"""Two windows on one session: the second only reads, follows live, and writes when it may."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.stage import Stage, assert_valid, plain, quit_by_command, say
+from tests.providers.sse_server import SseServer, finish_chunk, stream, text_chunk
+from tests.terminal import Terminal
+
+pytestmark = pytest.mark.timeout(120)
+
+TAKEN = "open in another window"
+
+
+def answer(server: SseServer, *windows: Terminal, text: str) -> None:
+    """The model's next answer; every window shows it in the end."""
+    server.answers.append(stream(text_chunk(text), finish_chunk()))
+    first, *others = windows
+    say(first, f"say {text}")
+    first.wait_for(lambda shown: shown.count(text) >= 2 and "● ready" in shown)
+    for other in others:
+        other.wait_for(lambda shown: shown.count(text) >= 2)
+
+
+def test_a_second_window_only_reads_and_follows_until_the_first_is_closed(tmp_path: Path) -> None:
+    with SseServer() as server:
+        stage = Stage(tmp_path, server)
+        with stage.open() as first:
+            first.wait_for("Ask anything")
+            answer(server, first, text="Alpha")
+            with stage.open("-r", stage.disk.session_id) as second:
+                second.wait_for(lambda text: TAKEN in plain(text))
+                second.wait_for("Alpha")
+
+                # It follows what is written, and writes nothing itself.
+                answer(server, first, second, text="Bravo")
+                before = stage.disk.log.read_bytes()
+                second.write("may I?")
+                second.press("enter")
+                second.press("f4")
+                second.wait_for(lambda text: "read-only" in plain(text))
+                second.press("escape")
+                assert len(server.requests) == 2
+                assert stage.disk.log.read_bytes() == before
+
+                # A rotation is followed too, and what comes after it.
+                say(first, "/revert 0")
+                first.wait_for("checkpoint 0")
+                first.press("enter")
+                first.wait_for(lambda _: stage.disk.archives() == [1])
+                second.wait_for(lambda text: "Bravo" not in text)
+                first.press("ctrl+u")
+                answer(server, first, second, text="Charlie")
+
+                # When the first is closed, a new one writes; the second goes on reading.
+                quit_by_command(first)
+                with stage.open("-r", stage.disk.session_id) as third:
+                    third.wait_for("Ask anything")
+                    assert TAKEN not in third.text
+                    answer(server, third, second, text="Delta")
+                    quit_by_command(third)
+                second.press("ctrl+c", "ctrl+c")
+                assert second.wait_until_closed() == 0
+        for request in server.requests:
+            assert_valid(request.body["messages"])
+        said = [r["content"] for r in stage.disk.records() if r["role"] == "assistant"]
+        assert said == ["Charlie", "Delta"]
+
+
+def test_a_command_without_a_screen_leaves_an_open_session_alone(tmp_path: Path) -> None:
+    with SseServer() as server:
+        stage = Stage(tmp_path, server)
+        with stage.open() as window:
+            window.wait_for("Ask anything")
+            answer(server, window, text="Alpha")
+            before = stage.disk.log.read_bytes()
+            for act in (
+                ("-r", stage.disk.session_id, "-p", "me too"),
+                ("revert", stage.disk.session_id, "0"),
+                ("sessions", "rename", stage.disk.session_id, "mine"),
+                ("sessions", "delete", stage.disk.session_id),
+            ):
+                ended = stage.run(*act)
+                assert ended.returncode == 1, act
+                assert TAKEN in ended.stderr
+                assert "Traceback" not in ended.stderr
+            shown = stage.run("sessions", "show", stage.disk.session_id, "--json")
+            assert TAKEN in shown.stdout
+            assert stage.disk.log.read_bytes() == before
+            quit_by_command(window)
+        assert len(server.requests) == 1
