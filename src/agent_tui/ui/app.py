@@ -69,7 +69,7 @@ class AgentTui(App[int]):
         chat = self.chat
         await chat.mount_timeline()
         try:
-            self.engine = await asyncio.to_thread(_assemble, self.launch)
+            self.engine = chat.engine = await asyncio.to_thread(_assemble, self.launch)
             theme = self.engine.settings.ui.theme
             if theme in self.available_themes:
                 self.theme = theme
@@ -81,9 +81,9 @@ class AgentTui(App[int]):
                 chat.run_command("sessions", "")
             await self._preload_stylesheets()
         except AgentTuiError as error:
-            chat.show_failure(str(error))
+            chat.fail_to_begin(str(error))
         except Exception as error:
-            chat.show_failure(f"agent-tui could not start: {type(error).__name__}: {error}.")
+            chat.fail_to_begin(f"agent-tui could not start: {type(error).__name__}: {error}.")
         gc.freeze()
 
     async def _preload_stylesheets(self) -> None:
