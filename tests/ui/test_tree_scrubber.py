@@ -161,6 +161,7 @@ async def test_a_narrow_screen_shows_one_side_at_a_time() -> None:
         text = await shown(app, pilot)
         assert "newer" in text
         assert "old" not in text
+        assert "╌" not in text, "no row stands for a message of the other side"
         await pilot.press("left")
         text = await shown(app, pilot)
         assert "old [red]" in text

@@ -27,6 +27,7 @@ class Pairs(Rows):
     def __init__(self) -> None:
         super().__init__(empty=Content("Reading both branches…"), id="pairs")
         self._found: Comparison | None = None
+        self._shown: list[int] = []  # pairs that have a row of their own
         self._folded = True
         self._is_split = True
         self._side: Side = "right"
@@ -44,23 +45,27 @@ class Pairs(Rows):
 
     def split(self, *, both: bool) -> None:
         """Show both sides, or one."""
-        self._is_split = both
-        self.redraw()
+        if both != self._is_split:
+            self._is_split = both
+            self._refill(self.cursor)
 
     def turn_over(self) -> None:
         """Show the other side, where one is shown alone."""
         self._side = "left" if self._side == "right" else "right"
-        self.redraw()
+        self._refill(self.cursor)
 
     def fold(self) -> None:
         """Fold what both have in common, or open it."""
         self._folded = not self._folded
         self._refill()
 
-    def _refill(self) -> None:
-        if self._found is not None:
-            hidden = self._hidden
-            self.show_rows(len(self._found.pairs) - hidden + (1 if hidden else 0), cursor=0)
+    def _refill(self, cursor: int = 0) -> None:
+        if self._found is None:
+            return
+        side = 0 if self._side == "left" else 1
+        pairs = enumerate(self._found.pairs[self._hidden :], self._hidden)
+        self._shown = [i for i, pair in pairs if self._is_split or pair[side] is not None]
+        self.show_rows(len(self._shown) + (1 if self._hidden else 0), cursor=cursor)
 
     @property
     def _hidden(self) -> int:
@@ -85,7 +90,7 @@ class Pairs(Rows):
     def _pair(self, row: int) -> tuple[int | None, int | None]:
         if self._found is None or not 0 <= row < self.count or self.is_fold(row):
             return None, None
-        return self._found.pairs[row + self._hidden - (1 if self._hidden else 0)]
+        return self._found.pairs[self._shown[row - (1 if self._hidden else 0)]]
 
     def next_difference(self, step: int) -> None:
         """Go to the next (or previous) stretch in which the branches differ."""
