@@ -64,7 +64,7 @@ def _chat_parser() -> argparse.ArgumentParser:
         default="text",
         help="what --print prints (default: text)",
     )
-    add("-c", "--continue", action="store_true", dest="latest", help="go on in the newest session")
+    add("-c", "--continue", action="store_true", dest="latest", help="go on in the newest here")
     add(
         "-r",
         "--resume",

@@ -161,11 +161,13 @@ async def test_another_model_is_asked_from_then_on_and_permissions_stay(tmp_path
 async def test_exports_are_private_and_never_overwrite(tmp_path: Path) -> None:
     async with Stage(tmp_path, Reply(text="ok")) as stage:
         await stage.say("Hi")
-        first, second = [await stage.session.export("markdown") for _ in range(2)]
+        first, second = [
+            await stage.session.export("markdown", stage.engine.workspace) for _ in range(2)
+        ]
         assert first != second
         assert first.stat().st_mode & 0o777 == 0o600
         assert "Hi" in first.read_text()
-        (await stage.session.export("kimi")).read_text()
+        (await stage.session.export("kimi", stage.engine.workspace)).read_text()
 
 
 async def test_a_shell_command_of_the_user_is_seen_by_the_agent(tmp_path: Path) -> None:

@@ -171,7 +171,9 @@ class Engine:
             # A demo gets a new copy of its workspace each time: its sessions are told by model.
             if row.model == self._model if self._temporary else row.cwd == str(self.workspace):
                 return await self.open_session(row.session_id)
-        return await self.new_session()
+        session = await self.new_session()
+        session.notices.append("There was no session of this folder to go on with: this is new.")
+        return session
 
     async def open_launched(self) -> OpenSession:
         """Open what the command line asked for: a session by id, the latest, or a new one."""

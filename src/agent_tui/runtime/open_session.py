@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Compactor, Review
@@ -495,12 +495,12 @@ class OpenSession:
 
         await settle(change())
 
-    async def export(self, form: ExportForm) -> Path:
-        """Write the session to a new file in its workspace; returns its path."""
+    async def export(self, form: ExportForm, folder: Path) -> Path:
+        """Write the session to a new file in a folder; returns its path."""
         tokens = self.gauge.tokens
         text = await asyncio.to_thread(write_export, form, self.records, self.title, tokens)
         return await asyncio.to_thread(
-            write_numbered, self._parts.workspace, self.session_id, EXPORT_ENDINGS[form], text
+            write_numbered, folder, self.session_id, EXPORT_ENDINGS[form], text
         )
 
     async def prune_archives(self, keep: int) -> list[int]:
@@ -512,12 +512,13 @@ class OpenSession:
         await self._parts.context.warm()
         self._wire.emit(StatusChanged(self.gauge, None, self.model))
 
-    async def follow(self) -> bool:
-        """Take in what another process wrote; True when there was something new."""
+    async def follow(self) -> Literal["", "grown", "replaced"]:
+        """Take in what another process wrote: nothing, more of the same path, or another log."""
+        before = self._log.state.entries
         if not await self._log.reload():
-            return False
+            return ""
         await self._parts.context.reread()
-        return True
+        return "grown" if self._log.state.entries is before else "replaced"
 
     async def close(self) -> None:
         """Let go of the session's lock."""

@@ -139,10 +139,14 @@ class AgentTui(App[int]):
     @on(ChatScreen.Leaving)
     async def leave(self) -> None:
         """Interrupt what runs, let the log settle, and exit."""
+        session = self.chat.session
+        farewell = ""
+        if session is not None and not session.is_empty:
+            farewell = f"The session is saved; go on with: agent-tui -r {session.session_id}"
         await self.chat.end()
         if self.engine is not None:
             await self.engine.aclose()
-        self.exit(0)
+        self.exit(0, message=farewell or None)
 
 
 def _assemble(launch: Launch) -> Engine:

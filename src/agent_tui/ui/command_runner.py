@@ -7,6 +7,7 @@ shown: none of them is needed for the first frame.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,9 +18,26 @@ from agent_tui.ui.browsing import browse, choose_compaction
 from agent_tui.ui.commands import find_command
 
 if TYPE_CHECKING:
+    from agent_tui.runtime.exporting import ExportForm
     from agent_tui.runtime.open_session import OpenSession
     from agent_tui.ui.screens.archives import ArchiveChoice
     from agent_tui.ui.screens.chat import ChatScreen
+
+_GROUP = "flow"
+_WITH_SCREEN = frozenset(
+    [
+        "help",
+        "sessions",
+        "revert",
+        "tree",
+        "scrub",
+        "archives",
+        "clear",
+        "compact",
+        "compactions",
+        "tokens",
+    ]
+)
 
 Flow: TypeAlias = "Callable[[ChatScreen, str], Awaitable[None]]"
 
@@ -28,10 +46,18 @@ def run_command(chat: ChatScreen, name: str, argument: str) -> None:
     """Carry out a command of the table; an unknown one is answered with the way to the list."""
     command = find_command(name)
     if command is None:
+        chat.composer.set_text(f"/{name} {argument}".strip())
         chat.show_hint(f"There is no command /{first_line(name, 30)}; F1 lists them all.")
         return
-    flow = _FLOWS[command.name]
-    chat.run_worker(_guarded(chat, flow, argument), group="flow", exit_on_error=False)
+    if command.name in _WITH_SCREEN and _is_under_way(chat, command.name):
+        return  # its screen is on the way: a second click or Enter would open another over it
+    flow = _guarded(chat, _FLOWS[command.name], argument)
+    chat.run_worker(flow, name=command.name, group=_GROUP, exit_on_error=False)
+
+
+def _is_under_way(chat: ChatScreen, name: str) -> bool:
+    flows = (each for each in chat.workers if each.group == _GROUP and not each.is_finished)
+    return any(flow.name == name for flow in flows)
 
 
 async def _guarded(chat: ChatScreen, flow: Flow, argument: str) -> None:
@@ -39,6 +65,8 @@ async def _guarded(chat: ChatScreen, flow: Flow, argument: str) -> None:
         await flow(chat, argument)
     except AgentTuiError as error:
         chat.show_failure(str(error))
+    except Exception as error:
+        chat.show_failure(f"This went wrong in agent-tui: {type(error).__name__}: {error}.")
 
 
 def _session(chat: ChatScreen) -> OpenSession:
@@ -226,7 +254,11 @@ async def _model(chat: ChatScreen, argument: str) -> None:
 async def _export(chat: ChatScreen, argument: str) -> None:
     if argument not in ("", "kimi", "markdown"):
         raise UsageError(f"Expected /export markdown or /export kimi, got {argument!r}.")
-    path = await _session(chat).export("kimi" if argument == "kimi" else "markdown")
+    session = _session(chat)
+    if chat.engine is None:
+        return
+    form: ExportForm = "kimi" if argument == "kimi" else "markdown"
+    path = await session.export(form, chat.engine.launch.cwd)
     chat.show_notice(f"Exported to {path}")
 
 
@@ -245,11 +277,19 @@ async def _fold(chat: ChatScreen, _argument: str) -> None:
 
 
 async def _editor(chat: ChatScreen, _argument: str) -> None:
-    from agent_tui.runtime.editor import edit_text
+    from agent_tui.runtime.editor import edit_text, find_editor
 
-    with chat.app.suspend():
-        text = edit_text(chat.composer.text)
-    chat.composer.set_text(text)
+    editor = find_editor()
+    app, failure = chat.app, None
+    # The agent may be at work: it goes on meanwhile, and draws nothing. An exception must not
+    # leave the suspension, which would not be lifted then.
+    with app.suspend(), app.batch_update():
+        try:
+            chat.composer.set_text(await asyncio.to_thread(edit_text, editor, chat.composer.text))
+        except UsageError as error:
+            failure = error
+    if failure is not None:
+        raise failure
 
 
 async def _interrupt(chat: ChatScreen, _argument: str) -> None:

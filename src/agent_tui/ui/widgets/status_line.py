@@ -72,7 +72,8 @@ class StatusLine(Widget):
         width = self.size.width
         self._places.clear()
         left = self._state().truncate(width, ellipsis=True)
-        right = self._names(max(0, width - left.cell_length - 2))
+        asked = len(first_line(self.notice, 200)) + 6 if self.notice else 0
+        right = self._names(max(0, width - left.cell_length - 2 - asked))
         self._middle_start = left.cell_length + 2
         room = width - left.cell_length - right.cell_length
         middle = self._middle(room - 4)
