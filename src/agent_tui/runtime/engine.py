@@ -132,8 +132,9 @@ class Engine:
             await asyncio.to_thread(warm)
 
     async def list_sessions(self) -> list[SessionGlance]:
-        """Every session of every project, newest first."""
-        return await asyncio.to_thread(self._store.list)
+        """Every session of every project in which something was said, newest first."""
+        rows = await asyncio.to_thread(self._store.list)
+        return [row for row in rows if row.title or row.first_prompt or row.archives]
 
     async def new_session(self) -> OpenSession:
         """Begin a conversation in the workspace."""
@@ -158,7 +159,8 @@ class Engine:
     async def _whole_id(self, session_id: str) -> str:
         with suppress(SessionNotFound):
             return (await asyncio.to_thread(self._store.find, session_id)).name
-        found = [Path(row.folder).name for row in await self.list_sessions()]
+        rows = await asyncio.to_thread(self._store.list)
+        found = [Path(row.folder).name for row in rows]
         matching = [name for name in found if session_id and name.startswith(session_id)]
         if len(matching) == 1:
             return matching[0]
