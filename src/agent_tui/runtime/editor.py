@@ -13,15 +13,20 @@ from agent_tui.core.errors import UsageError
 _EDITORS = ("VISUAL", "EDITOR")
 
 
-def edit_text(text: str) -> str:
-    """Open ``$VISUAL`` or ``$EDITOR`` on a text and return what was saved; blocks until closed.
-
-    Raises:
-        UsageError: no editor is set, or it could not be started or failed; the text is unchanged.
-    """
+def find_editor() -> str:
+    """The command of ``$VISUAL`` or ``$EDITOR``; raises UsageError when neither is set."""
     editor = next((os.environ[name] for name in _EDITORS if os.environ.get(name)), "")
     if not editor:
         raise UsageError("No editor is set: export EDITOR=… and press Ctrl+G again.")
+    return editor
+
+
+def edit_text(editor: str, text: str) -> str:
+    """Open an editor on a text and return what was saved; blocks until it is closed.
+
+    Raises:
+        UsageError: it could not be started or failed; the text is unchanged.
+    """
     with tempfile.TemporaryDirectory(prefix="agent-tui-") as folder:
         path = Path(folder) / "prompt.md"
         path.write_text(text, encoding="utf-8")

@@ -1,15 +1,15 @@
 """The conversation: timeline, composer, gauge and status, and the workers that act on the session.
 
-Data goes down, intent comes up as messages and commands. Acts run in one exclusive worker group,
-so that a turn, a revert and a compaction never overlap. What the first frame does not show (the
-timeline, the other screens) is imported behind it.
+Data goes down, intent comes up as messages and commands. Acts run in one worker group; the session
+lets one wait for the other, so that a turn, a revert and a compaction never overlap. What the first
+frame does not show (the timeline, the other screens) is imported behind it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -74,6 +74,7 @@ class ChatScreen(Screen[None]):
         self._early_prompt = ""
         self._returned_prompt = ""
         self._has_failed = False
+        self._has_timeline = False
         self.timeline: Timeline
         self._view: WireView
         self._escaped_at = -_SECOND_ESCAPE_SECONDS
@@ -98,6 +99,7 @@ class ChatScreen(Screen[None]):
         self.timeline.display = False
         self._view = view(self.timeline, self)
         await self.mount(self.timeline, before=self.composer)
+        self._has_timeline = True
         self.set_interval(_FOLLOW_SECONDS, self._follow)
 
     def _complete_path(self, typed: str) -> list[str]:
@@ -167,8 +169,15 @@ class ChatScreen(Screen[None]):
     async def _follow(self) -> None:
         """A session that another window writes is followed live."""
         session = self.session
-        if session is not None and session.read_only and await session.follow():
-            self.reload()
+        if session is None or not session.read_only:
+            return
+        match await session.follow():
+            case "grown":
+                self.timeline.settle()
+                self._show_facts(session)
+                self._show_conversation(shown=True)
+            case "replaced":
+                self.reload()
 
     @dataclass
     class CommandCalled(Message):
@@ -186,7 +195,7 @@ class ChatScreen(Screen[None]):
 
     async def end(self) -> None:
         """Interrupt what runs, wait until the log is settled, and close the session."""
-        await self._interrupt_turn()
+        await self._interrupt()
         if self.session is not None and self.engine is not None:
             await self.engine.close_session(self.session)
 
@@ -195,7 +204,7 @@ class ChatScreen(Screen[None]):
     @on(Composer.Submitted)
     def _take_prompt(self, event: Composer.Submitted) -> None:
         if event.shell:
-            self.act(lambda session: session.run_shell(event.text))
+            self._run_shell(event.text)
         else:
             self.send(event.text)
 
@@ -212,31 +221,64 @@ class ChatScreen(Screen[None]):
         elif session is None:
             self._early_prompt = prompt
             self.show_hint("Starting; your message goes out in a moment.")
-        elif session.busy:
+        elif self.is_busy:
             session.steer(prompt)
             self._view.queue_prompt(prompt)
         else:
             self._show_conversation(shown=True)
             self._turn = self.act(lambda session: session.run_turn(prompt))
 
-    def act(self, start: Callable[[OpenSession], Coroutine[Any, Any, object]]) -> Worker[None]:
-        """Run an act on the session in the exclusive worker; a failure is shown, never raised."""
-        return self.run_worker(
-            self._act(start), group=_ACTS, exclusive=not self.is_busy, exit_on_error=False
-        )
+    def _run_shell(self, command: str) -> None:
+        if self.is_busy:
+            self.composer.set_text(f"!{command}")
+            self.show_hint("The agent is at work: wait for it, or press Esc, then run this.")
+            return
+        self._turn = self.act(lambda session: self._watch_shell(session, command))
 
-    async def _act(self, start: Callable[[OpenSession], Coroutine[Any, Any, object]]) -> None:
-        if self.session is None:
+    async def _watch_shell(self, session: OpenSession, command: str) -> None:
+        self.composer.running = True
+        self.status.work = "running your command"
+        try:
+            await session.run_shell(command)
+        finally:
+            self.composer.running = False
+            self.status.work = ""
+
+    def act(self, start: Callable[[OpenSession], Coroutine[Any, Any, object]]) -> Worker[None]:
+        """Run an act on the session in a worker; a failure is shown, never raised.
+
+        Acts wait for each other, so none is lost when keys come quickly; Esc cancels them all.
+        """
+        return self.run_worker(self._act(self.session, start), group=_ACTS, exit_on_error=False)
+
+    async def _act(
+        self,
+        session: OpenSession | None,
+        start: Callable[[OpenSession], Coroutine[Any, Any, object]],
+    ) -> None:
+        if session is None:
             return
         try:
-            await start(self.session)
+            await start(session)
         except AgentTuiError as error:
             self.show_failure(str(error))
+        except Exception as error:
+            self.show_failure(f"This went wrong in agent-tui: {type(error).__name__}: {error}.")
+        finally:
+            if not session.busy:
+                self._give_back(session.take_steers())
+
+    def _give_back(self, unsaid: Sequence[str]) -> None:
+        """Prompts that nobody took up are no longer queued: they go back to be edited."""
+        for prompt in unsaid:
+            self.timeline.unqueue(prompt)
+        if unsaid:
+            self.composer.set_text("\n\n".join([*unsaid, self.composer.text]).strip())
 
     @property
     def is_busy(self) -> bool:
-        """Whether a turn is running."""
-        return self.session is not None and self.session.busy
+        """Whether a turn, or a command that the user typed, runs or is about to."""
+        return self._turn is not None and not self._turn.is_finished
 
     @on(Composer.PageTurned)
     def _turn_page(self, event: Composer.PageTurned) -> None:
@@ -269,9 +311,9 @@ class ChatScreen(Screen[None]):
         self.run_command("tokens", "")
 
     def escape(self) -> None:
-        """Interrupt the turn; with nothing to interrupt, a second Esc offers to go back."""
-        if self.is_busy:
-            self.run_worker(self._interrupt_turn(), exit_on_error=False)
+        """Interrupt what runs; with nothing to interrupt, a second Esc offers to go back."""
+        if self._acts_under_way():
+            self.run_worker(self._interrupt(), exit_on_error=False)
             return
         now = time.monotonic()
         if now - self._escaped_at < _SECOND_ESCAPE_SECONDS and not self.composer.text:
@@ -279,11 +321,16 @@ class ChatScreen(Screen[None]):
         self._escaped_at = now
         self.composer.focus()
 
-    async def _interrupt_turn(self) -> None:
-        if self._turn is not None and self._turn.is_running:
-            self._turn.cancel()
+    def _acts_under_way(self) -> list[Worker[Any]]:
+        return [each for each in self.workers if each.group == _ACTS and not each.is_finished]
+
+    async def _interrupt(self) -> None:
+        acts = self._acts_under_way()
+        for act in acts:
+            act.cancel()
+        for act in acts:
             with suppress(WorkerCancelled, WorkerFailed):
-                await self._turn.wait()
+                await act.wait()
 
     # What the program has to say.
 
@@ -305,6 +352,9 @@ class ChatScreen(Screen[None]):
     def _show(self, sentence: str, level: Level) -> None:
         from agent_tui.ui.blocks import NoticeBlock
 
+        if not self._has_timeline:
+            self.show_hint(sentence)
+            return
         self._show_conversation(shown=True)
         self.timeline.append(NoticeBlock(sentence, level))
 
@@ -338,8 +388,8 @@ class ChatScreen(Screen[None]):
         self.status.work = self.status.notice = ""
         self.timeline.settle()
         self._view.forget()
-        if self.session is not None and (unsaid := self.session.take_steers()):
-            self.composer.set_text("\n\n".join([*unsaid, self.composer.text]).strip())
+        if self.session is not None:
+            self._give_back(self.session.take_steers())
         if end in _TURN_ENDS:
             self.show_notice(_TURN_ENDS[end])
 

@@ -166,9 +166,11 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         focus = f"focus: {self._focus_text}" if self._focus_text else ""
         self.show_heading("Compaction preview", *notes, focus)
 
-    @work(exclusive=True, group="compaction-apply")
+    @work(group="compaction-apply")
     async def action_apply(self) -> None:
         draft = self._draft
+        if self._is_applying:
+            return
         if draft is None:
             self.tell("The summary is not complete yet.")
             return
@@ -176,8 +178,10 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             self.tell(draft.refusal, is_error=True)
             return
         self._is_applying = True
-        report = await self.attempt(self._session.apply_compaction(draft))
-        self._is_applying = False
+        try:
+            report = await self.attempt(self._session.apply_compaction(draft))
+        finally:
+            self._is_applying = False
         if report is not None:
             self.dismiss(report)
 

@@ -1,0 +1,180 @@
+"""Acts in the program itself: keys that come too quickly, commands, and what was not said."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import UserMessage
+from agent_tui.providers.scenario import Reply
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.blocks import NoticeBlock, UserBlock
+from agent_tui.ui.screens.chat import ChatScreen
+from agent_tui.ui.screens.revert_preview import RevertPreviewScreen
+from agent_tui.ui.widgets.block_list import BlockList
+from agent_tui.ui.widgets.composer import Composer
+from tests.agent.stage import Stage
+
+_SECONDS = 20.0
+
+
+class Desk:
+    """The running program, and somebody who is quick with the keys."""
+
+    def __init__(self, app: AgentTui, pilot: Pilot[int]) -> None:
+        self.app, self.pilot = app, pilot
+
+    @property
+    def chat(self) -> ChatScreen:
+        return self.app.chat
+
+    @property
+    def blocks(self) -> BlockList:
+        return self.chat.timeline._blocks
+
+    @property
+    def queued(self) -> list[str]:
+        blocks = (self.blocks.block(index) for index in range(len(self.blocks)))
+        return [b.text for b in blocks if isinstance(b, UserBlock) and b.queued]
+
+    @property
+    def prompts(self) -> list[str]:
+        assert self.chat.session is not None
+        records = [r for r in self.chat.session.records if isinstance(r, UserMessage)]
+        return [text_of(r.content) for r in records]
+
+    async def until(self, happened: Callable[[], bool]) -> None:
+        deadline = monotonic() + _SECONDS
+        while not happened():
+            await self.pilot.pause(0.02)
+            assert monotonic() < deadline, "it never happened"
+
+    async def say(self, text: str) -> None:
+        self.chat.send(text)
+        await self.until(lambda: not self.chat.is_busy)
+
+
+@asynccontextmanager
+async def desk(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, resume: str = ""
+) -> AsyncIterator[Desk]:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(folder / "home"))
+    app = AgentTui(Launch(folder, demo=True, yolo=True, resume=resume or None))
+    async with app.run_test(size=(100, 30)) as pilot:
+        here = Desk(app, pilot)
+        await here.until(lambda: app.screen_stack != [] and app.chat.session is not None)
+        yield here
+        await here.chat.end()
+
+
+async def test_a_second_prompt_in_the_same_moment_does_not_undo_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.send("one thing")
+        here.chat.send("and another")
+        await here.until(lambda: not here.chat.is_busy)
+        assert here.prompts == ["one thing", "and another"]
+        assert here.queued == []
+
+
+async def test_a_marker_that_is_pressed_twice_asks_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        here.chat.run_command("revert", "0")
+        here.chat.run_command("revert", "0")
+        await here.until(lambda: isinstance(here.app.screen, RevertPreviewScreen))
+        await here.pilot.pause(0.2)
+        await here.pilot.press("escape")
+        await here.until(lambda: here.app.screen is here.chat)
+        here.chat.run_command("revert", "0")
+        await here.until(lambda: isinstance(here.app.screen, RevertPreviewScreen))
+
+
+async def test_each_of_three_quick_undos_takes_an_act_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        for prompt in ("one", "two", "three"):
+            await here.say(prompt)
+        session = here.chat.session
+        assert session is not None
+        for prompt in ("three", "two", "one"):
+            at = next(c.id for c in session.checkpoints() if c.prompt == prompt)
+            await session.revert(at)
+        for _ in range(3):
+            here.chat.run_command("undo", "")
+        await here.until(lambda: here.prompts == ["one", "two", "three"])
+
+
+async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.composer.post_message(Composer.Submitted("sleep 60", shell=True))
+        await here.until(lambda: here.chat.status.work == "running your command")
+        here.chat.send("said meanwhile")
+        assert here.queued == ["said meanwhile"]
+        began = monotonic()
+        await here.pilot.press("escape")
+        await here.until(lambda: not here.chat.is_busy)
+        assert monotonic() - began < 10
+        assert here.chat.status.work == ""
+        assert here.chat.composer.text == "said meanwhile"
+        assert here.queued == []
+        assert here.prompts == []
+
+
+async def test_a_command_typed_while_the_agent_works_stays_in_the_composer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.send("one thing")
+        here.chat.composer.post_message(Composer.Submitted("echo no", shell=True))
+        await here.until(lambda: here.chat.composer.text == "!echo no")
+        await here.until(lambda: not here.chat.is_busy)
+        assert here.prompts == ["one thing"]
+
+
+async def test_a_fault_of_our_own_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+
+        async def fail(_session: object) -> None:
+            raise KeyError("lost")
+
+        here.chat.act(fail)
+        await here.until(lambda: here.blocks.block(len(here.blocks) - 1) is not None)
+        said = here.blocks.block(len(here.blocks) - 1)
+        assert isinstance(said, NoticeBlock)
+        assert "KeyError: 'lost'" in said.text
+
+
+async def test_who_reads_further_up_is_not_moved_by_what_another_window_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = Reply(text="A line that says something.\n\n" * 60)
+    async with Stage(tmp_path, long, Reply(text="and more"), Reply(text="after")) as stage:
+        await stage.say("first")
+        async with desk(tmp_path, monkeypatch, stage.session.session_id) as here:
+            timeline = here.chat.timeline
+            assert here.chat.status.banner
+            await here.pilot.pause()
+            timeline.focus()
+            await here.pilot.press("home")
+            top = timeline._view[0]
+            await stage.say("second")
+            await here.until(lambda: here.prompts == ["first", "second"])
+            await here.pilot.pause(0.1)
+            assert timeline._view[0] == top
+            await stage.session.revert(0)
+            await stage.say("another")
+            await here.until(lambda: here.prompts == ["another"])
