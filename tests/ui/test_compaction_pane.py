@@ -92,6 +92,12 @@ class Session:
         self.asked: list[tuple[str, str, frozenset[str]]] = []
         self.applied: list[Draft] = []
         self.error: Exception | None = None
+        self.pins_error: Exception | None = None
+        self.is_slow = False
+
+    async def _take_time(self) -> None:
+        if self.is_slow:
+            await asyncio.sleep(0.1)
 
     async def preview_compaction(
         self,
@@ -116,9 +122,13 @@ class Session:
     async def revise_compaction(
         self, draft: Draft, *, summary: str | None = None, pins: frozenset[str] | None = None
     ) -> Draft:
+        await self._take_time()
+        if pins and self.pins_error is not None:
+            raise self.pins_error
         return Draft(look(summary=summary or draft.view.summary, pins=pins or frozenset()))
 
     async def apply_compaction(self, draft: Draft) -> CompactionReport:
+        await self._take_time()
         if self.error is not None:
             raise self.error
         self.applied.append(draft)
@@ -272,6 +282,55 @@ async def test_apply_makes_it_and_escape_does_not() -> None:
         await pilot.press("escape")
         await settle(pilot)
         assert (session.applied, app.results) == ([], [None])
+
+
+async def test_apply_pressed_twice_applies_once() -> None:
+    session = Session()
+    async with (app := preview(session)).run_test() as pilot:
+        await settle(pilot)
+        session.is_slow = True
+        await pilot.press("a", "a")
+        await pilot.pause(0.4)
+        assert session.applied == [session.draft]
+        assert app.results == [session.draft.view.report]
+
+
+async def test_losses_kept_in_quick_succession_are_all_kept_before_it_is_applied() -> None:
+    session = Session()
+    async with preview(session).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        session.is_slow = True
+        await pilot.press("tab", "k", "down", "k", "a")
+        await pilot.pause(0.8)
+        (applied,) = session.applied
+        kept = applied.view.summary.partition("# Kept by hand")[2]
+        assert kept.count("\n- ") == 2
+
+
+async def test_a_pin_set_while_the_summary_is_written_counts_when_it_is_there() -> None:
+    session = Session()
+    session.go_on.clear()
+    async with (app := preview(session)).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("p")
+        session.go_on.set()
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, CompactionPreviewScreen)
+        assert screen._draft is not None
+        assert any(message.pinned for message in screen._draft.view.before)
+
+
+async def test_a_pin_that_leaves_nothing_to_compact_is_let_go_of() -> None:
+    session = Session()
+    session.pins_error = CompactionError("Nothing to compact.")
+    async with (app := preview(session)).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("p")
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, CompactionPreviewScreen)
+        assert screen._pins == frozenset()
 
 
 async def test_a_failed_apply_says_why_and_the_draft_stays() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -91,11 +92,13 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._focus_text = focus
         self._strategy = strategy
         self._pins: frozenset[str] = frozenset()
+        self._drafted_pins = self._pins
         self._draft: Draft | None = None
         self._streamed: list[str] = []
         self._has_streamed = False
         self._timer: Timer | None = None
         self._is_applying = False
+        self._one_by_one = asyncio.Lock()
         self._instruction = LineInput("What should the summary keep above all?", id="instruction")
         self._editor = SummaryEditor()
 
@@ -124,11 +127,12 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     async def _write_draft(self) -> None:
         assert self._timer is not None
         self._timer.resume()
+        pins = self._pins
         try:
             draft = await self._session.preview_compaction(
                 focus=self._focus_text,
                 strategy=self._strategy,
-                pins=self._pins,
+                pins=pins,
                 on_plan=self._take_plan,
                 on_text=self._streamed.append,
             )
@@ -138,7 +142,10 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             return
         finally:
             self._timer.pause()
+        self._drafted_pins = pins
         self._take_draft(draft)
+        if self._pins != pins:
+            self._revise()
 
     def _take_plan(self, view: CompactionView) -> None:
         self.show_view(view, final=False)
@@ -168,20 +175,24 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     @work(group="compaction-apply")
     async def action_apply(self) -> None:
-        draft = self._draft
         if self._is_applying:
             return
+        self._is_applying = True
+        try:
+            async with self._one_by_one:
+                await self._apply()
+        finally:
+            self._is_applying = False
+
+    async def _apply(self) -> None:
+        draft = self._draft
         if draft is None:
             self.tell("The summary is not complete yet.")
             return
         if draft.refusal:
             self.tell(draft.refusal, is_error=True)
             return
-        self._is_applying = True
-        try:
-            report = await self.attempt(self._session.apply_compaction(draft))
-        finally:
-            self._is_applying = False
+        report = await self.attempt(self._session.apply_compaction(draft))
         if report is not None:
             self.dismiss(report)
 
@@ -210,20 +221,28 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         if not self.losses.has_focus or loss is None or self._draft is None:
             self.tell("Choose a line of the losses first (Tab).")
             return
-        summary = self._draft.view.summary.rstrip()
-        if _BY_HAND not in summary:
-            summary += f"\n\n{_BY_HAND}"
-        self._revise(f"{summary}\n- {clean(loss.line.strip() or loss.text)}")
+        line = clean(loss.line.strip() or loss.text)
+        self._revise(lambda summary: _keep_by_hand(summary, line))
 
-    @work(exclusive=True, group="compaction-revision")
-    async def _revise(self, summary: str | None = None) -> None:
-        if self._draft is None:
-            return
-        draft = await self.attempt(
-            self._session.revise_compaction(self._draft, summary=summary, pins=self._pins)
-        )
-        if draft is not None:
-            self._take_draft(draft)
+    @work(group="compaction-revision")
+    async def _revise(self, edit: Callable[[str], str] | None = None) -> None:
+        """Change the summary or the pins; each change begins with the draft that the last one left.
+
+        Pins that leave nothing to compact are let go of again.
+        """
+        async with self._one_by_one:
+            before, pins = self._draft, self._pins
+            if before is None:
+                return
+            summary = edit(before.view.summary) if edit else None
+            draft = await self.attempt(
+                self._session.revise_compaction(before, summary=summary, pins=pins)
+            )
+            if draft is not None and self._draft is before:
+                self._drafted_pins = pins
+                self._take_draft(draft)
+            elif draft is None and self._pins == pins:
+                self._pins = self._drafted_pins
 
     def action_edit(self) -> None:
         if self._draft is None:
@@ -235,7 +254,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     @on(SummaryEditor.Saved)
     def _take_edit(self, event: SummaryEditor.Saved) -> None:
         self._close_fields()
-        self._revise(event.text)
+        self._revise(lambda _: event.text)
 
     def action_focus_on(self) -> None:
         self._instruction.display = True
@@ -265,3 +284,10 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         event.stop()
+
+
+def _keep_by_hand(summary: str, line: str) -> str:
+    summary = summary.rstrip()
+    if _BY_HAND not in summary:
+        summary += f"\n\n{_BY_HAND}"
+    return f"{summary}\n- {line}"
