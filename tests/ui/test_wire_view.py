@@ -91,6 +91,9 @@ class Listener:
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self.heard.append(f"tokens {gauge.tokens}")
 
+    def tool_started(self, call: ToolCall) -> None:
+        self.heard.append(f"runs {call.name}")
+
     def approval_requested(self, request: ApprovalRequest) -> None:
         self.heard.append(f"asks {request.title}")
 

@@ -32,6 +32,7 @@ from agent_tui.ui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, StepRetried, TurnEnd
+    from agent_tui.core.messages import ToolCall
     from agent_tui.core.summary import CompactionReport, RotationReport
     from agent_tui.core.usage import Gauge, Usage
     from agent_tui.runtime.engine import Engine
@@ -396,6 +397,9 @@ class ChatScreen(Screen[None]):
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self.gauge.gauge = gauge
         self.status.model = model or self.status.model
+
+    def tool_started(self, call: ToolCall) -> None:
+        self.status.work = "working"
 
     def approval_requested(self, request: ApprovalRequest) -> None:
         from agent_tui.core.events import ApprovalAnswer
