@@ -55,18 +55,23 @@ def test_a_second_window_only_reads_and_follows_until_the_first_is_closed(tmp_pa
                 first.press("ctrl+u")
                 answer(server, first, second, text="Charlie")
 
-                # When the first is closed, a new one writes; the second goes on reading.
+                # A fork of what it reads can be written at once, and is a session of its own.
+                original = stage.disk.of(stage.disk.session_id)
+                second.press("f")
+                second.wait_for(lambda text: TAKEN not in plain(text) and "Ask anything" in text)
+                assert len(stage.disk.sessions()) == 2
+                quit_by_command(second)
+
+            # When the first is closed, a window that only read may write.
+            with stage.open("-r", original.session_id) as third:
+                third.wait_for(lambda text: TAKEN in plain(text))
                 quit_by_command(first)
-                with stage.open("-r", stage.disk.session_id) as third:
-                    third.wait_for("Ask anything")
-                    assert TAKEN not in third.text
-                    answer(server, third, second, text="Delta")
-                    quit_by_command(third)
-                second.press("ctrl+c", "ctrl+c")
-                assert second.wait_until_closed() == 0
+                third.wait_for(lambda text: TAKEN not in plain(text) and "Ask anything" in text)
+                answer(server, third, text="Delta")
+                quit_by_command(third)
         for request in server.requests:
             assert_valid(request.body["messages"])
-        said = [r["content"] for r in stage.disk.records() if r["role"] == "assistant"]
+        said = [r["content"] for r in original.records() if r["role"] == "assistant"]
         assert said == ["Charlie", "Delta"]
 
 

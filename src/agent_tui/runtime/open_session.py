@@ -281,6 +281,13 @@ class OpenSession:
             await asyncio.to_thread(self._log.read_archive, archive)  # it must be there to fork
         return await self._rotate(self._restore(archive, "undo", forking=went_on))
 
+    async def fork(self) -> str:
+        """Copy what this session holds now into a session of its own; returns its id.
+
+        A session that is read-only here can be forked too.
+        """
+        return await settle(self._fork(f"{self.title} (fork)"))
+
     async def _fork(self, title: str) -> str:
         header = await asyncio.to_thread(fork_header, self._log.state.header, self._parts.workspace)
         log = await self._log.fork(header)
@@ -468,9 +475,16 @@ class OpenSession:
             f"No log of this session begins with the compaction of archive {archive}."
         )
 
-    async def attribution(self) -> tuple[Share, ...]:
-        """What fills the context now."""
-        return await asyncio.to_thread(self._parts.context.attribution, self._parts.toolset.schemas)
+    async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
+        """What fills the context now; what a compaction and a revert to a checkpoint would free."""
+        policy = self._parts.compactor.policy
+        return await asyncio.to_thread(
+            self._parts.context.attribution,
+            self._parts.toolset.schemas,
+            checkpoint,
+            strategy=policy.strategy,
+            window=policy.window,
+        )
 
     async def rename(self, title: str) -> None:
         """Name the session."""
@@ -519,6 +533,10 @@ class OpenSession:
             return ""
         await self._parts.context.reread()
         return "grown" if self._log.state.entries is before else "replaced"
+
+    async def is_free(self) -> bool:
+        """Whether the window that kept this one from writing has let go: open it anew to write."""
+        return await self._log.is_free()
 
     async def close(self) -> None:
         """Let go of the session's lock."""

@@ -99,6 +99,20 @@ class Ownership:
         self._descriptor = -1
 
 
+def is_owned(folder: Path) -> bool:
+    """Whether any window, this process included, has the session in a folder open for writing."""
+    try:
+        descriptor = _open_lock(folder / OWNER)
+    except (OSError, StorageError):
+        return True
+    try:
+        return not _try_lock(descriptor)
+    except OSError:
+        return True
+    finally:
+        _close(descriptor)
+
+
 def read_holder(folder: Path) -> str:
     """Who owns a session, as `` (pid 123, since 2025-01-01T10:00:00Z)``; empty when unknown."""
     try:

@@ -27,7 +27,7 @@ from agent_tui.core.records import (
 from agent_tui.core.summary import ArchiveGlance
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.glance import glance_archives, glance_at
-from agent_tui.sessions.lock import Ownership
+from agent_tui.sessions.lock import Ownership, is_owned
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
 from agent_tui.sessions.tail import Assemble, Change, LogMark, Tail
@@ -209,6 +209,10 @@ class SessionLog:
         if self._ownership is not None:
             await self._settle_pending()
         return await self._start_fork(self, header, upto)
+
+    async def is_free(self) -> bool:
+        """Whether the window that kept this one from writing has let go."""
+        return not await asyncio.to_thread(is_owned, self.folder)
 
     async def close(self) -> None:
         """Finish what is being written and let other windows write."""

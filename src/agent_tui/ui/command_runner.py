@@ -116,6 +116,15 @@ async def _sessions(chat: ChatScreen, argument: str) -> None:
             chat.reload()
 
 
+async def _fork(chat: ChatScreen, _argument: str) -> None:
+    session = _session(chat)
+    if chat.is_busy:
+        raise UsageError("A turn is running: interrupt it with Esc first.")
+    if chat.engine is not None:
+        await chat.show_session(await chat.engine.open_session(await session.fork()))
+        chat.show_hint("This is the fork; the session it began as stays as it is.")
+
+
 async def _rename(chat: ChatScreen, argument: str) -> None:
     session = _session(chat)
     if not argument:
@@ -205,7 +214,9 @@ async def _clear(chat: ChatScreen, _argument: str) -> None:
         "Clear",
     )
     if await chat.app.push_screen_wait(screen):
-        chat.act(lambda session: session.clear())
+        await chat.act(lambda session: session.clear()).wait()
+        if session.is_empty:
+            chat.show_hint("The context is empty now; /undo brings it back.")
 
 
 async def _compact(chat: ChatScreen, argument: str) -> None:
@@ -239,7 +250,8 @@ async def _tokens(chat: ChatScreen, _argument: str) -> None:
     from agent_tui.ui.screens.attribution import AttributionScreen
 
     session = _session(chat)
-    await chat.app.push_screen_wait(AttributionScreen(session.gauge, session.attribution))
+    screen = AttributionScreen(session.gauge, session.attribution, session.checkpoints)
+    await chat.app.push_screen_wait(screen)
 
 
 async def _model(chat: ChatScreen, argument: str) -> None:
@@ -304,6 +316,7 @@ _FLOWS: dict[str, Flow] = {
     "help": _help,
     "sessions": _sessions,
     "new": _new,
+    "fork": _fork,
     "rename": _rename,
     "revert": _revert,
     "undo": _undo,

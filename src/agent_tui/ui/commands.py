@@ -67,6 +67,15 @@ COMMANDS: tuple[Command, ...] = (
         "sessions",
     ),
     Command("new", "New session", "Start a new session here", "Session", "", "ctrl+n", "Ctrl+N"),
+    Command(
+        "fork",
+        "Fork session",
+        "Go on in a new session that begins as this one is",
+        "Session",
+        "",
+        "alt+f,f",
+        "Alt+F",
+    ),
     Command("rename", "Rename session", "Give this session a name", "Session", "<title>"),
     Command(
         "revert",

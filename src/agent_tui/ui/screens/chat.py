@@ -70,6 +70,7 @@ class ChatScreen(Screen[None]):
         super().__init__()
         self.engine: Engine | None = None
         self.session: OpenSession | None = None
+        self._may_take_over = True
         self._stop_listening: Callable[[], None] | None = None
         self._turn: Worker[None] | None = None
         self._early_prompt = ""
@@ -123,6 +124,8 @@ class ChatScreen(Screen[None]):
     async def show_session(self, session: OpenSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""
         before, self.session = self.session, session
+        if before is None or before.session_id != session.session_id:
+            self._may_take_over = True
         if self._stop_listening is not None:
             self._stop_listening()
         self._stop_listening = session.subscribe(self._view.handle)
@@ -172,6 +175,9 @@ class ChatScreen(Screen[None]):
         session = self.session
         if session is None or not session.read_only:
             return
+        if self._may_take_over and await session.is_free():
+            await self._take_over(session)
+            return
         match await session.follow():
             case "grown":
                 self.timeline.settle()
@@ -179,6 +185,15 @@ class ChatScreen(Screen[None]):
                 self._show_conversation(shown=True)
             case "replaced":
                 self.reload()
+
+    async def _take_over(self, session: OpenSession) -> None:
+        """The other window has let go: open the session anew, this time to write."""
+        self._may_take_over = False
+        if self.engine is None:
+            return
+        await self.show_session(await self.engine.open_session(session.session_id))
+        if self.session is not None and not self.session.read_only:
+            self.show_hint("The other window has let go: you can write here now.")
 
     @dataclass
     class CommandCalled(Message):

@@ -141,7 +141,7 @@ class Composer(Vertical):
     def _show_hint(self) -> None:
         prompt = self._prompt
         if self.read_only:
-            prompt.placeholder = Content(f"Read-only: {clean(self.read_only)}")
+            prompt.placeholder = Content(f"Read-only (f forks it): {clean(self.read_only)}")
         elif self._draft_before_search is not None:
             prompt.placeholder = Content("Search earlier prompts")
         elif self.running:
