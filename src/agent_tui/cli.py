@@ -206,7 +206,7 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         case "tree":
             add("--detail", choices=("turns", "steps", "records"), default="turns")
         case "export":
-            add("--format", choices=("kimi", "markdown"), default="kimi")
+            add("--format", choices=("kimi", "markdown"), default="markdown")
             add("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
     add("--json", action="store_true", help="print JSON")
     _add_engine_options(parser)

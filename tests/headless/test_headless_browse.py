@@ -100,11 +100,11 @@ def test_a_session_is_exported_for_people_and_for_kimi(
 ) -> None:
     assert "What files are here?" in run("export", session_id, "--format", "markdown").out
     target = tmp_path / "context.jsonl"
-    assert run("export", session_id, "-o", target).code == 0
+    assert run("export", session_id, "--format", "kimi", "-o", target).code == 0
     assert target.stat().st_mode & 0o777 == 0o600
     found = run("open", target, "--json").json
     assert found["messages"] == run("sessions", "show", session_id, "--json").json["messages"]
-    again = run("export", session_id, "-o", target)
+    again = run("export", session_id, "--format", "kimi", "-o", target)
     assert again.code == 1
     assert "exists already" in again.sentence
 

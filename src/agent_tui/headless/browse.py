@@ -53,12 +53,11 @@ async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> Non
         facts = {
             "session_id": session.session_id,
             "title": session.title,
-            "model": session.model,
+            "model": session.recorded_model,
             "messages": session.message_count,
             "checkpoints": len(session.checkpoints()),
             "token_count": session.gauge.tokens,
             "token_count_estimated": session.gauge.estimated,
-            "window": session.gauge.window,
             "archives": [archive.number for archive in archives],
             "damaged": session.damaged,
             "read_only": session.read_only,

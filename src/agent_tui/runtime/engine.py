@@ -206,6 +206,9 @@ class Engine:
     ) -> Parts:
         workspace = self._workspace_of(log)
         counter, window = self._counter, self._window
+        # A resumed session goes on with the model it had, unless this run names another.
+        if not self.launch.model and log.state.provider == self._provider.name:
+            model = model or log.state.model
         if model and model != self._model:
             counter, window = TokenCounter(model), self.settings.context.window or window_of(model)
         model = model or self._model

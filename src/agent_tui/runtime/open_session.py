@@ -129,6 +129,11 @@ class OpenSession:
         return self._parts.model
 
     @property
+    def recorded_model(self) -> str:
+        """The model that the session last asked, whatever this run would ask."""
+        return self._log.state.model or self.model
+
+    @property
     def gauge(self) -> Gauge:
         """How full the context is now."""
         return self._parts.compactor.gauge()

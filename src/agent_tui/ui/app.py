@@ -77,6 +77,8 @@ class AgentTui(App[int]):
                 await self._browse(self.engine, self.launch.path)
                 return
             await chat.begin(self.engine)
+            if theme and theme not in self.available_themes:
+                chat.show_hint(f"The config names a theme that is not there: {theme!r}.")
             if self.launch.pick:
                 chat.run_command("sessions", "")
             await self._preload_stylesheets()
@@ -104,7 +106,12 @@ class AgentTui(App[int]):
         """Show a file read-only; when it is left, so is the program."""
         from agent_tui.ui.browsing import browse
 
-        await browse(self, await engine.open_path(path))
+        try:
+            browsed = await engine.open_path(path)
+        except AgentTuiError as error:
+            self.exit(1, return_code=1, message=f"agent-tui: {error}")
+            return
+        await browse(self, browsed)
         await self.leave()
 
     @property

@@ -97,7 +97,8 @@ class RecordBlocks:
                 fields = {
                     key: value for key, value in record_fields(record).items() if key != "role"
                 }
-                return UnknownBlock(record.role, str(fields) if fields else "")
+                told = " · ".join(f"{key} {value}" for key, value in fields.items())
+                return UnknownBlock(record.role, told)
             case (
                 SessionHeader()
                 | SystemPrompt()
