@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.config import ContextSettings
 from agent_tui.core.errors import AgentTuiError, SessionError
 from agent_tui.core.records import Checkpoint, UserMessage
 from agent_tui.core.summary import RotationReport
@@ -93,3 +94,17 @@ async def test_an_act_that_is_cancelled_while_it_waits_is_not_done(tmp_path: Pat
         await asyncio.wait([first, second])
         assert second.cancelled()
         assert prompts(stage) == ["one", "two", "three"]
+
+
+async def test_shares_say_what_this_session_s_compaction_and_a_revert_would_free(
+    tmp_path: Path,
+) -> None:
+    chosen = ContextSettings(strategy="recent-tokens")
+    async with Stage(tmp_path, *numbered(4, "word " * 400), context=chosen) as stage:
+        await talk(stage, "one", "two", "three")
+        at = next(c.id for c in stage.session.checkpoints() if c.prompt == "three")
+        shares = await stage.session.attribution(at)
+        answers = next(share for share in shares if share.kind == "assistant")
+        assert answers.tokens > answers.revert_frees > answers.tokens // 4
+        # All of it is recent in a window this wide: a compaction would take nothing.
+        assert {share.compaction_frees for share in shares} == {0}

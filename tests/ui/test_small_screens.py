@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent_tui.core.errors import StorageError
-from agent_tui.core.summary import ArchiveGlance, RevertPreview
+from agent_tui.core.summary import ArchiveGlance, CheckpointGlance, RevertPreview
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.ui.commands import COMMANDS
 from agent_tui.ui.screens.archives import ArchivesScreen
@@ -54,7 +54,7 @@ async def unreadable() -> Sequence[ArchiveGlance]:
     raise StorageError("The folder of this session is gone.")
 
 
-async def shares() -> Sequence[Share]:
+async def shares(_checkpoint: int | None) -> Sequence[Share]:
     return SHARES
 
 
@@ -152,6 +152,25 @@ async def test_help_tells_every_command_of_the_table(width: int) -> None:
         await settle(pilot)
         for command in COMMANDS:
             assert (command.usage if command.slash else command.key_label) in app.text
+
+
+async def test_attribution_says_what_a_revert_to_a_chosen_checkpoint_would_free() -> None:
+    async def load(checkpoint: int | None) -> Sequence[Share]:
+        return [Share("user", 900, revert_frees=100 * (checkpoint or 0))]
+
+    places = [CheckpointGlance(n, "", n, step, n, "ask") for n, step in ((3, 0), (4, 1))]
+    gauge = Gauge(900, 8_000, 6_000, estimated=False)
+    screen = AttributionScreen(gauge, load, lambda: places)
+    async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
+        await settle(pilot)
+        await pilot.pause(0.2)
+        assert "revert -300" in app.text
+        assert "checkpoint 3" in app.text
+        await pilot.press("c")
+        await pilot.pause(0.2)
+        await pilot.press("home", "enter")
+        await pilot.pause(0.2)
+        assert "revert -400" in app.text
 
 
 async def test_a_key_hint_can_be_clicked() -> None:

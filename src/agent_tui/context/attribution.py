@@ -50,6 +50,8 @@ def attribute(
     tools: Sequence[ToolSchema],
     total: int,
     revert_cut: int,
+    strategy: str = "",
+    window: int = 0,
 ) -> tuple[Share, ...]:
     """Shares that sum up to ``total``, in the order of KINDS, larger details first.
 
@@ -60,9 +62,11 @@ def attribute(
         tools: what requests declare.
         total: the token count of the context; where it is the provider's, shares are scaled to it.
         revert_cut: the index of the first message that a revert would take away.
+        strategy: how a compaction would choose; empty for the default one.
+        window: the model's window; 0 for what the messages take.
     """
     piles: dict[tuple[str, str], _Pile] = {}
-    going = _going(messages, counter)
+    going = _going(messages, counter, strategy, window)
     for kind, detail, tokens in _fixed(system_prompt, tools, counter):
         piles.setdefault((kind, detail), _Pile()).tokens += tokens
     calls: dict[str, str] = {}
@@ -75,12 +79,14 @@ def attribute(
     return _scaled(piles, total)
 
 
-def _going(messages: Sequence[Message], counter: TokenCounter) -> frozenset[int]:
-    """The messages that a compaction by the default strategy would take away."""
+def _going(
+    messages: Sequence[Message], counter: TokenCounter, strategy: str, window: int
+) -> frozenset[int]:
+    """The messages that a compaction would take away."""
     tokens = counter.count_messages(messages)
-    room = Room(messages, tokens, window=sum(tokens))
+    room = Room(messages, tokens, window or sum(tokens))
     try:
-        selection = select(room, find_strategy().keep(room))
+        selection = select(room, find_strategy(strategy).keep(room))
     except CompactionError:
         return frozenset()
     return frozenset(selection.summarised) | frozenset(selection.dropped)

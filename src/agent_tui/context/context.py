@@ -192,12 +192,17 @@ class Context:
         return Gauge(self.token_count, window, mark, self.estimated)
 
     def attribution(
-        self, tools: Sequence[ToolSchema] | None = None, checkpoint: int | None = None
+        self,
+        tools: Sequence[ToolSchema] | None = None,
+        checkpoint: int | None = None,
+        *,
+        strategy: str = "",
+        window: int = 0,
     ) -> tuple[Share, ...]:
         """What fills the context, largest kind first; sums up to the token count.
 
-        Each share also says what a compaction now would free of it, and what a revert to
-        ``checkpoint`` would. It counts every message: run it in a thread.
+        Each share also says what a compaction now (by ``strategy``, in a ``window``) would free of
+        it, and what a revert to ``checkpoint`` would. It counts every message: run it in a thread.
         """
         entries = self.state.messages if self._holds else []
         cut = len(entries)
@@ -212,6 +217,8 @@ class Context:
             tools=self.tools if tools is None else tools,
             total=self.token_count,
             revert_cut=cut,
+            strategy=strategy,
+            window=window,
         )
 
     def _tokens_since_usage(self) -> int:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from textual import work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.content import Content
 
+from agent_tui.core.summary import CheckpointGlance
 from agent_tui.core.text import reveal
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.resources import stylesheet
 from agent_tui.ui.format import format_percent, format_tokens
+from agent_tui.ui.screens.checkpoints import CheckpointsScreen
 from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.gauge import TokenGauge
 from agent_tui.ui.widgets.rows import Rows, fit_cells
@@ -35,10 +39,13 @@ class _Line:
 class AttributionScreen(Panel[None]):
     """The table behind the gauge.
 
+    What a compaction and a revert would free gets a column each, where the shares know it; the
+    revert is to the newest checkpoint before a prompt, until another one is chosen.
+
     Args:
         gauge: how full the context is.
-        load: gives the shares, for example ``session.attribution``.
-    What a compaction and a revert would free gets a column each, where the shares know it.
+        load: gives the shares for a checkpoint, for example ``session.attribution``.
+        checkpoints: gives the places to return to, for example ``session.checkpoints``.
     """
 
     CSS_PATH = [
@@ -47,13 +54,18 @@ class AttributionScreen(Panel[None]):
         stylesheet("screens/attribution.tcss"),
     ]
     AUTO_FOCUS = "Rows"
+    BINDINGS = [Binding("c", "choose_checkpoint", "another checkpoint", key_display="c")]
 
     def __init__(
         self,
         gauge: Gauge,
-        load: Callable[[], Awaitable[Sequence[Share]]],
+        load: Callable[[int | None], Awaitable[Sequence[Share]]],
+        checkpoints: Callable[[], Sequence[CheckpointGlance]] = tuple,
     ) -> None:
         super().__init__()
+        self._find_checkpoints = checkpoints
+        self._checkpoints: Sequence[CheckpointGlance] = ()
+        self._checkpoint: int | None = None
         self._gauge = TokenGauge()
         self._level = gauge
         self._load_shares = load
@@ -71,11 +83,28 @@ class AttributionScreen(Panel[None]):
     def on_mount(self) -> None:
         self.show_heading("What fills the context")
         self._gauge.gauge = self._level
-        self._load()
+        self._begin()
 
     @work(exclusive=True, group="attribution")
+    async def _begin(self) -> None:
+        self._checkpoints = await asyncio.to_thread(self._find_checkpoints)
+        prompts = (each.id for each in reversed(self._checkpoints) if not each.step)
+        self._checkpoint = next(prompts, None)
+        self._load()
+
+    @work(exclusive=True, group="attribution-choice")
+    async def action_choose_checkpoint(self) -> None:
+        chosen = await self.app.push_screen_wait(CheckpointsScreen(self._checkpoints))
+        if chosen is not None:
+            self._checkpoint = chosen
+            self._load()
+
+    @work(exclusive=True, group="attribution-load")
     async def _load(self) -> None:
-        shares = await self.attempt(self._load_shares())
+        if self._checkpoint is not None:
+            note = f"“revert” is to checkpoint {self._checkpoint}"
+            self.show_heading("What fills the context", note)
+        shares = await self.attempt(self._load_shares(self._checkpoint))
         self._rows.show_empty(Content("The context is empty."))
         self._show(tuple(shares or ()))
 
