@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e import long_read
 from tests.e2e.stage import assert_valid, echoes, is_summary_request, quit_by_command, say
-from tests.providers.sse_server import Seen, SseServer
+from tests.providers.sse_server import Answer, Seen, SseServer, failure
 from tests.terminal import Terminal
 
 pytestmark = pytest.mark.timeout(120)
@@ -149,3 +149,29 @@ def test_a_declined_compaction_lets_the_turn_go_on_and_is_offered_again(
         assert_all_valid(server)
         echoes(terminal)
         quit_by_command(terminal)
+
+
+def test_a_turn_goes_on_when_its_summary_fails(tmp_path: Path) -> None:
+    with SseServer() as server:
+
+        def refuse_to_summarise(seen: Seen) -> Answer:
+            if is_summary_request(seen):
+                return failure(500, {"error": {"message": "out of order"}})
+            return long_read.end() if summaries_asked(server) else long_read.read_on(seen)
+
+        server.reply = refuse_to_summarise
+        stage = long_read.set_up(tmp_path, server, f"{long_read.CONFIG}[agent]\nmax_attempts = 2\n")
+        with stage.open() as terminal:
+            terminal.wait_for("Ask anything")
+            say(terminal, long_read.PROMPT)
+            terminal.wait_for("retry 1 in")
+            wait_for_end(terminal)
+            assert summaries_asked(server) == 2
+            assert_all_valid(server)
+            (record,) = [r for r in stage.disk.records() if r["role"] == "_compaction"]
+            assert (record["fallback"], record["retries"]) == (True, 1)
+            assert stage.disk.archives() == [1]
+            terminal.wait_for("by the fallback")
+            terminal.wait_for("No summary could be made")
+            echoes(terminal)
+            quit_by_command(terminal)
