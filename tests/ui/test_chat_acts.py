@@ -178,3 +178,19 @@ async def test_who_reads_further_up_is_not_moved_by_what_another_window_writes(
             await stage.session.revert(0)
             await stage.say("another")
             await here.until(lambda: here.prompts == ["another"])
+
+
+async def test_the_gauge_shows_what_fills_the_context_after_each_act(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+
+        def kinds() -> set[str]:
+            return {share.kind for share in here.chat.gauge.gauge.shares}
+
+        await here.until(lambda: {"system prompt", "tools"} <= kinds())
+        assert "user" not in kinds()
+        await here.say("one thing")
+        await here.until(lambda: {"user", "assistant"} <= kinds())
+        here.chat.act(lambda session: session.revert(0))
+        await here.until(lambda: "user" not in kinds())

@@ -11,10 +11,10 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -161,10 +161,20 @@ class ChatScreen(Screen[None]):
 
     def _show_facts(self, session: OpenSession) -> None:
         self.gauge.gauge = session.gauge
+        self._colour_gauge(session)
         self.status.title = session.title
         self.status.model = session.model
         self.status.banner = session.read_only
         self.composer.read_only = session.read_only
+
+    @work(exclusive=True, group="shares", exit_on_error=False)
+    async def _colour_gauge(self, session: OpenSession) -> None:
+        """Show in the gauge what fills the context: counted between turns, kept until then."""
+        gauge = session.gauge
+        if gauge.tokens <= gauge.window:
+            shares = await session.attribution()
+            if session is self.session:
+                self.gauge.gauge = replace(self.gauge.gauge, shares=shares)
 
     def _show_conversation(self, *, shown: bool) -> None:
         self.timeline.display = shown
@@ -406,11 +416,12 @@ class ChatScreen(Screen[None]):
         self._view.forget()
         if self.session is not None:
             self._give_back(self.session.take_steers())
+            self._colour_gauge(self.session)
         if end in _TURN_ENDS:
             self.show_notice(_TURN_ENDS[end])
 
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
-        self.gauge.gauge = gauge
+        self.gauge.gauge = replace(gauge, shares=self.gauge.gauge.shares)
         self.status.model = model or self.status.model
 
     def tool_started(self, call: ToolCall) -> None:
