@@ -22,7 +22,7 @@ def main() -> int:
     report = [_layers_as_markdown(outcomes, options.full)]
     if options.full:
         began = time.monotonic()
-        table = hunt_all()
+        table = hunt_all(_say)
         caught = [name for name, row in table.items() if "caught" in row.values()]
         wanted = [mutant.name for mutant in MUTANTS if mutant.soonest]
         sound = sound and sorted(caught) == sorted(wanted)
@@ -38,6 +38,10 @@ def main() -> int:
     return 0 if sound else 1
 
 
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--full", action="store_true", help="the long form, with all mutants")
@@ -48,9 +52,9 @@ def _options() -> argparse.Namespace:
 def _run(layer: Layer, full: bool) -> tuple[Layer, Outcome]:
     with scratch_folder() as scratch:
         outcome = layer.run(Effort(scratch, full=full))
-    print(outcome.line(), file=sys.stderr, flush=True)
+    _say(outcome.line())
     for finding in [*outcome.findings[:20], *_complaints(layer, outcome, full)]:
-        print(f"  {finding}", file=sys.stderr, flush=True)
+        _say(f"  {finding}")
     return layer, outcome
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.faults.layers import BY_NAME, LAYERS, Layer
@@ -40,12 +41,41 @@ def soonest(mutant: Mutant) -> str:
     return hunt(mutant, BY_NAME[mutant.soonest])
 
 
-def hunt_all(mutants: Iterable[Mutant] = MUTANTS) -> dict[str, dict[str, str]]:
+class Hung(BaseException):
+    """A bug made a layer wait for ever; that is noticed, too."""
+
+
+@contextlib.contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Raise Hung when something takes too long, again and again until it is out."""
+
+    def give_up(*_: object) -> None:
+        raise Hung
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 2)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def hunt_all(say: Callable[[str], None]) -> dict[str, dict[str, str]]:
     """Every hunting layer on every mutant: by mutant, then by layer."""
-    hunting = [layer for layer in LAYERS if layer.hunts]
-    return {
-        mutant.name: {layer.name: hunt(mutant, layer) for layer in hunting} for mutant in mutants
-    }
+    table: dict[str, dict[str, str]] = {}
+    for mutant in MUTANTS:
+        row = table.setdefault(mutant.name, {})
+        for layer in LAYERS:
+            if layer.hunts:
+                try:
+                    with bounded(120):
+                        row[layer.name] = hunt(mutant, layer)
+                except Hung:
+                    row[layer.name] = CAUGHT
+        caught = [name for name, verdict in row.items() if verdict == CAUGHT]
+        say(f"{mutant.name}: caught by {', '.join(caught) or 'nothing'}")
+    return table
 
 
 def as_markdown(table: dict[str, dict[str, str]]) -> str:

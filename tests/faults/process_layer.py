@@ -22,6 +22,7 @@ from tests.faults.snapshot import LIVE, Snapshot, put, take
 from tests.faults.soak import LOCK_TIMEOUT_SECONDS, READERS, WRITERS, acks, breaks_in, numbers_in
 from tests.faults.strace import ROOT, Victim, child_environment
 from tests.faults.verdict import judge_going_on, recover
+from tests.faults.victim import MOST_APPENDS
 
 LAYER = "processes"
 SIGNAL_LAYER = "signals"
@@ -122,6 +123,8 @@ def signals(effort: Effort) -> Outcome:
             last = _append_until(victim, folder, chosen, chance)
             outcome.count(chosen.name)
             broken = _judge_numbers(folder, last)
+            if last >= MOST_APPENDS - 1:
+                broken.append("the signal did not end the process")
             outcome.find(f"{chosen.name} number {number}", broken)
             if broken and effort.first_only:
                 return outcome

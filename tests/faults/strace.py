@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -54,6 +55,7 @@ class Victim:
             stdout=subprocess.PIPE,
             cwd=ROOT,
             env=child_environment(),
+            start_new_session=True,
         )
 
     def __enter__(self) -> Victim:
@@ -66,6 +68,8 @@ class Victim:
         trace: TracebackType | None,
     ) -> None:
         _pipe(self._process.stdin).close()
+        if error is not None:  # a child may be alive, and wait for something
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         _pipe(self._process.stdout).close()
 

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import resource
+import signal
 import sys
 import threading
 from functools import partial
@@ -27,6 +28,8 @@ from tests.faults.full_disk_layer import judge_limits
 from tests.faults.mutants import in_force
 from tests.faults.verdict import memory_against_disk
 
+MOST_APPENDS = 2_000
+
 
 def say(**words: object) -> None:
     """Answer, in one write."""
@@ -36,6 +39,7 @@ def say(**words: object) -> None:
 def main() -> None:
     """Serve orders until there are no more."""
     mutant = sys.argv[1] if len(sys.argv) > 1 else ""
+    _hear_signals()
     with in_force(mutant), steady_ids():
         for line in sys.stdin:
             order = json.loads(line)
@@ -46,6 +50,13 @@ def main() -> None:
                 os._exit(0)
             _, status = os.waitpid(child, 0)
             say(ended=-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+
+
+def _hear_signals() -> None:
+    """Undo what nohup or a shell's background job left: signals that are ignored."""
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 async def act_once(order: dict[str, Any]) -> None:
@@ -97,17 +108,15 @@ async def fill_every_byte(order: dict[str, Any]) -> None:
     say(tried=tried, broken=broken)
 
 
-async def append_for_ever(order: dict[str, Any]) -> None:
-    """Append, and say the number of each record once it is acknowledged, until stopped."""
+async def append_until_killed(order: dict[str, Any]) -> None:
+    """Append, and say the number of each record once it is acknowledged; not for ever."""
     folder = Path(order["folder"])
     session = await SessionStore(folder.parent).open_folder(folder)
     say(ready=0, pid=os.getpid())
-    number = 0
-    while True:
+    for number in range(MOST_APPENDS):
         await session.append(UserMessage(f"number {number}"), durability=D1)
         say(acked=number)
-        number += 1
-        if number % 7 == 0:
+        if number % 7 == 6:
             mark = await session.mark()
             await session.compact(mark, partial(_everything, list(session.state.entries)))
 
@@ -116,7 +125,7 @@ def _everything(entries: list[Entry], _: int) -> list[Entry]:
     return entries
 
 
-_ROLES = {"act": act_once, "fill": fill_every_byte, "append": append_for_ever}
+_ROLES = {"act": act_once, "fill": fill_every_byte, "append": append_until_killed}
 
 if __name__ == "__main__":
     main()
