@@ -241,6 +241,15 @@ async def test_a_past_compaction_can_be_undone_or_its_log_opened() -> None:
             assert app.results == [result]
 
 
+async def test_the_heading_of_a_past_compaction_names_files_and_retries() -> None:
+    view = look()
+    report = replace(view.report, files=("src/[b]a.py", "b.py"), retries=2)
+    async with (app := past(replace(view, report=report))).run_test(size=(140, 30)) as pilot:
+        await settle(pilot)
+        assert "with src/[b]a.py, b.py" in app.text
+        assert "2 retries" in app.text
+
+
 async def test_enter_reads_a_message_whole() -> None:
     async with (app := past(look())).run_test(size=(120, 40)) as pilot:
         await settle(pilot)

@@ -106,9 +106,14 @@ class CompactionPane(Panel[Result], Generic[Result]):
         width = self.sides.scrollable_content_region.width
         self.query_one("#columns", Static).update(self.sides.headings(width))
 
-    def heading_counts(self) -> str:
-        """The fates in numbers, for the heading."""
-        return draw_counts(self._view).plain if self._view is not None else ""
+    def heading_facts(self) -> tuple[str, ...]:
+        """For the heading: the fates in numbers, the files that were added, what was retried."""
+        if self._view is None:
+            return ()
+        report = self._view.report
+        files = f"with {', '.join(report.files)}" if report.files else ""
+        retries = format_count(report.retries, "retry", "retries") if report.retries else ""
+        return draw_counts(self._view).plain, files, retries
 
     def action_switch(self) -> None:
         to_losses = not self.losses.has_focus
@@ -184,8 +189,8 @@ class PastCompactionScreen(CompactionPane[PastChoice]):
             return
         self.show_view(view, final=True)
         report = view.report
-        parts = [f"archive {self._archive}", report.trigger, report.strategy, self.heading_counts()]
-        self.show_heading("Compaction", *parts)
+        made = (f"archive {self._archive}", report.trigger, report.strategy)
+        self.show_heading("Compaction", *made, *self.heading_facts())
         if report.fallback:
             self.show_notice(
                 "The model could not be asked then; the fallback kept the newest part."

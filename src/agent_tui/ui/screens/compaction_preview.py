@@ -149,7 +149,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     def _take_plan(self, view: CompactionView) -> None:
         self.show_view(view, final=False)
-        self._head("the summary is being written…", self.heading_counts())
+        self._head("the summary is being written…", *self.heading_facts())
 
     def _show_stream(self) -> None:
         if self._streamed and self._draft is None:
@@ -161,7 +161,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     def _take_draft(self, draft: Draft) -> None:
         self._draft = draft
         self.show_view(draft.view, final=True)
-        self._head(draft.view.report.strategy, self.heading_counts())
+        self._head(draft.view.report.strategy, *self.heading_facts())
         if draft.refusal:
             self.show_notice(draft.refusal, "$danger")
         elif draft.failure and draft.view.report.fallback:
