@@ -113,15 +113,14 @@ def test_a_damaged_log_opens_on_the_screen(tmp_path: Path) -> None:
     assert path.read_bytes() == DAMAGED["corrupt"]
 
 
-def test_a_file_that_is_no_log_is_told_on_the_screen(tmp_path: Path) -> None:
+def test_a_file_that_is_no_log_ends_the_screen_with_one_sentence(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     (tmp_path / "photo.jpg").write_bytes(UNREADABLE["binary"][0])
     with stage.open("open", str(tmp_path / "photo.jpg")) as terminal:
-        terminal.wait_for(lambda text: "is not a session log" in plain(text))
-        say(terminal, "hello?")
-        terminal.wait_for(lambda text: "Ctrl+N" in text and "Starting" not in text)
-        echoes(terminal)
-        quit_by_command(terminal)
+        assert terminal.wait_until_closed() == 1
+    left = terminal.raw.rpartition(b"\x1b[?1049l")[2].decode()
+    assert "photo.jpg is not a session log" in left
+    assert "Traceback" not in left
 
 
 def test_a_corrupt_session_goes_on_with_its_old_bytes_in_place(
@@ -151,8 +150,9 @@ def test_an_unknown_session_is_one_sentence(tmp_path: Path) -> None:
         terminal.wait_for(lambda text: "'no-such-id' is not a session's id" in plain(text))
         echoes(terminal)
         terminal.press("f2")
-        terminal.wait_for("Sessions")
+        terminal.wait_for(lambda text: "Sessions" in text and "● ready" not in text)
         terminal.press("escape")
+        terminal.wait_for("● ready")
         quit_by_command(terminal)
 
 

@@ -83,12 +83,11 @@ def test_no_foreign_sequence_reaches_the_terminal(tmp_path: Path) -> None:
             again.wait_for("Title")
             again.press("f2")
             again.wait_for(lambda text: "Sessions" in text and "Title" in text)
-            again.press("escape", "f3")
-            again.wait_for("talk")
-            again.press("escape")
-            again.press("f4")
-            again.wait_for("Compaction preview")
-            again.wait_for("% saved")
+            for key, shown in (("f3", "preview the revert"), ("f4", "% saved"), ("f8", "tokens")):
+                again.press("escape")
+                again.wait_for("● ready")
+                again.press(key)
+                again.wait_for(lambda text, shown=shown: shown in text and "● ready" not in text)  # type: ignore[misc]
             again.press("escape")
             again.wait_for("● ready")
             quit_by_command(again)
