@@ -60,7 +60,14 @@ from agent_tui.runtime.exporting import (
 from agent_tui.runtime.headers import fork_header
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.runtime.session_tree import SessionTree
-from agent_tui.runtime.undoing import MoveLeaf, RestoreArchive, find_redo, find_undo
+from agent_tui.runtime.undoing import (
+    MoveLeaf,
+    RestoreArchive,
+    find_redo,
+    find_undo,
+    made_by,
+    was_inherited,
+)
 from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog
@@ -267,8 +274,8 @@ class OpenSession:
         """Take the last revert, compaction, clear, restore or branch back."""
         async with self._alone():
             match find_undo(self.records, RecordsView(self._log.state.all_entries)):
-                case RestoreArchive(archive):
-                    return await self._undo_rotation(archive)
+                case RestoreArchive() as way:
+                    return await self._undo_rotation(way)
                 case MoveLeaf() as way:
                     return await self._rotate(self._branches.go_back(way, "undo"))
 
@@ -278,13 +285,32 @@ class OpenSession:
         Where the conversation went on after the act, that goes on in a fork: both futures exist.
         """
         async with self._alone():
-            return await self._undo_rotation(archive)
+            return await self._undo_rotation(made_by(self.records, archive))
 
-    async def _undo_rotation(self, archive: int) -> RotationReport:
+    async def _undo_rotation(self, way: RestoreArchive) -> RotationReport:
+        archive = way.archive
+        await self._require_own(way)
         went_on = history.went_on_after(self.records, archive)
         if went_on:
             await asyncio.to_thread(self._log.read_archive, archive)  # it must be there to fork
         return await self._rotate(self._restore(archive, "undo", forking=went_on))
+
+    async def _require_own(self, way: RestoreArchive) -> None:
+        """Refuse to undo in a fork what was done before it: the archive of it is elsewhere."""
+        header = self._log.state.header
+        if header is None or not header.parent or not way.act:
+            return
+        numbers = [glance.number for glance in await self.archives()]
+        if way.archive in numbers:
+            state = await asyncio.to_thread(self._log.read_archive, way.archive)
+            if not was_inherited(way.act, RecordsView(state.all_entries)):
+                return
+        elif numbers and way.archive < max(numbers):
+            return  # pruned, which the restore says
+        raise SessionError(
+            "This was done before the session was forked; undo it there: "
+            f"{header.parent.get('session_id', 'the other session')}."
+        )
 
     async def fork(self) -> str:
         """Copy what this session holds now into a session of its own; returns its id.
@@ -306,7 +332,8 @@ class OpenSession:
         """Take the last undo back."""
         async with self._alone():
             match find_redo(self.records):
-                case RestoreArchive(archive):
+                case RestoreArchive(archive) as way:
+                    await self._require_own(way)
                     return await self._rotate(self._restore(archive, "redo"))
                 case MoveLeaf() as way:
                     return await self._rotate(self._branches.go_back(way, "redo"))
