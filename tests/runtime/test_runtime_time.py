@@ -205,6 +205,17 @@ async def test_every_past_compaction_can_be_seen_with_both_sides(tmp_path: Path)
             await stage.session.view_compaction(7)
 
 
+async def test_a_compaction_that_was_undone_can_still_be_seen(tmp_path: Path) -> None:
+    summary = Reply(text="A summary.")
+    async with Stage(tmp_path, *numbered(3, LONG), compactions=(summary,)) as stage:
+        await talk(stage, "one", "two", "three")
+        await stage.session.compact("the ends")
+        await stage.session.undo()
+        found = await stage.session.compactions()
+        assert [(number, record.focus) for number, record in found] == [(1, "the ends")]
+        assert "A summary." in (await stage.session.view_compaction(1)).summary
+
+
 async def test_checkpoint_numbers_go_on_after_a_revert(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one")

@@ -23,7 +23,7 @@ from agent_tui.core.summary import RotationReport
 from agent_tui.core.text import first_line
 from agent_tui.core.tree import TreeRow
 from agent_tui.runtime.session_tree import SessionTree
-from agent_tui.runtime.undoing import MoveLeaf, RestoreArchive, WayBack
+from agent_tui.runtime.undoing import MoveLeaf
 from agent_tui.sessions.store import Durability, SessionLog
 
 _LONGEST_LABEL = 80
@@ -101,17 +101,12 @@ class Branches:
         source = entries[-1].record.stamp.uuid if entries else None
         await self.context.note(HeadRecord(uuid, reason, source), durability=Durability.D1)
 
-    async def go_back(self, way: WayBack, reason: Literal["undo", "redo"]) -> RotationReport:
-        """Undo or redo an act."""
+    async def go_back(self, way: MoveLeaf, reason: Literal["undo", "redo"]) -> RotationReport:
+        """Undo or redo a branch or a switch that stayed inside the log."""
         left = len(self.log.state.messages)
-        match way:
-            case RestoreArchive(archive=archive):
-                made = await settle(self.context.restore_archive(archive, reason))
-                return RotationReport(reason, made, messages_left=left)
-            case MoveLeaf(to=uuid):
-                await settle(self.move(uuid, reason))
-                left = max(0, left - len(self.log.state.messages))
-                return RotationReport(reason, 0, messages_left=left)
+        await settle(self.move(way.to, reason))
+        left = max(0, left - len(self.log.state.messages))
+        return RotationReport(reason, 0, messages_left=left)
 
     async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
         """Name an entry, or take its name away with an empty label."""

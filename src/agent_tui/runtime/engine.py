@@ -30,7 +30,8 @@ from agent_tui.runtime.exporting import ExportForm, write_export
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.headers import new_header, new_session_id
 from agent_tui.runtime.launch import Launch
-from agent_tui.runtime.open_session import OpenSession, Parts
+from agent_tui.runtime.open_session import OpenSession
+from agent_tui.runtime.parts import Parts
 from agent_tui.runtime.secrecy import hide_memory
 from agent_tui.runtime.session_tree import SessionTree
 from agent_tui.sessions.archive import LIVE

@@ -6,18 +6,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from agent_tui.agent.approval import Approvals
-from agent_tui.agent.compactor import Compactor, Review
-from agent_tui.agent.loop import Agent
+from agent_tui.agent.compactor import Review
 from agent_tui.agent.settle import settle
-from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
-from agent_tui.context.compaction import CompactionDraft, revise_draft, view_past
-from agent_tui.context.context import Context
+from agent_tui.context.compaction import CompactionDraft, revise_draft
 from agent_tui.core.errors import SessionError, SessionReadOnly
 from agent_tui.core.events import (
     ApprovalAnswer,
@@ -57,48 +53,14 @@ from agent_tui.runtime.exporting import (
     write_export,
     write_numbered,
 )
-from agent_tui.runtime.headers import fork_header
+from agent_tui.runtime.parts import Assemble, Parts
+from agent_tui.runtime.past_compactions import list_compactions, view_compaction
 from agent_tui.runtime.records_view import RecordsView
+from agent_tui.runtime.rotations import Rotations
 from agent_tui.runtime.session_tree import SessionTree
-from agent_tui.runtime.undoing import (
-    MoveLeaf,
-    RestoreArchive,
-    find_redo,
-    find_undo,
-    made_by,
-    was_inherited,
-)
 from agent_tui.sessions.archive import archive_path
-from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog
 from agent_tui.sessions.tree import session_sources
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What the engine assembles for one session."""
-
-    context: Context
-    agent: Agent
-    approvals: Approvals
-    compactor: Compactor
-    toolset: Toolset
-    provider: str
-    model: str
-    workspace: Path
-
-
-class Assemble(Protocol):
-    """Builds the parts of a session over its log and wire."""
-
-    def __call__(
-        self, log: SessionLog, wire: Wire, model: str = "", keep: Parts | None = None
-    ) -> Parts:
-        """The parts, not yet restored; an empty model means the one of this run.
-
-        Given the parts before, what was allowed and which files were seen stay known.
-        """
-        ...
 
 
 class OpenSession:
@@ -237,110 +199,46 @@ class OpenSession:
 
     async def revert(self, checkpoint: int, reason: RevertReason = "user") -> RotationReport:
         """Go back to just before a checkpoint; the old log becomes an archive."""
-        async with self._alone():
-            preview = await self.preview_revert(checkpoint)
-
-            async def revert() -> RotationReport:
-                archive = await self._parts.context.revert_to(checkpoint, reason)
-                left = preview.messages_leaving
-                return RotationReport(reason, archive, checkpoint, left, preview.prompt)
-
-            return await self._rotate(revert())
+        return await self._rotate(lambda acts: acts.revert(checkpoint, reason))
 
     async def clear(self) -> RotationReport:
         """Start the conversation afresh; the old log becomes an archive."""
-
-        async def clear() -> RotationReport:
-            left = len(self._log.state.messages)
-            return RotationReport("clear", await self._parts.context.clear(), messages_left=left)
-
-        async with self._alone():
-            return await self._rotate(clear())
+        return await self._rotate(lambda acts: acts.clear())
 
     async def restore(self, number: int, reason: RevertReason = "restore") -> RotationReport:
         """Make an archive the live log again; the replaced log becomes an archive."""
-        async with self._alone():
-            return await self._rotate(self._restore(number, reason))
-
-    async def _restore(
-        self, number: int, reason: RevertReason, *, forking: bool = False
-    ) -> RotationReport:
-        fork = await self._fork(f"{self.title} (before undo)") if forking else ""
-        left = len(self._log.state.messages)
-        archive = await self._parts.context.restore_archive(number, reason)
-        return RotationReport(reason, archive, messages_left=left, fork=fork)
+        return await self._rotate(lambda acts: acts.restore(number, reason))
 
     async def undo(self) -> RotationReport:
         """Take the last revert, compaction, clear, restore or branch back."""
-        async with self._alone():
-            match find_undo(self.records, RecordsView(self._log.state.all_entries)):
-                case RestoreArchive() as way:
-                    return await self._undo_rotation(way)
-                case MoveLeaf() as way:
-                    return await self._rotate(self._branches.go_back(way, "undo"))
+        return await self._rotate(lambda acts: acts.undo())
 
     async def undo_compaction(self, archive: int) -> RotationReport:
         """Make the log before an act the live one again.
 
         Where the conversation went on after the act, that goes on in a fork: both futures exist.
         """
-        async with self._alone():
-            return await self._undo_rotation(made_by(self.records, archive))
+        return await self._rotate(lambda acts: acts.undo_rotation(archive))
 
-    async def _undo_rotation(self, way: RestoreArchive) -> RotationReport:
-        archive = way.archive
-        await self._require_own(way)
-        went_on = history.went_on_after(self.records, archive)
-        if went_on:
-            await asyncio.to_thread(self._log.read_archive, archive)  # it must be there to fork
-        return await self._rotate(self._restore(archive, "undo", forking=went_on))
-
-    async def _require_own(self, way: RestoreArchive) -> None:
-        """Refuse to undo in a fork what was done before it: the archive of it is elsewhere."""
-        header = self._log.state.header
-        if header is None or not header.parent or not way.act:
-            return
-        numbers = [glance.number for glance in await self.archives()]
-        if way.archive in numbers:
-            state = await asyncio.to_thread(self._log.read_archive, way.archive)
-            if not was_inherited(way.act, RecordsView(state.all_entries)):
-                return
-        elif numbers and way.archive < max(numbers):
-            return  # pruned, which the restore says
-        raise SessionError(
-            "This was done before the session was forked; undo it there: "
-            f"{header.parent.get('session_id', 'the other session')}."
-        )
+    async def redo(self) -> RotationReport:
+        """Take the last undo back."""
+        return await self._rotate(lambda acts: acts.redo())
 
     async def fork(self) -> str:
         """Copy what this session holds now into a session of its own; returns its id.
 
         A session that is read-only here can be forked too.
         """
-        return await settle(self._fork(f"{self.title} (fork)"))
-
-    async def _fork(self, title: str) -> str:
-        header = await asyncio.to_thread(fork_header, self._log.state.header, self._parts.workspace)
-        log = await self._log.fork(header)
-        try:
-            await log.append(TitleRecord(title), durability=Durability.D1)
-        finally:
-            await log.close()
-        return header.session_id
-
-    async def redo(self) -> RotationReport:
-        """Take the last undo back."""
-        async with self._alone():
-            match find_redo(self.records):
-                case RestoreArchive(archive) as way:
-                    await self._require_own(way)
-                    return await self._rotate(self._restore(archive, "redo"))
-                case MoveLeaf() as way:
-                    return await self._rotate(self._branches.go_back(way, "redo"))
+        return await settle(self._rotations.fork(f"{self.title} (fork)"))
 
     @property
     def _branches(self) -> Branches:
         return Branches(self._log, self._parts.context, self._parts.compactor)
+
+    @property
+    def _rotations(self) -> Rotations:
+        parts = self._parts
+        return Rotations(self._log, parts.context, self._branches, parts.workspace, self.title)
 
     async def grow_tree(self, kin: Sequence[Path] = ()) -> SessionTree:
         """The tree of this session and of its kin: sessions that hang together by forks."""
@@ -362,13 +260,11 @@ class OpenSession:
 
     async def branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
         """Let the next message hang off an entry of the tree; a prompt comes back for editing."""
-        async with self._alone():
-            return await self._rotate(self._branches.begin(tree, row))
+        return await self._rotate(lambda acts: acts.branches.begin(tree, row))
 
     async def switch_branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
         """Go on where the newest branch through an entry ends; restores its archive if need be."""
-        async with self._alone():
-            return await self._rotate(self._branches.switch(tree, row))
+        return await self._rotate(lambda acts: acts.branches.switch(tree, row))
 
     async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
         """Name an entry; an empty label takes its name away."""
@@ -384,15 +280,18 @@ class OpenSession:
         self._wire.emit(StatusChanged(self.gauge, None, self.model))
         return summary
 
-    async def _rotate(self, act: Coroutine[Any, Any, RotationReport]) -> RotationReport:
-        """Carry an act out and tell of it, whatever is cancelled meanwhile."""
+    async def _rotate(
+        self, act: Callable[[Rotations], Coroutine[Any, Any, RotationReport]]
+    ) -> RotationReport:
+        """Carry an act out and tell of it, whatever is cancelled once it has begun."""
 
         async def carry_out() -> RotationReport:
-            report = await act
+            report = await act(self._rotations)
             self._wire.emit(Reverted(report))
             return report
 
-        return await settle(carry_out())
+        async with self._alone():
+            return await settle(carry_out())
 
     async def archives(self) -> list[ArchiveGlance]:
         """Every rotated log, newest first."""
@@ -466,46 +365,13 @@ class OpenSession:
             )
 
     async def compactions(self) -> list[tuple[int, CompactionRecord]]:
-        """Every compaction that led to the live log: its archive and its record, newest first."""
-        found: list[tuple[int, CompactionRecord]] = []
-        compactions = list(self._log.state.compactions)
-        seen: set[int] = set()
-        while compactions:
-            record = compactions.pop()
-            if record.archive in seen:
-                continue
-            seen.add(record.archive)
-            found.append((record.archive, record))
-            try:
-                state = await asyncio.to_thread(self._log.read_archive, record.archive)
-            except SessionError:
-                continue
-            compactions.extend(state.compactions)
-        return found
+        """Every compaction, undone ones too: its archive and its record, newest first."""
+        return await asyncio.to_thread(list_compactions, self._log)
 
     async def view_compaction(self, archive: int) -> CompactionView:
         """Both sides of a compaction that was made: before is the archive."""
-        before = await asyncio.to_thread(self._log.read_archive, archive)
-        after = await asyncio.to_thread(self._state_after, archive)
-        return await asyncio.to_thread(
-            view_past,
-            [entry.record for entry in before.entries],
-            [entry.record for entry in after.entries],
-            self._parts.context.count_message,
-        )
-
-    def _state_after(self, archive: int) -> SessionState:
-        """The log that follows the compaction into ``archive``: live, or since archived."""
-        if any(record.archive == archive for record in self._log.state.compactions):
-            return self._log.state
-        for glance in self._log.archives():
-            if glance.number > archive:
-                state = self._log.read_archive(glance.number)
-                if any(record.archive == archive for record in state.compactions):
-                    return state
-        raise SessionError(
-            f"No log of this session begins with the compaction of archive {archive}."
-        )
+        count = self._parts.context.count_message
+        return await asyncio.to_thread(view_compaction, self._log, archive, count)
 
     async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
         """What fills the context now; what a compaction and a revert to a checkpoint would free."""
