@@ -69,7 +69,7 @@ def hunt_all(say: Callable[[str], None]) -> dict[str, dict[str, str]]:
         for layer in LAYERS:
             if layer.hunts:
                 try:
-                    with bounded(120):
+                    with bounded(60):
                         row[layer.name] = hunt(mutant, layer)
                 except Hung:
                     row[layer.name] = CAUGHT
