@@ -174,7 +174,7 @@ async def test_a_rejection_stops_the_turn_and_answers_every_call(tmp_path: Path)
                 'start run_command {"command": "rm x"}',
                 "ask run_command rm x",
                 "answer reject",
-                "error run_command: The user rejected this action. Stop and ",
+                "error run_command: This action was rejected. Stop and wait ",
                 "interrupted run_command: Interrupted: this tool did not run to it",
                 "turn 1 rejected after 1",
             ]
@@ -188,7 +188,7 @@ async def test_a_rejection_with_a_word_goes_on(tmp_path: Path) -> None:
         stage.answers.append(ApprovalAnswer("reject", "move it instead"))
         assert await stage.say("Clean up") == "done"
         (result,) = stage.on_disk("tool")
-        assert result["content"] == "The user rejected this action and says: move it instead"
+        assert result["content"] == "This action was rejected and the user says: move it instead"
 
 
 async def test_allowed_for_the_session_is_not_asked_again_for_the_same_action(

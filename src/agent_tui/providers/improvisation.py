@@ -30,7 +30,7 @@ _THANKS = re.compile(
 )
 _GREETS = re.compile(r"\W*(?:hi|hello|hey|good (?:morning|evening|day))\b", re.I)
 
-_REJECTED = re.compile(r"The user rejected this action and says: (.+)", re.DOTALL)
+_REJECTED = re.compile(r"This action was rejected and the user says: (.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +43,7 @@ class AgentTui(App[int]):
         self.launch = launch
         self.engine: Engine | None = None
         self._quit_pressed_at = -_SECOND_PRESS_SECONDS
+        self._is_leaving = False
         for theme in THEMES:
             self.register_theme(theme)
         self._begin_with(THEMES[0])
@@ -63,7 +66,20 @@ class AgentTui(App[int]):
         gc.enable()
         gc.set_threshold(20_000, 20, 100)
         sys.setswitchinterval(0.0005)
+        self._heed_signals()
         self.run_worker(self._start_engine(), group="engine", exit_on_error=False)
+
+    def _heed_signals(self) -> None:
+        """Leave as by command when asked to end: children stop, the terminal is given back."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with suppress(ValueError, RuntimeError):  # only the main thread can be told
+                loop.add_signal_handler(number, self._leave_soon)
+
+    def _leave_soon(self) -> None:
+        if not self._is_leaving:
+            self._is_leaving = True
+            self.run_worker(self.leave(), group="leaving", exit_on_error=False)
 
     async def _start_engine(self) -> None:
         chat = self.chat
@@ -122,7 +138,7 @@ class AgentTui(App[int]):
         return screen
 
     async def action_copy_or_quit(self) -> None:
-        """Copy what is selected, else empty the prompt; else the second press in a row quits."""
+        """Copy what is selected, empty the prompt, interrupt the agent; else twice quits."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
@@ -130,12 +146,19 @@ class AgentTui(App[int]):
         if self.screen is self.chat and self.chat.composer.text:
             self.chat.composer.set_text("")
             return
+        if self.screen is self.chat and self.chat.is_busy:
+            self.chat.escape()
+            return
         now = time.monotonic()
         if now - self._quit_pressed_at < _SECOND_PRESS_SECONDS:
             await self.leave()
             return
         self._quit_pressed_at = now
         self.chat.show_hint("Press Ctrl+C again to quit.")
+
+    async def action_quit(self) -> None:
+        """Ctrl+Q: like every way out, it lets the log settle first."""
+        await self.leave()
 
     @on(ChatScreen.CommandCalled)
     def _run_command(self, event: ChatScreen.CommandCalled) -> None:

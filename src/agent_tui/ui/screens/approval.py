@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 
 from textual import events, on
@@ -36,10 +37,14 @@ class Options(Rows):
 
     Args:
         guard_seconds: how long no key may have come before one counts.
+        on_typed: is given each letter that did not count.
     """
 
-    def __init__(self, guard_seconds: float = GUARD_SECONDS) -> None:
+    def __init__(
+        self, guard_seconds: float = GUARD_SECONDS, on_typed: Callable[[str], None] | None = None
+    ) -> None:
         super().__init__(count=len(_OPTIONS), choose_on_click=True)
+        self._on_typed = on_typed
         self._guard_seconds = guard_seconds
         self._guard_until = 0.0
 
@@ -53,6 +58,8 @@ class Options(Rows):
             event.stop()
             event.prevent_default()
             self._guard_until = now + self._guard_seconds
+            if self._on_typed is not None and event.is_printable and event.character:
+                self._on_typed(event.character)
 
     def draw_row(self, index: int, width: int) -> Content:
         number, letter, text = _OPTIONS[index]
@@ -70,6 +77,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         request: what waits for a decision.
         typing: a prompt is being written: the next keys are probably meant for it, so that only
             one after a longer pause counts.
+        on_typed: is given the letters that came before.
     """
 
     CSS_PATH = [
@@ -88,12 +96,19 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         Binding("pagedown", "scroll_body(1)", "Scroll", show=False, priority=True),
     ]
 
-    def __init__(self, request: ApprovalRequest, *, typing: bool = False) -> None:
+    def __init__(
+        self,
+        request: ApprovalRequest,
+        *,
+        typing: bool = False,
+        on_typed: Callable[[str], None] | None = None,
+    ) -> None:
         super().__init__()
         self.request = request
         self._action = action_of(request)
         self._body = ActionBody(self._action)
-        self._options = Options(TYPING_GUARD_SECONDS if typing else GUARD_SECONDS)
+        guard_seconds = TYPING_GUARD_SECONDS if typing else GUARD_SECONDS
+        self._options = Options(guard_seconds, on_typed)
         self._word = LineInput("What should the agent do instead?", id="approval-word")
 
     def compose(self) -> ComposeResult:

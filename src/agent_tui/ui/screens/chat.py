@@ -269,6 +269,8 @@ class ChatScreen(Screen[None]):
         finally:
             self.composer.running = False
             self.status.work = ""
+            self.timeline.settle()
+            self._view.forget()
 
     def act(self, start: Callable[[OpenSession], Coroutine[Any, Any, object]]) -> Worker[None]:
         """Run an act on the session in a worker; a failure is shown, never raised.
@@ -437,7 +439,9 @@ class ChatScreen(Screen[None]):
             if self.session is not None:
                 self.session.answer(request.id, answer or ApprovalAnswer("reject"))
 
-        self.app.push_screen(ApprovalScreen(request, typing=bool(self.composer.text)), answered)
+        composer = self.composer
+        screen = ApprovalScreen(request, typing=bool(composer.text), on_typed=composer.paste)
+        self.app.push_screen(screen, answered)
 
     def approval_answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:
         self.status.work = "working"
@@ -457,7 +461,7 @@ class ChatScreen(Screen[None]):
     def reverted(self, report: RotationReport) -> None:
         self.reload()
         if report.prompt or self.composer.text == self._returned_prompt:
-            self.composer.set_text(report.prompt)
+            self.composer.set_text("\n\n".join(filter(None, [report.prompt, self.composer.text])))
         self._returned_prompt = report.prompt
         if report.fork:
             self.show_notice("What came after goes on in a session of its own: F2 lists it.")
