@@ -62,7 +62,8 @@ class Program:
         """Run one prompt in the workspace; a later one goes on in the same session."""
         return run_program(
             self.home,
-            *("-c", "-p", prompt, "--output-format", "json", "--cwd", self.workspace),
+            *(["-c"] if self.disk.sessions() else []),
+            *("-p", prompt, "--output-format", "json", "--cwd", self.workspace),
             *options,
             OPENAI_BASE_URL=self._url,
             OPENAI_API_KEY=KEY,
