@@ -1,0 +1,53 @@
+"""Being told to end: the terminal is given back, what was running stops, the log is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.terminal import Terminal, environment
+
+
+def _is_running(marker: str) -> bool:
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if marker.encode() in place.read_bytes():
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_program_as_its_command_does(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    seconds = str(40_000 + int(number))
+    env = environment(tmp_path / "home")
+    with Terminal(["--demo"], env=env, cwd=tmp_path, columns=100, rows=30) as terminal:
+        terminal.wait_for("tokens ·")
+        terminal.write("hello")
+        terminal.press("enter")
+        terminal.wait_for("Esc interrupts")
+        terminal.wait_for(lambda text: "Esc interrupts" not in text)
+        terminal.write(f"!sleep {seconds}")
+        terminal.press("enter")
+        deadline = time.monotonic() + 10
+        while not _is_running(seconds) and time.monotonic() < deadline:
+            terminal.pump(0.1)
+        assert _is_running(seconds)
+        before = len(terminal.raw)
+        os.kill(terminal.process.pid, number)
+        assert terminal.wait_until_closed() == 0
+        said = bytes(terminal.raw[before:])
+        assert b"\x1b[?1049l" in said  # back from the alternate screen
+        assert b"\x1b[?1000l" in said  # the mouse is the shell's again
+    assert not _is_running(seconds)
+    (log,) = (tmp_path / "home").glob("projects/*/*/context.jsonl")
+    assert all(json.loads(line) for line in log.read_text().splitlines())
