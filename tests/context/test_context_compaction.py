@@ -18,6 +18,7 @@ from agent_tui.context.summary_message import is_summary, summary_text
 from agent_tui.core.errors import CompactionError, LogChanged, ProviderError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
+    AssistantMessage,
     CompactionRecord,
     LabelRecord,
     ToolMessage,
@@ -141,6 +142,18 @@ async def test_lines_appended_meanwhile_are_kept(talk: Context) -> None:
     assert text_of(talk.history[-1].content) == "typed while you were busy"
     assert is_summary(talk.history[0])
     assert talk.token_count > draft.report.tokens_after
+
+
+async def test_a_usage_that_comes_between_draft_and_commit_does_not_make_the_gauge_lie(
+    talk: Context,
+) -> None:
+    draft = await draft_compaction(talk, summarise=says(SUMMARY))
+    await talk.append(UserMessage("said meanwhile", "human"), AssistantMessage("so it was"))
+    await talk.update_token_count(150_000)
+    report = await apply_draft(talk, draft)
+    late = sum(talk.count_message(message) for message in talk.messages[-2:])
+    assert talk.token_count == report.tokens_after + late
+    assert talk.estimated
 
 
 async def test_a_log_that_went_back_meanwhile_is_not_compacted(talk: Context) -> None:

@@ -17,6 +17,7 @@ from agent_tui.context.briefing import Brief
 from agent_tui.context.context import Context
 from agent_tui.context.diff import view_past
 from agent_tui.context.fallback_notes import write_fallback_notes
+from agent_tui.context.message_tokens import messages_of
 from agent_tui.context.plan import (
     CompactionPlan,
     brief_plan,
@@ -193,7 +194,17 @@ async def apply_draft(
         plan.mark,
         lambda number: assemble_log(plan.parts, _record(report, number), message, kept, usage),
     )
+    await _correct_late_usage(context, usage, first_late=1 + len(kept))
     return replace(report, archive=archive)
+
+
+async def _correct_late_usage(context: Context, usage: UsageRecord, first_late: int) -> None:
+    """A usage that was reported after the draft was begun is kept, but it is of the old context."""
+    state = context.state
+    if state.token_estimated and state.token_count == usage.token_count:
+        return
+    late = context.counter.count_messages(messages_of(state.messages[first_late:]))
+    await context.note(UsageRecord(usage.token_count + sum(late), estimated=True))
 
 
 def _record(report: CompactionReport, archive: int) -> CompactionRecord:
