@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 COMMANDS = {
-    "sessions": "list, show, rename and delete sessions",
+    "sessions": "list, show, rename, delete and undelete sessions",
     "checkpoints": "list the places a session can return to",
     "revert": "go back to a checkpoint; the old log is kept as an archive",
     "archives": "list a session's archives, or prune them",
@@ -33,6 +33,8 @@ COMMANDS = {
     "export": "write a session in another format",
     "repair": "copy what can be read of a damaged session into a new one",
 }
+
+_SESSION_VERBS = ("list", "show", "rename", "delete", "undelete")
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -159,11 +161,11 @@ def _run_command(arguments: list[str]) -> int:
         name, rest = "archives prune", rest[1:]
     elif name == "sessions":
         verb = next((word for word in rest if not word.startswith("-")), "list")
-        if verb in ("list", "show", "rename", "delete"):
+        if verb in _SESSION_VERBS:
             name = f"sessions {verb}"
             rest = [word for index, word in enumerate(rest) if index != _index_of(rest, verb)]
         else:
-            return _fail(f"sessions expects list, show, rename or delete, not {verb!r}.", 2)
+            return _fail(f"sessions expects {', '.join(_SESSION_VERBS)}, not {verb!r}.", 2)
     options = _command_parser(name).parse_args(rest)
     if name == "open" and not options.json and sys.stdout.isatty():
         return _run_screen(_launch(options, path=options.path.absolute()))

@@ -78,7 +78,17 @@ async def rename_session(engine: Engine, session_id: str, title: str, *, as_json
 async def delete_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Move a session out of the list, and say where it went."""
     place = await engine.delete_session(session_id)
-    _say(as_json, {"moved_to": place}, f"Deleted; it can be moved back from {place}")
+    _say(
+        as_json,
+        {"moved_to": place},
+        f"Deleted; agent-tui sessions undelete {session_id} brings it back from {place}",
+    )
+
+
+async def undelete_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
+    """Bring a deleted session back."""
+    await engine.undelete_session(session_id)
+    _say(as_json, {"session_id": session_id}, "It is back.")
 
 
 async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) -> None:

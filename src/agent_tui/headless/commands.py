@@ -30,6 +30,8 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             await browse.show_session(engine, options.id, as_json=as_json)
         case "sessions rename":
             await browse.rename_session(engine, options.id, options.title, as_json=as_json)
+        case "sessions undelete":
+            await browse.undelete_session(engine, options.id, as_json=as_json)
         case "sessions delete":
             await browse.delete_session(engine, options.id, as_json=as_json)
         case "checkpoints":

@@ -70,6 +70,7 @@ class Engine:
         self.suggestions = suggestions
         self.launch = launch
         self._files = FileList(workspace)
+        self.deleted: list[str] = []
         self._store = store
         self._provider = provider
         self._model = model
@@ -123,6 +124,8 @@ class Engine:
     @property
     def model_label(self) -> str:
         """The provider and model, for the status line."""
+        if self._provider.name == "none":
+            return "no model connected: set OPENAI_API_KEY, or start with --demo"
         return " · ".join(dict.fromkeys((self._provider.name, self._model)))
 
     async def warm(self) -> None:
@@ -327,12 +330,18 @@ class Engine:
         return await self._store.repair(folder, new_session_id())
 
     async def delete_session(self, session_id: str) -> str:
-        """Move a session out of the list; the result undoes it."""
-        return str(await self._store.delete(await self._whole_id(session_id)))
+        """Move a session into the trash; the result, its place there, undoes it."""
+        place = str(await self._store.delete(await self._whole_id(session_id)))
+        self.deleted.append(place)
+        return place
 
     async def undelete_session(self, token: str) -> None:
-        """Bring a deleted session back."""
-        await self._store.undelete(Path(token))
+        """Bring a deleted session back, by its place in the trash or by its id."""
+        place = Path(token)
+        if len(place.parts) == 1:
+            place = await asyncio.to_thread(self._store.place_of_deleted, token)
+        await self._store.undelete(place)
+        self.deleted = [each for each in self.deleted if each != str(place)]
 
     async def close_session(self, session: OpenSession) -> None:
         """Close a session; one in which nothing was ever said leaves nothing behind."""

@@ -245,6 +245,18 @@ class SessionStore:
             ownership.give_up()
         return place
 
+    def place_of_deleted(self, session_id: str) -> Path:
+        """Where a deleted session lies in the trash; of several of that id, the latest.
+
+        Raises:
+            SessionNotFound: none of that id was deleted.
+        """
+        places = self.trash.glob(f"{_checked(session_id)}-*") if self.trash.is_dir() else ()
+        numbered = [place for place in places if place.name.rpartition("-")[2].isdecimal()]
+        if not numbered:
+            raise SessionNotFound(f"No session {session_id} was deleted.")
+        return max(numbered, key=lambda place: int(place.name.rpartition("-")[2]))
+
     async def undelete(self, place: Path) -> None:
         """Put a deleted session back where it was.
 

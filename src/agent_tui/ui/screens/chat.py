@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import Screen
@@ -62,7 +62,10 @@ _TURN_ENDS = {
 class ChatScreen(Screen[None]):
     """Holds one open session; ``begin`` brings the engine when it is ready."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*key_bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *key_bindings(),
+        Binding("slash", "begin_command", "Command", show=False),
+    ]
     AUTO_FOCUS = "Prompt"
     VERTICAL_BREAKPOINTS = [(0, "-small"), (20, "-large")]
 
@@ -316,6 +319,10 @@ class ChatScreen(Screen[None]):
     @on(Composer.CommandEntered)
     def _take_command(self, event: Composer.CommandEntered) -> None:
         self.run_command(event.name, event.argument)
+
+    def action_begin_command(self) -> None:
+        """A slash where nothing is typed begins a command in the composer."""
+        self.composer.paste("/")
 
     def action_command(self, name: str) -> None:
         """A key of the command table was pressed."""

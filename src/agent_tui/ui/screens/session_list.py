@@ -70,7 +70,7 @@ class SessionListScreen(Panel[SessionChoice]):
         self._all: list[SessionGlance] = []
         self._texts: list[str] = []
         self._shown: list[SessionGlance] = []
-        self._deleted: list[tuple[str, str]] = []
+        self._deleted = [(token, "The session") for token in getattr(sessions, "deleted", ())]
         self._renaming = ""
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
         self._new_title = LineInput("New title", id="session-title")
@@ -245,7 +245,7 @@ class SessionListScreen(Panel[SessionChoice]):
     @work(group="session-acts")
     async def action_undelete(self) -> None:
         if not self._deleted:
-            self.tell("Nothing was deleted here.")
+            self.tell("Nothing was deleted since the program was started.")
             return
         token, title = self._deleted.pop()
         await self.attempt(self._sessions.undelete_session(token))
