@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,12 +19,15 @@ from agent_tui.tools.find_files import FindFiles, FindFilesArguments
 from agent_tui.tools.search_files import SearchFiles, SearchFilesArguments
 
 
-def has_no_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
+def children() -> set[int]:
+    """The processes that this one has started and that still run; others' tests may have some."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == os.getpid() and state != "Z":
+                found.add(int(stat.parent.name))
+    return found
 
 
 async def find(context: ToolContext, pattern: str, path: str = ".") -> list[str]:
@@ -162,17 +167,20 @@ async def test_a_link_out_of_the_workspace_is_not_searched(
     assert await search(context, "hit") == ["Nothing matches hit."]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="children are read from /proc")
 async def test_a_pattern_that_takes_for_ever_is_ended_when_cancelled(
     workspace: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
     (workspace / "f").write_text("a" * 60 + "!\n")
+    before = children()
     task = asyncio.create_task(search(context, "(a+)+$"))
     await asyncio.sleep(0.5)
     assert not task.done()
+    assert children() - before
     began = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert time.monotonic() - began < 15
-    assert has_no_children()
+    assert not children() - before
