@@ -141,7 +141,7 @@ async def _revert(chat: ChatScreen, argument: str) -> None:
     if argument:
         checkpoint: int | None = _number(argument, "a checkpoint")
     else:
-        screen = CheckpointsScreen(session.checkpoints())
+        screen = CheckpointsScreen(await asyncio.to_thread(session.checkpoints))
         checkpoint = await chat.app.push_screen_wait(screen)
     if checkpoint is None:
         return
