@@ -182,7 +182,7 @@ def test_a_prompt_may_come_from_standard_input(tmp_path: Path) -> None:
         (("-p", "x", "-r"), "needs an ID"),
         (("--output-format", "json", "x"), "needs --print"),
         (("-p", "x", "--cwd", "/nowhere"), "/nowhere is not one"),
-        (("sessions", "fly"), "expects list, show, rename or delete"),
+        (("sessions", "fly"), "expects list, show, rename, delete, undelete"),
         (("x",), "needs a terminal"),
     ],
 )
