@@ -66,7 +66,6 @@ class Agent:
         context: Context,
         provider: Provider,
         model: str,
-        system_prompt: str,
         toolset: Toolset,
         approvals: Approvals,
         compactor: Compactor,
@@ -76,7 +75,6 @@ class Agent:
         self._context = context
         self._provider = provider
         self._model = model
-        self._system_prompt = system_prompt
         self._toolset = toolset
         self._approvals = approvals
         self._compactor = compactor
@@ -164,7 +162,7 @@ class Agent:
     async def _ask(self, turn: int) -> AssistantMessage:
         """Ask until a whole reply has come, and write it before anything acts on it."""
         request = ModelRequest(
-            self._model, self._system_prompt, self._context.history, self._toolset.schemas
+            self._model, self._context.system_prompt, self._context.history, self._toolset.schemas
         )
         reply = Reply()
 

@@ -35,8 +35,9 @@ from agent_tui.runtime.parts import Parts
 from agent_tui.runtime.secrecy import hide_memory
 from agent_tui.runtime.session_tree import SessionTree
 from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.index import read_tail
 from agent_tui.sessions.repair import RepairReport
-from agent_tui.sessions.replay import read_log
+from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from agent_tui.tools.base import FileMemory, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
@@ -48,6 +49,7 @@ NO_MODEL = (
 DEFAULT_MODEL = "gpt-4.1"
 _HISTORY_SESSIONS = 10
 _HISTORY_PROMPTS = 500
+_HISTORY_RECORDS = 2_000
 
 
 class Engine:
@@ -243,7 +245,6 @@ class Engine:
             context=context,
             provider=self._provider,
             model=model,
-            system_prompt=log.state.system_prompt,
             toolset=toolset,
             approvals=approvals,
             compactor=compactor,
@@ -305,10 +306,10 @@ class Engine:
         prompts: list[str] = []
         for row in reversed(rows[:_HISTORY_SESSIONS]):
             try:
-                state = read_log(Path(row.folder) / LIVE)
+                items = read_tail(Path(row.folder) / LIVE, _HISTORY_RECORDS)
             except AgentTuiError:
                 continue
-            records = (entry.record for entry in state.messages)
+            records = (item.record for item in items if isinstance(item, Entry))
             prompts += [
                 text_of(record.content)
                 for record in records

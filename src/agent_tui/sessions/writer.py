@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import Record
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.replay import SessionState
@@ -156,20 +155,23 @@ def _run_together(group: Sequence[Job]) -> list[Outcome]:
 def _catch_up(tail: Tail) -> Change:
     try:
         return tail.catch_up()
-    except AgentTuiError:
+    except Exception:  # whatever it is, the thread must live on for the next job
         return Change()  # what failed is already on its way to the caller
 
 
 def _settle_some(loop: asyncio.AbstractEventLoop, done: deque[tuple[Job, Outcome]]) -> None:
     """Settle what is done, a little at a time, so that keys are answered in between."""
-    for _ in range(min(len(done), _SETTLED_AT_ONCE)):
-        job, outcome = done.popleft()
-        job.outcome = outcome
-        job.settle(outcome)
-        if job.waiter is not None and not job.waiter.done():
-            job.waiter.set_result(None)
-    if done:
-        loop.call_soon(_settle_some, loop, done)
+    try:
+        for _ in range(min(len(done), _SETTLED_AT_ONCE)):
+            job, outcome = done.popleft()
+            job.outcome = outcome
+            job.settle(outcome)
+            if job.waiter is not None:
+                with suppress(asyncio.InvalidStateError):  # its task was cancelled: it looks again
+                    job.waiter.set_result(None)
+    finally:  # a signal may break in anywhere; those behind must not wait for ever
+        if done:
+            loop.call_soon(_settle_some, loop, done)
 
 
 def let_go(state: SessionState) -> None:
