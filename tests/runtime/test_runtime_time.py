@@ -15,8 +15,9 @@ from agent_tui.core.errors import (
 )
 from agent_tui.core.events import Reverted
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
+from agent_tui.core.records import AssistantMessage, Checkpoint, LabelRecord, UserMessage
 from agent_tui.providers.scenario import Reply
+from agent_tui.sessions.store import Durability
 from tests.agent.stage import Stage, read_log
 
 LONG = "What was said at length. " * 80
@@ -256,3 +257,18 @@ async def test_an_act_that_is_cancelled_is_told_if_and_only_if_it_was_made(
             if act == "revert" and new:
                 await stage.session.undo()
         assert made
+
+
+async def test_a_label_given_after_a_checkpoint_survives_the_revert_to_it(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(2)) as stage:
+        await talk(stage, "one", "two")
+        first = next(r for r in stage.session.records if isinstance(r, UserMessage))
+        uuid = str(first.stamp.uuid)
+        await stage.session._log.append(LabelRecord(uuid, "here"), durability=Durability.D1)
+        second_turn = next(
+            r.id for r in stage.session.records if isinstance(r, Checkpoint) and r.turn == 2
+        )
+        await stage.session.revert(second_turn)
+        assert stage.session._log.state.labels == {uuid: "here"}
+        await stage.session.undo()
+        assert stage.session._log.state.labels == {uuid: "here"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent_tui.context.context import Context
 from agent_tui.core.errors import SessionError
-from agent_tui.core.records import Record, RevertReason, TitleRecord
+from agent_tui.core.records import LabelRecord, Record, RevertReason, TitleRecord
 from agent_tui.core.summary import RotationReport
 from agent_tui.runtime import history
 from agent_tui.runtime.branches import Branches
@@ -44,7 +44,9 @@ class Rotations:
         """Go back to just before a checkpoint; raises UnknownCheckpoint."""
         count = self.context.count_message
         preview = await asyncio.to_thread(history.preview_revert, self._records, checkpoint, count)
+        labels = dict(self.log.state.labels)
         archive = await self.context.revert_to(checkpoint, reason)
+        await self._carry(labels)
         left = preview.messages_leaving
         return RotationReport(reason, archive, checkpoint, left, preview.prompt)
 
@@ -63,8 +65,22 @@ class Rotations:
         """
         fork = await self.fork(f"{self.title} (before undo)") if forking else ""
         left = len(self.log.state.messages)
+        labels = dict(self.log.state.labels)
         archive = await self.context.restore_archive(number, reason)
+        await self._carry(labels)
         return RotationReport(reason, archive, messages_left=left, fork=fork)
+
+    async def _carry(self, labels: dict[str, str]) -> None:
+        """Give labels again that the new log has lost, where what they name is still there."""
+        state = self.log.state
+        there = {entry.record.stamp.uuid for entry in state.all_entries}
+        lost = [
+            LabelRecord(target, label)
+            for target, label in labels.items()
+            if target in there and target not in state.labels
+        ]
+        if lost:
+            await self.log.append(*lost, durability=Durability.D1)
 
     async def undo(self) -> RotationReport:
         """Take the last act back; raises SessionError where there is none."""
