@@ -44,10 +44,12 @@ from agent_tui.tools import background
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens import approval
 from agent_tui.ui.widgets import status_line
+from agent_tui.ui.widgets.timeline import Timeline
 
 BEGIN = datetime(2026, 3, 21, 9, 40, tzinfo=UTC)
 _SECONDS = 30.0
 _STILL = 4
+_SCREENS = 1_000
 _PYTHON = """#!/bin/sh
 export PYTHONNODEBUGRANGES=1 PYTHONDONTWRITEBYTECODE=1 NO_COLOR=1
 printed=$("{python}" "$@" 2>&1)
@@ -183,6 +185,24 @@ class Stage:
         return session_id
 
 
+def _hold_still(screen: Screen[Any]) -> None:
+    """Let no cursor blink, and no scroll bar guess."""
+    for field in screen.query(TextArea):
+        field.cursor_blink = False
+    for line in screen.query(Input):
+        line.cursor_blink = False
+    for timeline in screen.query(Timeline):
+        _count_rows(timeline)
+
+
+def _count_rows(timeline: Timeline) -> None:
+    """Have a timeline count the rows that nobody has seen: its scroll bar guesses at them."""
+    timeline.draw_ahead(-_SCREENS)
+    timeline.draw_ahead(_SCREENS)
+    bar = timeline.vertical_scrollbar
+    bar.window_virtual_size, bar.position = timeline.virtual_size.height, timeline.scroll_y
+
+
 def _hold_environment(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AGENT_TUI_MODEL", "NO_COLOR"):
         patch.delenv(name, raising=False)
@@ -225,12 +245,11 @@ class Visitor:
         self.clock = clock
 
     async def arrive(self) -> None:
-        """Wait until the session is on the screen."""
-        await self.until(lambda: bool(self.app.workers), "the engine starting")
-        for worker in list(self.app.workers):
-            if worker.group == "engine":
-                await worker.wait()
+        """Wait until the session is on the screen and everything is loaded behind it."""
         await self.until(lambda: self.app.chat.session is not None, "a session")
+        for group in ("engine", "warm"):
+            for worker in [each for each in self.app.workers if each.group == group]:
+                await worker.wait()
 
     async def press(self, *keys: str) -> None:
         """Press keys."""
@@ -257,6 +276,8 @@ class Visitor:
     async def allow(self) -> None:
         """Wait for a question and allow the action once."""
         question = await self.until_screen("ApprovalScreen")
+        await self.until(lambda: question.focused is not None, "the question to take keys")
+        await self.pilot.pause()
         self.clock.let_pass(seconds=5)
         await self.press("1")
         await self.until(lambda: self.app.screen is not question, "the answer to be taken")
@@ -265,7 +286,7 @@ class Visitor:
         """Wait for the end of the turn."""
         await self.until(lambda: not self.app.chat.is_busy, "the end of the turn")
         await self.until(lambda: not self.app.chat.status.work, "a ready status line")
-        await self.stand_still()
+        await self.pilot.pause()
 
     async def until_screen(self, name: str) -> Screen[Any]:
         """Wait until a screen of that class is on top."""
@@ -296,10 +317,8 @@ class Visitor:
         """Wait until nothing on the screen changes any more."""
         same, before = 0, None
         while same < _STILL:
-            for field in self.app.screen.query(TextArea):
-                field.cursor_blink = False
-            for line in self.app.screen.query(Input):
-                line.cursor_blink = False
+            for screen in self.app.screen_stack:
+                _hold_still(screen)
             await self.pilot.pause(0.03)
             now = self.app.screen._compositor.render_strips()
             same, before = (same + 1, before) if now == before else (0, now)

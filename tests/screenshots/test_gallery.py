@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
 
+from agent_tui.providers.scenario import Reply
+from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
 from tests.screenshots.past import remember_sessions
 from tests.screenshots.stage import Exhibit, Stage, Visitor
 
 Compare = Callable[..., bool]
 Visit = Callable[[Visitor], Awaitable[None]]
+GALLERY = Path(__file__).parents[2] / "screenshots"
 SIZE = (120, 36)
 LOW = (120, 24)
 
@@ -42,7 +47,7 @@ def test_welcome(snap_compare: Compare, stage: Stage) -> None:
 def test_timeline(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Fix the bug", allow=2)
-        await visitor.press("pageup")
+        visitor.app.chat.timeline.scroll_rows(-18)
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
@@ -159,7 +164,7 @@ def test_compacted_timeline(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await _fill(visitor)
         await _compact(visitor)
-        await visitor.ask("What have we done so far?")
+        await visitor.press("pageup")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
@@ -183,7 +188,7 @@ def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
 
 
 async def _rotate(visitor: Visitor) -> None:
-    """Revert, compact, clear and restore: every way in which an archive comes about."""
+    """Go back, go on differently, compact, and take that back."""
     await _work(visitor)
     await visitor.say("/revert 8")
     await visitor.until_screen("RevertPreviewScreen")
@@ -197,11 +202,23 @@ async def _rotate(visitor: Visitor) -> None:
     visitor.clock.let_pass(minutes=25)
 
 
+async def _clear(visitor: Visitor) -> None:
+    await visitor.say("/clear")
+    await visitor.until_screen("ConfirmScreen")
+    await visitor.press("enter")
+    await visitor.until_text("The context is empty now")
+    visitor.clock.let_pass(minutes=3)
+    await visitor.say("/undo")
+    await visitor.until_text("undone")
+    visitor.clock.let_pass(minutes=8)
+
+
 def test_archives(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await _rotate(visitor)
+        await _clear(visitor)
         await visitor.press("f5")
-        await visitor.until_text("3 archives")
+        await visitor.until_text("5 archives")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
@@ -270,6 +287,10 @@ def test_narrow_compaction(snap_compare: Compare, stage: Stage) -> None:
         await _fill(visitor)
         await visitor.press("f4")
         await visitor.until_text("% saved")
+        pane = visitor.app.screen
+        assert isinstance(pane, CompactionPreviewScreen)
+        if pane.sides.side == "before":  # a summary that takes its time is shown as it comes
+            await visitor.press("right")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (60, 20))
 
@@ -283,14 +304,68 @@ def test_unreachable_server(snap_compare: Compare, stage: Stage) -> None:
     assert is_as_accepted(snap_compare, stage, stage.connected("http://127.0.0.1:9/v1"), visit, LOW)
 
 
+def test_tree(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await _rotate(visitor)
+        await visitor.press("ctrl+t")
+        await visitor.until_screen("TreeScreen")
+        await visitor.until_text("2 branches")
+        await visitor.press("up", "up", "l")
+        await visitor.until_screen("AskLineScreen")
+        await visitor.press(*"Friday", "enter")
+        await visitor.until_text("Friday")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_scrubber(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await _work(visitor)
+        await visitor.say("/scrub")
+        await visitor.until_screen("ScrubberScreen")
+        await visitor.press("home", "right_square_bracket", "right", "right", "right")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_comparing_branches(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await _rotate(visitor)
+        await visitor.press("f5")
+        await visitor.until_text("3 archives")
+        await visitor.press("end", "c")
+        await visitor.until_screen("CompareScreen")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
 def test_damaged_lines(snap_compare: Compare, stage: Stage) -> None:
-    session_id = remember_sessions(stage)[-1]
+    stage.clock.set_back(minutes=55)
+    answer = Reply(
+        text="It compiles again. Two entries had the same key, `kelvin1872`; the second one is now "
+        "`kelvin1881`.\n\n- `thesis.bib`: one key renamed\n"
+        "- `chapter2.tex`, `chapter3.tex`: three citations follow it\n"
+    )
+    session_id = stage.remember("/home/ada/thesis", "Make the bibliography compile again", answer)
+    stage.clock.set_back()
     (log,) = stage.home.glob(f"projects/*/{session_id}/context.jsonl")
     lines = log.read_bytes().splitlines(keepends=True)
     lines[-2:-2] = [b'{"role":"assistant","content":"cut off in the\n', b"\x00\xff\xfe\n"]
     log.write_bytes(b"".join(lines) + b'{"role":"user","cont')
 
     async def visit(visitor: Visitor) -> None:
-        await visitor.until_text("bibliography")
+        await visitor.until_text("damaged")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(resume=session_id), visit, LOW)
+
+
+def test_the_readme_shows_the_gallery() -> None:
+    shown = re.findall(r"screenshots/(\w+)\.svg", (GALLERY.parent / "README.md").read_text())
+    assert len(set(shown)) >= 10
+    assert set(shown) <= {path.stem for path in GALLERY.iterdir()}
+
+
+def test_a_picture_fetches_nothing() -> None:
+    for picture in GALLERY.glob("*.svg"):
+        svg = picture.read_text(encoding="utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
+        assert not re.search(r"url\((?!#)|href=|@import|@font-face|<script|<image", svg), picture

@@ -54,6 +54,11 @@ def test_a_gauge_past_the_mark_says_that_compaction_comes_next() -> None:
     )
 
 
+def test_near_the_mark_the_warning_matters_more_than_the_share() -> None:
+    text = draw_gauge(Gauge(5_652, 8_000, 6_000, estimated=False), 40).plain
+    assert text.endswith("5.7k/8.0k · compacts in 348")
+
+
 def test_the_mark_stands_where_compaction_fires() -> None:
     assert draw_bar(Gauge(0, 100, 85, estimated=False), 20).plain.index("┃") == 17
     assert "┃" not in draw_bar(Gauge(0, 100, 0, estimated=False), 20).plain

@@ -65,6 +65,8 @@ def _draw_summary(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawin
     palette = canvas.palette
     rail = Segment("│", palette.compaction)
     rows = draw_markdown(clean(block.text.strip()), canvas)
+    if not expanded:
+        rows = [row for row in rows if any(segment.text.strip() for segment in row)]
     rows = fold(rows, _SUMMARY_ROWS, canvas, expanded=expanded)
     return Drawing([[Segment(_LABELS[block.origin], palette.compaction)], *rows], rail, rail)
 

@@ -14,6 +14,8 @@ from agent_tui.ui.widgets.shares import share_style, shares_by_kind
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _SMALLEST_BAR = 6
 _WIDEST_BAR = 48
+_NEAR = 0.75
+"""The share of the way to the compaction mark from which on the gauge warns."""
 
 EMPTY = Gauge(tokens=0, window=0, trigger_at=0, estimated=False)
 
@@ -54,7 +56,7 @@ def level_style(gauge: Gauge) -> str:
     fullness = gauge.tokens / limit if limit else 0.0
     if fullness >= 0.95:
         return "$gauge-high"
-    return "$gauge-middle" if fullness >= 0.75 else "$gauge-low"
+    return "$gauge-middle" if fullness >= _NEAR else "$gauge-low"
 
 
 def _numbers(gauge: Gauge) -> list[str]:
@@ -69,6 +71,8 @@ def _numbers(gauge: Gauge) -> list[str]:
         return forms
     left = gauge.trigger_at - gauge.tokens
     warning = f"compacts in {format_tokens(left)}" if left > 0 else "compacts next"
+    if gauge.tokens >= _NEAR * gauge.trigger_at:
+        forms = [f"{tokens}/{window} · {warning}", *forms[1:]]
     return [f"{plain} · {warning}", *forms]
 
 
