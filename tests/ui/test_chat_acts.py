@@ -100,6 +100,21 @@ async def test_a_marker_that_is_pressed_twice_asks_once(
         await here.until(lambda: isinstance(here.app.screen, RevertPreviewScreen))
 
 
+async def test_who_types_on_after_a_click_in_the_conversation_means_the_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        await here.pilot.click("Timeline", offset=(10, 1))
+        await here.pilot.pause(0.2)
+        if here.app.screen is not here.chat:
+            await here.pilot.press("escape")
+            await here.until(lambda: here.app.screen is here.chat)
+        await here.pilot.press("u")
+        assert here.chat.composer.text == "u"
+        assert here.prompts == ["one thing"]
+
+
 async def test_each_of_three_quick_undos_takes_an_act_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

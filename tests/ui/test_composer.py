@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 
 from agent_tui.ui.widgets.completion import Completion
@@ -304,3 +304,10 @@ async def test_page_keys_are_meant_for_the_conversation(read_only: str) -> None:
         app.composer.read_only = read_only
         await pilot.press("pageup", "pagedown", "pageup")
         assert app.pages == [-1, 1, -1]
+
+
+async def test_a_key_with_alt_is_a_command_and_types_nothing() -> None:
+    async with (app := Host()).run_test(size=(60, 12)) as pilot:
+        app.prompt.post_message(Key("alt+u", "u"))
+        await pilot.pause()
+        assert app.composer.text == ""

@@ -73,8 +73,8 @@ COMMANDS: tuple[Command, ...] = (
         "Go on in a new session that begins as this one is",
         "Session",
         "",
-        "alt+f,f",
-        "Alt+F",
+        "alt+n,f",
+        "Alt+N",
     ),
     Command("rename", "Rename session", "Give this session a name", "Session", "<title>"),
     Command(

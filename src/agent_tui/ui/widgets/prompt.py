@@ -28,6 +28,8 @@ class Prompt(TextArea):
         if self._take_key(event.key):
             event.stop()
             event.prevent_default()
+        elif event.key.startswith("alt+"):
+            event.prevent_default()  # many terminals send the letter along: it is a command's key
 
     async def on_paste(self, event: events.Paste) -> None:
         event.stop()

@@ -34,6 +34,9 @@ _WHEEL_ROWS = 3
 class Timeline(BlockCursor, can_focus=True):
     """Shows the blocks of a session and lets the user move among them, open them and go back."""
 
+    # A click opens what it hits; who goes on typing after it still means the prompt, not a key.
+    FOCUS_ON_CLICK = False
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "activate", "Open", show=False),
         Binding("ctrl+o", "toggle_all", "Open all", show=False),
