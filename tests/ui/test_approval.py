@@ -16,7 +16,7 @@ from agent_tui.ui.screens.approval import (
 from agent_tui.ui.widgets.action_body import ActionBody
 from tests.ui.stage import Stage
 
-COMMAND = CommandDisplay("make all && make check", "/work/project")
+COMMAND = CommandDisplay("make all && make check", "/home/ada/project")
 DIFF = DiffDisplay("a.py", "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-old\n+new\n")
 
 
