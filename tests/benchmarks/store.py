@@ -379,6 +379,8 @@ async def measure_session(root: Path, big: Path, scale: Scale) -> list[bool]:
     await log.close()
     with log.path.open("ab") as file, big.open("rb") as source:
         shutil.copyfileobj(source, file, 1 << 20)
+        file.flush()
+        os.fsync(file.fileno())  # it is the revert that is measured, not the log's first flush
     log = await store.open("big")
     gc.collect()
     gc.freeze()

@@ -142,12 +142,20 @@ class SessionState:
         state._all = self._all[:end]
         state._parentless = [entry for entry in self._parentless if entry.offset < offset]
         state._jumps = {place: to for place, to in dict(self._jumps).items() if place < end}
+        branched = bool(state._jumps)
+        # One walk: in a long log, fetching the records from memory is what takes the time.
         for entry in state._all:
-            note = _NOTES.get(type(entry.record))
-            if note is not None:
-                note(state, entry.record)
+            record = entry.record
+            kind = type(record)
+            if note := _NOTES.get(kind):
+                note(state, record)
+            if not branched and (step := _STEPS.get(kind)):
+                step(state, entry, record)
         state._leaf_uuid = state._find_leaf()
-        state._rebuild_path()
+        if branched:
+            state._rebuild_path()
+        else:
+            state.entries = list(state._all)
         return state
 
     def path_to(self, entry: Entry) -> list[Entry]:
