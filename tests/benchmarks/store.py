@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from agent_tui.core.jsonl import encode
 from agent_tui.core.messages import TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import (
     AssistantMessage,
@@ -40,7 +41,6 @@ from agent_tui.core.records import (
     record_fields,
 )
 from agent_tui.sessions.index import LogIndex, read_tail
-from agent_tui.sessions.jsonl import encode
 from agent_tui.sessions.log import Durability, LogFile, create_log
 from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.store import SessionLog, SessionStore

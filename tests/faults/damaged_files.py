@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent_tui.core.jsonl import MAX_LINE_BYTES
 from agent_tui.core.records import AssistantMessage, UserMessage
-from agent_tui.sessions.jsonl import MAX_LINE_BYTES
 from agent_tui.sessions.replay import SessionState, repaired_messages
 
 Ask = Callable[[SessionState], object]

@@ -11,9 +11,9 @@ import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from agent_tui.core.jsonl import LineReader, bulk_decoder, decode_line
 from agent_tui.core.records import SessionHeader, parse_record
 from agent_tui.sessions.index import LogIndex, read_tail
-from agent_tui.sessions.jsonl import LineReader, bulk_decoder, decode_line
 from agent_tui.sessions.repair import plan_clean_copy
 from agent_tui.sessions.replay import Entry, Item, read_items, read_log, repaired_messages
 from tests.faults.acts import HISTORY

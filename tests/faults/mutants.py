@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent_tui.core import jsonl
 from agent_tui.core.errors import AgentTuiError, SessionBusy
-from agent_tui.sessions import archive, disk, jsonl, lock, log, replay, session_log, tail, writer
+from agent_tui.sessions import archive, disk, lock, log, replay, session_log, tail, writer
 from agent_tui.sessions.lock import FolderLock
 from agent_tui.sessions.log import Durability, LogFile, OpenLog
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent_tui.core.errors import SessionBusy
+from agent_tui.core.jsonl import encode
 from agent_tui.core.records import TitleRecord, UserMessage, record_fields
-from agent_tui.sessions.jsonl import encode
 from agent_tui.sessions.lock import LOCK
 from agent_tui.sessions.log import Durability, LogFile, OpenLog, Piece, Span
 from agent_tui.sessions.replay import SessionState, read_log

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_tui.core.errors import LogChanged
+from agent_tui.core.jsonl import BOM
 from agent_tui.core.records import Checkpoint, HeadRecord, SessionHeader, UserMessage
-from agent_tui.sessions.jsonl import BOM
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from tests.sessions.conftest import header
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from agent_tui.context.call_arguments import read_arguments
 from agent_tui.context.file_analysis import is_change, path_argument, paths_in
 from agent_tui.context.selection import is_request
+from agent_tui.core.arguments import read_arguments
 from agent_tui.core.messages import ToolCall, text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 

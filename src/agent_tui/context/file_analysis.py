@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.context.cache import FILE_LIMIT, FILE_SECONDS, BoundedCache
-from agent_tui.context.call_arguments import read_arguments
+from agent_tui.core.arguments import read_arguments
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage

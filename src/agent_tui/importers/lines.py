@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agent_tui.core.errors import SessionError, SessionNotFound, SessionReadOnly, StorageError
+from agent_tui.core.errors import (
+    BadRecord,
+    SessionError,
+    SessionNotFound,
+    SessionReadOnly,
+    StorageError,
+)
+from agent_tui.core.jsonl import BOM, LineReader, bulk_decoder
 from agent_tui.core.text import reveal
 
-LONGEST_LINE = 64 << 20
 _SMALL_FILE = 4 << 20
-_DEEPEST = 100
 
 
 def open_to_read(path: Path) -> BinaryIO:
@@ -47,10 +51,10 @@ def read_objects(path: Path) -> Iterator[dict[str, Any] | None]:
     """
     with open_to_read(path) as file:
         try:
-            for line in _lines(file):
+            for _, _, line in LineReader(file.fileno()).lines():
                 if line is None:
                     yield None
-                elif content := line.strip(b"\xef\xbb\xbf\0 \t\r\n"):
+                elif content := line.strip(BOM + b"\0 \t\r\n"):
                     yield decode(content)
                 elif b"\0" in line:
                     yield None
@@ -60,67 +64,12 @@ def read_objects(path: Path) -> Iterator[dict[str, Any] | None]:
             ) from error
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """Lines in bytes; None for one that is too long to be held."""
-    while line := file.readline(LONGEST_LINE):
-        if len(line) < LONGEST_LINE or line.endswith(b"\n"):
-            yield line
-            continue
-        while line and not line.endswith(b"\n"):
-            line = file.readline(LONGEST_LINE)
-        yield None
-
-
 def decode(line: bytes) -> dict[str, Any] | None:
     """One JSON object with finite numbers and bounded depth, or None."""
-    import msgspec
-
     try:
-        value = msgspec.json.decode(line)
-    except RecursionError:
+        return bulk_decoder()(line)
+    except BadRecord:
         return None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        value = _decode_half_pairs(line)
-    if not isinstance(value, dict) or _is_too_deep(line, value):
-        return None
-    return value
-
-
-def _decode_half_pairs(line: bytes) -> object:
-    """JavaScript writes half an emoji as a lone surrogate, which strict readers refuse."""
-    if rb"\u" not in line:
-        return None
-    try:
-        return json.loads(line, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refuse(text: str) -> None:
-    raise ValueError(f"{text} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError(f"{text} is too large")
-    return number
-
-
-def _is_too_deep(line: bytes, value: Any) -> bool:
-    if line.count(b"{") + line.count(b"[") <= _DEEPEST:
-        return False
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def read_small_object(path: Path) -> dict[str, Any]:

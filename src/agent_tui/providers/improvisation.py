@@ -6,10 +6,10 @@ does it, and tells what the tool gave back. To anything else it says plainly wha
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 
+from agent_tui.core.arguments import read_arguments
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage
 from agent_tui.core.text import first_line
@@ -94,18 +94,10 @@ def _calls_of(
         if isinstance(message, AssistantMessage):
             for call in message.tool_calls:
                 if call.id in wanted:
-                    found[call.id] = (call.name, _arguments(call.arguments))
+                    found[call.id] = (call.name, read_arguments(call.arguments))
             if found:
                 break
     return found
-
-
-def _arguments(text: str) -> dict[str, object]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 
+from agent_tui.core.arguments import read_arguments
 from agent_tui.core.messages import ToolCall, text_of
 from agent_tui.core.records import AssistantMessage, UserMessage
 from agent_tui.core.text import first_line
@@ -47,7 +47,4 @@ def recall(request: ModelRequest) -> str:
 
 
 def _target(call: ToolCall, name: str) -> str:
-    try:
-        return f"`{json.loads(call.arguments)[name]}`"
-    except (ValueError, KeyError, TypeError):
-        return "`?`"
+    return f"`{read_arguments(call.arguments).get(name, '?')}`"

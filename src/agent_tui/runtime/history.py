@@ -22,6 +22,7 @@ from agent_tui.core.text import first_line
 
 _MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
 _SPOKEN = ("human", "steer", None)
+_LONGEST_LINE = 400
 
 
 def list_checkpoints(records: Sequence[Record]) -> list[CheckpointGlance]:
@@ -105,15 +106,17 @@ def prompt_after(records: Sequence[Record], position: int) -> str:
 
 
 def _line(message: Message) -> str:
+    """Who speaks, which tools are called, what is said: cut where the screen ends, not here."""
+    said = first_line(text_of(message.content), _LONGEST_LINE)
     match message:
         case UserMessage():
-            return f"you: {first_line(text_of(message.content))}"
+            return f"you: {said}"
         case AssistantMessage():
             calls = ", ".join(call.name for call in message.tool_calls)
-            text = first_line(text_of(message.content))
-            return f"agent: {text}" + (f" [{calls}]" if calls else "")
+            who = f"agent [{calls}]" if calls else "agent"
+            return f"{who}: {said}" if said else who
         case ToolMessage():
-            return f"result: {first_line(text_of(message.content))}"
+            return f"result: {said}"
 
 
 def went_on_after(records: Sequence[Record], archive: int) -> bool:

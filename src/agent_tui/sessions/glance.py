@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agent_tui.core.errors import AgentTuiError, BadRecord
+from agent_tui.core.jsonl import decode_line
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     CompactionRecord,
@@ -25,7 +26,6 @@ from agent_tui.core.text import first_line
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.disk import reading
 from agent_tui.sessions.index import LogIndex
-from agent_tui.sessions.jsonl import decode_line
 from agent_tui.sessions.replay import Entry, read_log
 
 HEAD_BYTES = 16 << 10

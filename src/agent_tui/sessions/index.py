@@ -12,8 +12,8 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent_tui.core.jsonl import MAX_LINE_BYTES
 from agent_tui.sessions.disk import reading
-from agent_tui.sessions.jsonl import MAX_LINE_BYTES
 from agent_tui.sessions.replay import Damage, Item, parse_item
 
 ROLES = (

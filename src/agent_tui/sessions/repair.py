@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent_tui.core.jsonl import BOM, LineReader, encode
 from agent_tui.core.records import SessionHeader, Stamp, record_fields
-from agent_tui.sessions.jsonl import BOM, LineReader, encode
 from agent_tui.sessions.log import Piece, Span
 from agent_tui.sessions.replay import Damage, parse_item
 from agent_tui.sessions.tail import stamped, utc_now

@@ -12,6 +12,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agent_tui.core.errors import BadRecord
+from agent_tui.core.jsonl import (
+    BOM,
+    MAX_LINE_BYTES,
+    Decode,
+    LineReader,
+    bulk_decoder,
+    decode_line,
+)
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
     AssistantMessage,
@@ -32,14 +40,6 @@ from agent_tui.core.records import (
     parse_record,
 )
 from agent_tui.sessions.disk import reading
-from agent_tui.sessions.jsonl import (
-    BOM,
-    MAX_LINE_BYTES,
-    Decode,
-    LineReader,
-    bulk_decoder,
-    decode_line,
-)
 
 _BIG_LOG = 1 << 20
 INTERRUPTED = "Interrupted: this call did not run to its end, and nothing is known of its effects."

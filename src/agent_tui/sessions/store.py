@@ -18,6 +18,7 @@ from agent_tui.core.errors import (
     SessionReadOnly,
     UsageError,
 )
+from agent_tui.core.jsonl import encode
 from agent_tui.core.records import HeadRecord, SessionHeader, Stamp, record_fields
 from agent_tui.core.summary import SessionGlance
 from agent_tui.sessions.archive import LIVE, archive_numbers
@@ -31,7 +32,6 @@ from agent_tui.sessions.disk import (
     tighten,
 )
 from agent_tui.sessions.glance import glance_at, parent_session
-from agent_tui.sessions.jsonl import encode
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, Span, create_log
 from agent_tui.sessions.repair import (

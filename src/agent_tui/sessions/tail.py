@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any, TypeAlias, get_args
 
 from agent_tui.core.errors import AgentTuiError, LogChanged
+from agent_tui.core.jsonl import LineReader, encode
 from agent_tui.core.records import (
     HeadRecord,
     Record,
@@ -27,7 +28,6 @@ from agent_tui.core.records import (
 )
 from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.disk import reading, spoken_errors
-from agent_tui.sessions.jsonl import LineReader, encode
 from agent_tui.sessions.log import Build, Durability, LogFile, OpenLog, Piece, Span
 from agent_tui.sessions.replay import (
     Entry,

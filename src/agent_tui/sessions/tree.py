@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from agent_tui.core.jsonl import LineReader
 from agent_tui.core.records import (
     CompactionRecord,
     HeadRecord,
@@ -31,7 +32,6 @@ from agent_tui.core.records import (
 )
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.disk import open_regular, spoken_errors
-from agent_tui.sessions.jsonl import LineReader
 from agent_tui.sessions.replay import Damage, Entry, Item, parse_item, uncollected
 
 ROOT = -1

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_tui.core import jsonl
 from agent_tui.core.errors import BadRecord
+from agent_tui.core.jsonl import MAX_DEPTH, Decode, bulk_decoder, decode_line, encode
 from agent_tui.core.records import UserMessage
-from agent_tui.sessions import jsonl
-from agent_tui.sessions.jsonl import MAX_DEPTH, Decode, bulk_decoder, decode_line, encode
 from agent_tui.sessions.replay import read_log
 
 GOOD = b'{"role":"user","content":"hello"}'
