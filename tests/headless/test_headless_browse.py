@@ -156,8 +156,7 @@ def test_a_session_that_is_open_elsewhere_is_read_but_not_changed(
 ) -> None:
     with run.logs()[0].with_name("context.jsonl.owner").open("rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        shown = run("sessions", "show", session_id, "--json").json
-        assert "open in another window" in shown["read_only"]
+        assert run("sessions", "show", session_id, "--json").json["messages"] > 4
         assert "read-only" in run("revert", session_id, "0").sentence
         assert "cannot be deleted" in run("sessions", "delete", session_id).sentence
 

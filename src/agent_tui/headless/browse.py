@@ -23,8 +23,18 @@ from agent_tui.runtime.open_session import OpenSession
 
 @asynccontextmanager
 async def opened(engine: Engine, session_id: str) -> AsyncIterator[OpenSession]:
-    """A session for the length of one command."""
+    """A session for the length of a command that changes it."""
     session = await engine.open_session(session_id)
+    try:
+        yield session
+    finally:
+        await session.close()
+
+
+@asynccontextmanager
+async def looked_at(engine: Engine, session_id: str) -> AsyncIterator[OpenSession]:
+    """A session for the length of a command that only looks: nothing is locked or written."""
+    session = await engine.read_session(session_id)
     try:
         yield session
     finally:
@@ -48,7 +58,7 @@ async def list_sessions(engine: Engine, *, as_json: bool) -> None:
 
 async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """One session: what is in it, and how full its context is."""
-    async with opened(engine, session_id) as session:
+    async with looked_at(engine, session_id) as session:
         archives = await session.archives()
         facts = {
             "session_id": session.session_id,
@@ -60,7 +70,6 @@ async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> Non
             "token_count_estimated": session.gauge.estimated,
             "archives": [archive.number for archive in archives],
             "damaged": session.damaged,
-            "read_only": session.read_only,
         }
     if as_json:
         print_json(facts)
@@ -93,7 +102,7 @@ async def undelete_session(engine: Engine, session_id: str, *, as_json: bool) ->
 
 async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Every place to return to, oldest first."""
-    async with opened(engine, session_id) as session:
+    async with looked_at(engine, session_id) as session:
         glances = session.checkpoints()
     if as_json:
         print_json(glances)
@@ -118,7 +127,7 @@ async def revert_session(
 
 async def list_archives(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Every rotated log of a session, newest first."""
-    async with opened(engine, session_id) as session:
+    async with looked_at(engine, session_id) as session:
         archives = await session.archives()
     if as_json:
         print_json(archives)

@@ -20,7 +20,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.text import first_line
 from agent_tui.core.tree import Detail, TreeRow
-from agent_tui.headless.browse import opened
+from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.session_tree import SessionTree, browsed_tree
@@ -34,7 +34,7 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
     if await asyncio.to_thread(path.exists):
         rows = await _read_rows(await browsed_tree(await engine.open_path(path)), detail)
     else:
-        async with opened(engine, session_id) as session:
+        async with looked_at(engine, session_id) as session:
             rows = await _read_rows(await engine.grow_tree(session), detail)
     if as_json:
         print_json(rows)

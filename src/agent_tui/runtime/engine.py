@@ -47,6 +47,7 @@ NO_MODEL = (
     "or start the embedded demo with: agent-tui --demo"
 )
 DEFAULT_MODEL = "gpt-4.1"
+_ONLY_READING = "it was opened only to be read"
 _HISTORY_SESSIONS = 10
 _HISTORY_PROMPTS = 500
 _HISTORY_RECORDS = 2_000
@@ -161,6 +162,11 @@ class Engine:
     async def open_session(self, session_id: str) -> OpenSession:
         """Open a session by its id, or by the beginning of it; raises SessionNotFound."""
         return await self._open(await self._store.open(await self._whole_id(session_id)))
+
+    async def read_session(self, session_id: str) -> OpenSession:
+        """Open a session only to look at it: nothing is locked or written, whoever has it open."""
+        folder = await asyncio.to_thread(self._store.find, await self._whole_id(session_id))
+        return await self._open(await self._store.open_folder(folder, _ONLY_READING))
 
     async def _whole_id(self, session_id: str) -> str:
         with suppress(SessionNotFound):
@@ -284,7 +290,7 @@ class Engine:
         if await asyncio.to_thread(path.exists):
             browsed = await asyncio.to_thread(BrowsedSession.of_file, path)
             return await asyncio.to_thread(write_export, form, browsed.records, browsed.title)
-        session = await self.open_session(source)
+        session = await self.read_session(source)
         try:
             tokens = session.gauge.tokens
             return await asyncio.to_thread(
