@@ -8,8 +8,11 @@ import pytest
 from textual.pilot import Pilot
 
 from agent_tui.core.errors import StorageError
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
 from agent_tui.core.summary import ArchiveGlance, CheckpointGlance, RevertPreview
 from agent_tui.core.usage import Gauge, Share
+from agent_tui.runtime.history import preview_revert
 from agent_tui.ui.commands import COMMANDS
 from agent_tui.ui.screens.archives import ArchivesScreen
 from agent_tui.ui.screens.attribution import AttributionScreen
@@ -117,6 +120,21 @@ async def test_a_revert_shows_what_leaves_and_what_stays(size: tuple[int, int]) 
             assert text in app.text
         for text in ("Back to checkpoint 7?", "Revert", "Cancel"):
             assert text in app.text
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+async def test_what_leaves_is_cut_once_where_the_box_ends(width: int) -> None:
+    calls = (ToolCall("c", "edit_file", "{}"), ToolCall("d", "run_command", "{}"))
+    leaving = (AssistantMessage("some words " * 30, calls), UserMessage("a request " * 30, "human"))
+    preview = preview_revert([Checkpoint(0), *leaving], 0, lambda _message: 1)
+    async with (app := Stage(screen=RevertPreviewScreen(preview))).run_test(
+        size=(width, 24)
+    ) as pilot:
+        await settle(pilot)
+        for who in ("agent [edit_file, run_command]: some", "you: a request"):
+            (row,) = [line for line in app.text.splitlines() if who in line]
+            assert row.count("…") == 1
+            assert row.partition("…")[2].strip(" ▁▔▕▏│┃") == ""
 
 
 @pytest.mark.parametrize(
