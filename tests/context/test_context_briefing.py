@@ -70,6 +70,26 @@ def test_a_brief_keeps_to_its_budget_and_requests_leave_last() -> None:
     assert f"({len(brief.left_out)} older messages did not fit" in brief.text
 
 
+def test_requests_that_stay_are_named_where_they_were_made() -> None:
+    messages: list[Message] = [
+        UserMessage("Run the tests", "human"),
+        AssistantMessage("Two fail."),
+        UserMessage("Fix the bug. " + "It is old. " * 200, "human"),
+        AssistantMessage("The sign was lost."),
+        UserMessage("Thanks, now the changelog", "human"),
+        AssistantMessage("Not in the brief."),
+    ]
+    brief = write_brief(messages, [0, 1, 3], staying=[2, 4, 5])
+    places = [
+        brief.text.index(said) for said in ("Run the", "Two", "Fix the", "The sign", "Thanks")
+    ]
+    assert places == sorted(places)
+    assert brief.text.count("stays in the context, word for word") == 2
+    assert "Not in the brief." not in brief.text
+    assert len(brief.text) < 1_200
+    assert brief.left_out == frozenset()
+
+
 def test_shortening_keeps_head_and_tail() -> None:
     short = shorten("a" * 500 + "b" * 500, 90)
     assert short.startswith("a" * 60)

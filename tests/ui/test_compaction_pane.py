@@ -18,6 +18,7 @@ from agent_tui.core.summary import (
     Fate,
     Loss,
     MessageFate,
+    StrategyGlance,
 )
 from agent_tui.ui.screens.compaction import PastCompactionScreen
 from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
@@ -94,6 +95,11 @@ class Session:
         self.error: Exception | None = None
         self.pins_error: Exception | None = None
         self.is_slow = False
+
+    strategies = (
+        StrategyGlance("last-messages", "keep the last 2"),
+        StrategyGlance("last-share", "keep the newest 20%"),
+    )
 
     async def _take_time(self) -> None:
         if self.is_slow:
@@ -423,11 +429,14 @@ async def test_escape_leaves_the_editor_before_it_leaves_the_pane() -> None:
 
 async def test_a_focus_or_another_strategy_asks_again() -> None:
     session = Session()
-    async with preview(session).run_test(size=(100, 30)) as pilot:
+    async with (app := preview(session)).run_test(size=(100, 30)) as pilot:
         await settle(pilot)
         await pilot.press("f", *"tests", "enter")
         await settle(pilot)
-        await pilot.press("s", "down", "enter")
+        await pilot.press("s")
+        await settle(pilot)
+        assert "keep the newest 20%" in app.text
+        await pilot.press("down", "enter")
         await settle(pilot)
         assert [asked[:2] for asked in session.asked] == [
             ("", ""),

@@ -26,6 +26,7 @@ class Shortening:
     result: int
 
 
+_STAYING_REQUESTS, _STAYING_CHARS = 5, 400
 LEVELS = (
     Shortening(said=20_000, arguments=2_000, result=2_000),
     Shortening(said=8_000, arguments=600, result=600),
@@ -43,18 +44,26 @@ class Brief:
 
 
 def write_brief(
-    messages: Sequence[Message], chosen: Sequence[int], *, focus: str = "", budget: int = 0
+    messages: Sequence[Message],
+    chosen: Sequence[int],
+    *,
+    staying: Sequence[int] = (),
+    focus: str = "",
+    budget: int = 0,
 ) -> Brief:
     """Brief a model on the chosen messages, in at most about ``budget`` tokens (0: no limit).
 
     Shortens more and more; if that does not do, the oldest messages are left out, requests of the
-    user last of all.
+    user last of all. Of the messages that stay the newest requests are named in their places:
+    without them the model would take an older one for the last, and not know what work was for.
     """
     summaries = [index for index in chosen if is_summary(messages[index])]
     shown = [index for index in chosen if index not in summaries]
     previous = summary_text(messages[summaries[-1]]) if summaries else ""
     closing = _closing(focus)
-    left = budget - _room_for(previous) - _room_for(closing) if budget else 0
+    asked = _staying_requests(messages, staying)
+    taken = [previous, closing, *asked.values()]
+    left = budget - sum(map(_room_for, taken)) if budget else 0
     entries = dict.fromkeys(shown, "")
     for level in LEVELS:
         entries = {index: _entry(index, messages[index], level) for index in shown}
@@ -65,10 +74,20 @@ def write_brief(
     parts.append("# Transcript")
     if left_out:
         parts.append(f"({len(left_out)} older messages did not fit and are not shown.)")
-    parts += [text for index, text in entries.items() if index not in left_out]
+    said = {index: text for index, text in entries.items() if index not in left_out} | asked
+    parts += [said[index] for index in sorted(said)]
     parts.append(closing)
     system = prompt("compact_update" if previous else "compact")
     return Brief(system, "\n\n".join(parts), left_out)
+
+
+def _staying_requests(messages: Sequence[Message], staying: Sequence[int]) -> dict[int, str]:
+    requests = [index for index in staying if is_request(messages[index])]
+    return {
+        index: f"## message {index + 1} · user (stays in the context, word for word)\n"
+        + shorten(words_of(messages[index].content), _STAYING_CHARS)
+        for index in requests[-_STAYING_REQUESTS:]
+    }
 
 
 def _room_for(text: str) -> int:

@@ -153,8 +153,8 @@ class _Request:
 def brief_plan(plan: CompactionPlan) -> tuple[CompactionPlan, Brief]:
     """The brief for the model; messages for which it has no room are dropped from the plan."""
     budget = round(plan.window * _BRIEF_SHARE)
-    chosen = plan.selection.summarised
-    brief = write_brief(plan.messages, chosen, focus=plan.focus, budget=budget)
+    chosen, staying = plan.selection.summarised, plan.selection.kept
+    brief = write_brief(plan.messages, chosen, staying=staying, focus=plan.focus, budget=budget)
     return replace(plan, selection=_without_room(plan.selection, brief.left_out)), brief
 
 

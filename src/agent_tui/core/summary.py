@@ -91,6 +91,14 @@ class RotationReport:
 
 
 @dataclass(frozen=True, slots=True)
+class StrategyGlance:
+    """A way to choose what a compaction keeps; ``keeps`` says in a few words what that is."""
+
+    name: str
+    keeps: str
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionReport:
     """A compaction was made: what it did, in numbers."""
 

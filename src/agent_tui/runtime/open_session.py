@@ -14,6 +14,7 @@ from agent_tui.agent.compactor import Review
 from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
 from agent_tui.context.compaction import CompactionDraft, revise_draft
+from agent_tui.context.strategies.registry import describe_strategies
 from agent_tui.core.errors import SessionError, SessionReadOnly
 from agent_tui.core.events import (
     ApprovalAnswer,
@@ -39,6 +40,7 @@ from agent_tui.core.summary import (
     CompactionView,
     RevertPreview,
     RotationReport,
+    StrategyGlance,
 )
 from agent_tui.core.text import first_line
 from agent_tui.core.tree import Comparison, TreeRow
@@ -306,6 +308,11 @@ class OpenSession:
             return big
         state = await asyncio.to_thread(self._log.read_archive, number)
         return BrowsedSession.of_state(state, title, self.session_id)
+
+    @property
+    def strategies(self) -> tuple[StrategyGlance, ...]:
+        """The ways to choose what a compaction keeps, with what each keeps in this window."""
+        return describe_strategies(self._parts.compactor.policy.window)
 
     async def preview_compaction(
         self,

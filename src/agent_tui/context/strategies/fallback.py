@@ -16,6 +16,10 @@ class Fallback:
     asks_model: bool = False
     adds_files: bool = False
 
+    def describe(self, window: int) -> str:
+        """In a few words, whatever the window."""
+        return f"keep the newest {self.share:.0%} and drop the rest: no model is asked"
+
     def keep(self, room: Room) -> frozenset[int]:
         """The newest steps that fit into the share."""
         return room.newest(round(sum(room.tokens) * self.share))

@@ -16,6 +16,10 @@ class LastMessages:
     asks_model: bool = True
     adds_files: bool = False
 
+    def describe(self, window: int) -> str:
+        """In a few words, whatever the window."""
+        return f"keep the last {self.count} messages of user and agent as they are"
+
     def keep(self, room: Room) -> frozenset[int]:
         """The last messages and their results."""
         steps = steps_of(room.messages)[-self.count :] if self.count else []

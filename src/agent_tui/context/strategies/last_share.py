@@ -16,6 +16,10 @@ class LastShare:
     asks_model: bool = True
     adds_files: bool = True
 
+    def describe(self, window: int) -> str:
+        """In a few words, whatever the window."""
+        return f"keep the newest {self.share:.0%}, and add the most important files"
+
     def keep(self, room: Room) -> frozenset[int]:
         """The newest steps that fit into the share."""
         return room.newest(round(sum(room.tokens) * self.share))

@@ -16,6 +16,13 @@ class RecentTokens:
     asks_model: bool = True
     adds_files: bool = False
 
+    def describe(self, window: int) -> str:
+        """In a few words, with the tokens that this window leaves it."""
+        return f"keep up to {self._budget(window):,} tokens of the newest messages"
+
     def keep(self, room: Room) -> frozenset[int]:
         """The newest steps that fit."""
-        return room.newest(min(self.tokens, room.window // 5))
+        return room.newest(self._budget(room.window))
+
+    def _budget(self, window: int) -> int:
+        return min(self.tokens, window // 5)

@@ -8,11 +8,17 @@ from agent_tui.context.strategies.last_share import LastShare
 from agent_tui.context.strategies.recent_tokens import RecentTokens
 from agent_tui.context.strategies.strategy import Strategy
 from agent_tui.core.errors import UsageError
+from agent_tui.core.summary import StrategyGlance
 
 DEFAULT_STRATEGY = "last-messages"
 FALLBACK: Strategy = Fallback()
 _ALL: tuple[Strategy, ...] = (LastMessages(), LastShare(), RecentTokens(), FALLBACK)
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _ALL}
+
+
+def describe_strategies(window: int) -> tuple[StrategyGlance, ...]:
+    """Every strategy with what it keeps in a window of so many tokens."""
+    return tuple(StrategyGlance(each.name, each.describe(window)) for each in _ALL)
 
 
 def find_strategy(name: str = "") -> Strategy:

@@ -28,6 +28,10 @@ class Strategy(Protocol):
         """Whether the most important files are read and put behind the summary."""
         ...
 
+    def describe(self, window: int) -> str:
+        """What it keeps in a window of so many tokens, in a few words."""
+        ...
+
     def keep(self, room: Room) -> frozenset[int]:
         """The indices of the messages that stay."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from textual import on, work
@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.summary import CompactionReport, CompactionView
+from agent_tui.core.summary import CompactionReport, CompactionView, StrategyGlance
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.choice import Choice, ChoiceScreen
@@ -23,13 +23,6 @@ from agent_tui.ui.widgets.summary_editor import SummaryEditor
 
 _FRAME_SECONDS = 1 / 15
 _BY_HAND = "# Kept by hand"
-
-STRATEGIES = (
-    Choice("last-messages", "last messages", "keep the last few messages as they are"),
-    Choice("last-share", "last share", "keep the newest fifth, and add the most important files"),
-    Choice("recent-tokens", "recent tokens", "keep about 20k tokens, update the last summary"),
-    Choice("fallback", "no model", "keep the newest part, summarise nothing"),
-)
 
 
 class Draft(Protocol):
@@ -46,6 +39,8 @@ class Draft(Protocol):
 class Compacting(Protocol):
     """What the preview needs of an open session; drafts are the session's own."""
 
+    @property
+    def strategies(self) -> Sequence[StrategyGlance]: ...
     async def preview_compaction(
         self,
         *,
@@ -276,8 +271,9 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     @work(exclusive=True, group="compaction-choice")
     async def action_strategy(self) -> None:
+        choices = [Choice(each.name, each.name, each.keeps) for each in self._session.strategies]
         now = self._strategy or (self._view.report.strategy if self._view else "")
-        chosen = await self.app.push_screen_wait(ChoiceScreen("Strategy", STRATEGIES, now))
+        chosen = await self.app.push_screen_wait(ChoiceScreen("Strategy", choices, now))
         if chosen:
             self._strategy = chosen
             self._begin()

@@ -1,0 +1,41 @@
+"""What an open session tells about a compaction before it is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.summary import CompactionView
+from agent_tui.providers.scenario import Reply, Scenario
+from agent_tui.providers.scripted import Scripted
+from tests.agent.stage import Stage
+
+LONG = "What was said at length. " * 80
+
+
+async def draft(stage: Stage) -> CompactionView:
+    for prompt in ("Run the tests", "Fix the bug", "Write a changelog entry"):
+        assert await stage.say(prompt) == "done"
+    return (await stage.session.preview_compaction()).view
+
+
+async def test_a_summary_names_the_request_that_was_really_the_last(tmp_path: Path) -> None:
+    answers = tuple(Reply(text=f"answer {number} {LONG}") for number in range(3))
+    provider = Scripted(Scenario(script=answers))
+    async with Stage(tmp_path, provider=provider) as stage:
+        view = await draft(stage)
+        kept = [message.text for message in view.before if message.fate == "kept"]
+        assert "Write a changelog entry" in kept
+        assert "- Asked last: Write a changelog entry" in view.summary
+        assert view.summary.count("Asked last") == 1
+
+
+@pytest.mark.parametrize(("window", "tokens"), [(8_000, "1,600"), (1_000_000, "20,000")])
+async def test_strategies_say_what_they_keep_in_this_window(
+    tmp_path: Path, window: int, tokens: str
+) -> None:
+    async with Stage(tmp_path, window=window) as stage:
+        notes = {each.name: each.keeps for each in stage.session.strategies}
+        assert list(notes) == ["last-messages", "last-share", "recent-tokens", "fallback"]
+        assert f"up to {tokens} tokens" in notes["recent-tokens"]
