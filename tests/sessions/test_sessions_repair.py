@@ -7,6 +7,8 @@ import pytest
 from agent_tui.core.errors import LogChanged
 from agent_tui.core.jsonl import BOM
 from agent_tui.core.records import Checkpoint, HeadRecord, SessionHeader, UserMessage
+from agent_tui.sessions.archive import archive_path
+from agent_tui.sessions.replay import load_log
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from tests.sessions.conftest import header
 
@@ -74,6 +76,20 @@ async def test_a_fork_starts_from_the_path_to_an_entry(
     assert log.path.read_bytes() == before
     for session in (fork, other, left_branch):
         await session.close()
+
+
+async def test_a_fork_starts_from_an_archive_too(store: SessionStore, log: SessionLog) -> None:
+    await log.append(Checkpoint(0), UserMessage("one"), durability=D1)
+    await log.append(Checkpoint(1), UserMessage("two"), UserMessage("three"), durability=D1)
+    path = archive_path(log.folder, await log.revert(1))
+    state, inode = load_log(path)
+    fork = await store.fork(path, state, inode, header("s2"), state.messages[1])
+    assert prompts(fork) == ["one", "two"]
+    assert fork.state.header
+    uuid = state.messages[1].record.stamp.uuid
+    assert fork.state.header.parent == {"session_id": "s1", "uuid": uuid}
+    assert not fork.state.orphans
+    await fork.close()
 
 
 async def test_a_window_that_cannot_write_may_fork(store: SessionStore, log: SessionLog) -> None:

@@ -34,9 +34,9 @@ from agent_tui.sessions.tail import Assemble, Change, LogMark, Tail
 from agent_tui.sessions.writer import Outcome, Writer, let_go
 
 StartFork: TypeAlias = Callable[
-    ["SessionLog", SessionHeader, Entry | None], Awaitable["SessionLog"]
+    [Path, SessionState, int, SessionHeader, Entry | None], Awaitable["SessionLog"]
 ]
-"""How the store makes a new session out of a part of an open one."""
+"""How the store makes a new session out of a part of a log: ``SessionStore.fork``."""
 
 
 class SessionLog:
@@ -208,7 +208,7 @@ class SessionLog:
         """
         if self._ownership is not None:
             await self._settle_pending()
-        return await self._start_fork(self, header, upto)
+        return await self._start_fork(self.path, self.state, self._inode, header, upto)
 
     async def is_free(self) -> bool:
         """Whether the window that kept this one from writing has let go."""
@@ -233,10 +233,6 @@ class SessionLog:
             glance = await asyncio.to_thread(glance_at, self.folder)
             if glance.title != title:
                 await self.append(TitleRecord(title), durability=Durability.D0)
-
-    def is_about(self, inode: int) -> bool:
-        """Whether the state was read from that file: false once another process replaced it."""
-        return inode == self._inode
 
     async def _begin_change(self) -> None:
         self._require_writable()

@@ -41,7 +41,7 @@ from agent_tui.sessions.repair import (
     plan_clean_copy,
     report_copy,
 )
-from agent_tui.sessions.replay import Entry, load_log
+from agent_tui.sessions.replay import Entry, SessionState, load_log
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.tail import stamped, utc_now
 from agent_tui.sessions.writer import Writer
@@ -97,33 +97,52 @@ class SessionStore:
             if ownership is not None:
                 ownership.give_up()
             raise
-        log = SessionLog(folder, state, inode, self._writer, ownership, read_only, self._start_fork)
+        log = SessionLog(folder, state, inode, self._writer, ownership, read_only, self.fork)
         log.notices = notices
         return log
 
-    async def _start_fork(
-        self, source: SessionLog, header: SessionHeader, upto: Entry | None
+    async def fork(
+        self,
+        path: Path,
+        state: SessionState,
+        inode: int,
+        header: SessionHeader,
+        upto: Entry | None = None,
     ) -> SessionLog:
+        """Start a new session from the path up to an entry (the leaf by default) of any log.
+
+        An archive and the log of another session do as well as an open one: ``state`` and
+        ``inode`` are what ``load_log`` gives for the path. What is kept is copied byte for byte.
+
+        Raises:
+            LogChanged: the path is another log by now; read it again, then fork again.
+        """
         folder = self._folder_of(header)
-        await asyncio.to_thread(self._copy_path, source, header, upto, folder)
+        await asyncio.to_thread(self._copy_path, path, state, inode, header, upto, folder)
         return await self.open_folder(folder)
 
     def _copy_path(
-        self, source: SessionLog, header: SessionHeader, upto: Entry | None, folder: Path
+        self,
+        path: Path,
+        state: SessionState,
+        inode: int,
+        header: SessionHeader,
+        upto: Entry | None,
+        folder: Path,
     ) -> None:
-        state = source.state
-        path = state.entries if upto is None else state.path_to(upto)
+        entries = state.entries if upto is None else state.path_to(upto)
         root = state.header.stamp.uuid if state.header else None
-        last = path[-1].record.stamp.uuid if path else ""
-        origin = {"session_id": source.folder.name, "uuid": last}
+        last = entries[-1].record.stamp.uuid if entries else ""
+        origin = {"session_id": path.parent.name, "uuid": last}
         # The copied root keeps its id: what was copied hangs off it, and the tree finds it again.
         first = replace(header, parent=header.parent or origin, stamp=Stamp(root))
         line = encode(record_fields(stamped(first, None, utc_now())))
-        kept = [entry for entry in path if not isinstance(entry.record, SessionHeader | HeadRecord)]
-        with reading(source.path) as (descriptor, status):
-            if not source.is_about(status.st_ino):
+        left_out = (SessionHeader, HeadRecord)
+        kept = [entry for entry in entries if not isinstance(entry.record, left_out)]
+        with reading(path) as (descriptor, status):
+            if status.st_ino != inode:
                 raise LogChanged(
-                    f"{source.path} was replaced by another window; nothing was forked. Try again."
+                    f"{path} was replaced by another window; nothing was forked. Try again."
                 )
             spans = [Span(descriptor, entry.offset, entry.length) for entry in kept]
             self._make_session(folder, [line, *spans])
