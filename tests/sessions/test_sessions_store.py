@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -373,3 +375,83 @@ async def test_archives_tell_why_and_are_pruned_but_for_the_newest(log: SessionL
     assert archive_numbers(log.folder) == [3]
     await log.revert(1)
     assert archive_numbers(log.folder) == [3, 4]
+
+
+def copied(folder: Path, to: Path) -> Path:
+    """A session's folder, copied by hand."""
+    shutil.copytree(folder, to)
+    return to
+
+
+async def test_a_copy_under_another_name_is_a_session_of_its_own(
+    store: SessionStore, log: SessionLog
+) -> None:
+    await talk(log)
+    copied(log.folder, log.folder.with_name("s1-copy"))
+    assert sorted(glance.session_id for glance in store.list()) == ["s1", "s1-copy"]
+    copy = await store.open("s1-copy")
+    await copy.append(UserMessage("only here"), durability=D1)
+    assert texts(copy)[:-1] == texts(log)
+    await copy.close()
+
+
+@pytest.mark.parametrize("place", ["-home-ada-poems/s1", "-home-ada-engine/s1 (copy)"])
+async def test_a_copy_that_its_id_does_not_open_says_what_does(
+    store: SessionStore, log: SessionLog, place: str
+) -> None:
+    await talk(log)
+    copy = copied(log.folder, store.projects / place)
+    titles = {glance.folder: glance.title for glance in store.list()}
+    assert titles == {
+        str(log.folder): "question 0",
+        str(copy): f"agent-tui open {copy} reads this copy: question 0",
+    }
+    assert store.find("s1") == log.folder
+
+
+@pytest.mark.parametrize("error", [PermissionError, NotADirectoryError])
+@pytest.mark.parametrize("place", ["a project", "a session"])
+async def test_what_cannot_be_read_hides_no_other_session(
+    store: SessionStore,
+    log: SessionLog,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[OSError],
+    place: str,
+) -> None:
+    await talk(log)
+    closed = await store.create(header("s2", "/home/ada/poems"))
+    await closed.close()
+    shut = closed.folder.parent if place == "a project" else closed.folder
+
+    def refuse(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(path: object, *more: object, **names: object) -> object:
+            inside = str(path).startswith(f"{shut}/")
+            if inside or (name == "scandir" and str(path) == str(shut)):
+                number = errno.EACCES if error is PermissionError else errno.ENOTDIR
+                raise error(number, os.strerror(number), str(path))
+            return real(path, *more, **names)
+
+        monkeypatch.setattr(os, name, call)
+
+    for name in ("scandir", "lstat", "open", "listdir"):
+        refuse(name)
+    readable, *others = sorted(store.list(), key=lambda glance: glance.title)
+    assert (readable.session_id, readable.title) == ("s1", "question 0")
+    assert store.find("s1") == log.folder
+    if place == "a session" and error is NotADirectoryError:
+        assert others == []  # then it is no session
+        return
+    (other,) = others
+    assert (other.folder, other.title.partition(":")[0]) == (str(shut), "unreadable")
+    with pytest.raises(SessionReadOnly if error is PermissionError else StorageError):
+        await store.open("s2")
+
+
+async def test_a_data_folder_that_is_none_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "projects").write_text("this is no folder")
+    store = SessionStore(tmp_path)
+    with pytest.raises(StorageError, match="Not a directory"):
+        store.list()
+    await store.aclose()

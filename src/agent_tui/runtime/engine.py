@@ -172,7 +172,7 @@ class Engine:
         with suppress(SessionNotFound):
             return (await asyncio.to_thread(self._store.find, session_id)).name
         rows = await asyncio.to_thread(self._store.list)
-        found = [Path(row.folder).name for row in rows]
+        found = sorted({row.session_id for row in rows})
         matching = [name for name in found if session_id and name.startswith(session_id)]
         if len(matching) == 1:
             return matching[0]

@@ -39,16 +39,21 @@ def glance_at(folder: Path) -> SessionGlance:
     try:
         return _read_glance(folder)
     except AgentTuiError as error:
-        return SessionGlance(
-            session_id=folder.name,
-            folder=str(folder),
-            title=f"unreadable: {error}",
-            cwd="",
-            created_at="",
-            updated_at="",
-            size_bytes=0,
-            archives=0,
-        )
+        return unreadable_glance(folder, error)
+
+
+def unreadable_glance(folder: Path, error: AgentTuiError) -> SessionGlance:
+    """What the session list shows of a folder that cannot be read."""
+    return SessionGlance(
+        session_id=folder.name,
+        folder=str(folder),
+        title=f"unreadable: {error}",
+        cwd="",
+        created_at="",
+        updated_at="",
+        size_bytes=0,
+        archives=0,
+    )
 
 
 def parent_session(path: Path) -> str:
@@ -84,7 +89,7 @@ def _read_glance(folder: Path) -> SessionGlance:
     times = [record.stamp.at for record in both if record.stamp.at]
     updated_at = times[-1] if times else written.replace("+00:00", "Z")
     return SessionGlance(
-        session_id=header.session_id if header else folder.name,
+        session_id=folder.name,  # by which it is found; the header of a copy names the original
         folder=str(folder),
         title=(titles[-1] if titles else "") or first_line(prompt),
         cwd=header.cwd if header else "",

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_tui.core.errors import (
+    AgentTuiError,
     LogChanged,
     SessionBusy,
     SessionNotFound,
@@ -31,7 +32,7 @@ from agent_tui.sessions.disk import (
     sync_folder,
     tighten,
 )
-from agent_tui.sessions.glance import glance_at, parent_session
+from agent_tui.sessions.glance import glance_at, parent_session, unreadable_glance
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, Span, create_log
 from agent_tui.sessions.repair import (
@@ -181,27 +182,50 @@ class SessionStore:
         return self.projects / project_name(header.cwd) / _checked(header.session_id)
 
     def find(self, session_id: str) -> Path:
-        """The folder of a session. Reads the disk.
+        """The folder of a session; of several of that name, the first. Reads the disk.
 
         Raises:
             SessionNotFound: no session has that id.
+            SessionReadOnly, StorageError: where it may be cannot be looked into.
         """
+        unlisted: dict[Path, AgentTuiError] = {}
         if _SESSION_ID.fullmatch(session_id):
-            for folder in self._folders():
+            for folder in self._folders(unlisted):
                 if folder.name == session_id:
                     return folder
+        for error in unlisted.values():
+            raise error
         raise SessionNotFound(f"There is no session {session_id!r} under {self.projects}.")
 
     def list(self) -> list[SessionGlance]:
-        """Every session, newest first. Reads the head and the tail of each log."""
-        glances = [glance_at(folder) for folder in self._folders()]
-        return sorted(glances, key=lambda glance: glance.updated_at, reverse=True)
+        """Every session, newest first. Reads the head and the tail of each log.
 
-    def _folders(self) -> Iterator[Path]:
+        What cannot be read says so in its title, and so does a copy that its id does not open.
+        """
+        unlisted: dict[Path, AgentTuiError] = {}
+        glances: dict[str, SessionGlance] = {}
+        others: list[SessionGlance] = []
+        for folder in self._folders(unlisted):
+            glance = glance_at(folder)
+            if folder.name not in glances and _SESSION_ID.fullmatch(folder.name):
+                glances[folder.name] = glance
+            else:
+                title = f"agent-tui open {folder} reads this copy: {glance.title}"
+                others.append(replace(glance, title=title))
+        others += [unreadable_glance(folder, error) for folder, error in unlisted.items()]
+        every = (*glances.values(), *others)
+        return sorted(every, key=lambda glance: glance.updated_at, reverse=True)
+
+    def _folders(self, unlisted: dict[Path, AgentTuiError] | None = None) -> Iterator[Path]:
+        """The folder of every session; ``unlisted`` takes the projects that cannot be listed."""
         for project in _subfolders(self.projects):
-            for folder in _subfolders(project):
-                if os.path.lexists(folder / LIVE):
-                    yield folder
+            try:
+                folders = _subfolders(project)
+            except AgentTuiError as error:
+                if unlisted is not None:
+                    unlisted[project] = error
+                continue
+            yield from filter(_may_hold_log, folders)
 
     async def discard(self, session_id: str) -> None:
         """Remove a session in which nothing was ever said; any other stays as it is."""
@@ -346,8 +370,20 @@ def _tightened(folder: Path) -> list[str]:
 
 
 def _subfolders(folder: Path) -> list[Path]:
+    """The folders in a folder, by name; none where it is not there."""
     try:
-        with os.scandir(folder) as entries:
-            return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except FileNotFoundError:
+        with spoken_errors("Listing", folder), os.scandir(folder) as entries:
+            return sorted(Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
+    except SessionNotFound:
         return []
+
+
+def _may_hold_log(folder: Path) -> bool:
+    """Whether a folder is a session's; one that cannot be looked into may be, and is reported."""
+    try:
+        os.lstat(folder / LIVE)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
