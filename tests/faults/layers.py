@@ -11,6 +11,7 @@ from tests.faults import (
     damage_layer,
     full_disk_layer,
     fuzz_layer,
+    group_layer,
     model_layer,
     power_layer,
     process_layer,
@@ -89,6 +90,14 @@ LAYERS = (
         "I1, I4: a session is there whole, or can be made again",
         {"stories": 60, "disks": 100},
         {"stories": 60, "disks": 100},
+    ),
+    Layer(
+        "group commit",
+        group_layer.run,
+        "die, tear or fail at every call of appends of several callers; then the power goes",
+        "I1-I3: each caller is told the truth, in its turn, and gets what it asked for",
+        {"deaths": 100, "errors": 450, "torn writes": 2_000, "short writes": 2_000, "disks": 400},
+        {"deaths": 100, "errors": 300, "torn writes": 150, "short writes": 120, "disks": 400},
     ),
     Layer(
         "size limit",

@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,6 +247,25 @@ async def _give_up_when_cancelled(self: writer.Writer, job: Any) -> Any:
     return job.outcome.change
 
 
+def _only_the_first_hears() -> Patch:
+    def run_together(group: Sequence[writer.Job]) -> list[writer.Outcome]:
+        first, *others = real(group)
+        return [first, *(writer.Outcome(other.change) for other in others)]
+
+    real = writer._run_together
+    return replaced(writer, "_run_together", run_together)
+
+
+def _as_the_first_asked() -> Patch:
+    def run_together(group: Sequence[writer.Job]) -> list[writer.Outcome]:
+        for job in group:
+            job.durability = group[0].durability
+        return real(group)
+
+    real = writer._run_together
+    return replaced(writer, "_run_together", run_together)
+
+
 def _text_lines(self: jsonl.LineReader) -> Iterator[tuple[int, int, bytes | None]]:
     start = self.offset
     data = b"".join(self.blocks())
@@ -322,6 +341,12 @@ MUTANTS = (
     Mutant("a lock that is held long is stolen", "I20", "processes", _steal_the_lock),
     Mutant("a cancelled task does not wait for its write", "I28", "cancelled tasks",
            lambda: replaced(writer.Writer, "_settled", _give_up_when_cancelled)),
+    Mutant("of a group that failed, only the first caller is told", "I1", "group commit",
+           _only_the_first_hears),
+    Mutant("a group is only as durable as its first caller asked", "I2", "group commit",
+           _as_the_first_asked),
+    Mutant("the end of a short write is forgotten", "I1", "group commit",
+           lambda: replaced(log, "write_all", lambda to, data: os.write(to, data))),
     Mutant("fdatasync for fsync (no bug: it flushes bytes and size)", "", "", _data_only),
 )  # fmt: skip
 

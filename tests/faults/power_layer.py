@@ -153,7 +153,7 @@ def run(effort: Effort) -> Outcome:
     with timed(outcome), asyncio.Runner() as runner:
         for name, tape in tapes(effort, runner):
             outcome.count("stories")
-            for where, broken in _cut_everywhere(tape, effort.scratch, seen):
+            for where, broken in cut_everywhere(tape, effort.scratch, seen):
                 outcome.count("disks")
                 outcome.find(f"{name}, {where}", broken)
                 if broken and effort.first_only:
@@ -166,21 +166,23 @@ def tapes(effort: Effort, runner: asyncio.Runner) -> Iterator[tuple[str, Tape]]:
     for hard_links in (True, False):
         ending = "" if hard_links else " without hard links"
         for names in STORIES:
-            teller = _teller(effort.scratch, hard_links)
+            teller = new_teller(effort.scratch, hard_links)
             with steady_ids(), teller.shim.in_place():
                 runner.run(teller.tell([ACTS[name] for name in names]))
             yield " → ".join(names) + ending, teller.tape
         for act in ACTS.values():
             if act.kind != "replace" and not hard_links:
                 continue  # they make no archive: it is the same story
-            yield from _faulty_tapes(effort, runner, act, hard_links, ending)
+            yield from faulty_tapes(effort, runner, act, hard_links)
 
 
-def _faulty_tapes(
-    effort: Effort, runner: asyncio.Runner, act: Act, hard_links: bool, ending: str
+def faulty_tapes(
+    effort: Effort, runner: asyncio.Runner, act: Act, hard_links: bool = True
 ) -> Iterator[tuple[str, Tape]]:
+    """An act that dies at every call, or whose flushes fail; and how the session goes on."""
+    ending = "" if hard_links else " without hard links"
     acts = [ACTS["append D0"], act]
-    teller = _teller(effort.scratch, hard_links)
+    teller = new_teller(effort.scratch, hard_links)
     with steady_ids(), teller.shim.in_place():
         runner.run(teller.tell(acts[:-1]))
         session = open_session(teller.folder)
@@ -194,7 +196,7 @@ def _faulty_tapes(
         Fault(at, "error", errno.EIO) for at, call in enumerate(calls, 1) if call.name == "fsync"
     ]
     for fault in [*faults, Fault(len(calls) + 1)]:
-        teller = _teller(effort.scratch, hard_links)
+        teller = new_teller(effort.scratch, hard_links)
         with steady_ids(), teller.shim.in_place():
             runner.run(teller.tell_of_a_fault(acts, fault, undisturbed))
         yield f"append D0 → {act.name}, {fault} → append{ending}", teller.tape
@@ -208,13 +210,13 @@ async def _run(act: Act, session: SessionLog, token: Any) -> None:
     await act.run(session, token)
 
 
-def _teller(scratch: Path, hard_links: bool) -> Teller:
+def new_teller(scratch: Path, hard_links: bool = True) -> Teller:
+    """One who begins a story in a fresh folder."""
     return Teller(put(SMALL, scratch / "told" / SESSION), hard_links)
 
 
-def _cut_everywhere(
-    tape: Tape, scratch: Path, seen: set[object]
-) -> Iterator[tuple[str, list[str]]]:
+def cut_everywhere(tape: Tape, scratch: Path, seen: set[object]) -> Iterator[tuple[str, list[str]]]:
+    """Every disk that may be found after each call of a tape, and what is broken there."""
     disk = Disk(scratch / "told")
     disk.adopt(SMALL, SESSION)
     for number, (name, arguments, result, part) in enumerate(tape.calls):

@@ -11,7 +11,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,19 +52,22 @@ class Fault:
     """What goes wrong, at the call with this number, counting from 1.
 
     ``die``: the process ends before the call. ``tear``: a write takes ``kept`` bytes, then the
-    process ends. ``error``: the call is refused. ``late``: the call is done, then reports an error.
+    process ends. ``short``: a write takes ``kept`` bytes, and the next call is refused.
+    ``error``: the call is refused. ``late``: the call is done, then reports an error.
     With ``lasting``, every later call that can report that error does.
     """
 
     at: int
-    kind: Literal["die", "tear", "error", "late"] = "die"
+    kind: Literal["die", "tear", "short", "error", "late"] = "die"
     errno: int = 0
     kept: int = 0
     lasting: bool = False
 
     def __str__(self) -> str:
         name = errno.errorcode.get(self.errno, "")
-        detail = f" after {self.kept} bytes" if self.kind == "tear" else f" {name}" if name else ""
+        detail = f" {name}" if name else ""
+        if self.kind in ("tear", "short"):
+            detail += f" after {self.kept} bytes"
         return f"{self.kind}{detail}{' for good' if self.lasting else ''} at call {self.at}"
 
 
@@ -181,6 +184,9 @@ class Shim:
                 self._pass(name, real, (arguments[0], arguments[1][: fault.kept]), options)
                 self.dead = True
                 raise Died
+            case "short":
+                self._fault = replace(fault, at=fault.at + 1, kind="error")
+                return self._pass(name, real, (arguments[0], arguments[1][: fault.kept]), options)
             case "late":
                 self._pass(name, real, arguments, options)
             case "error":

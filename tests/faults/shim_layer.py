@@ -83,7 +83,7 @@ def _try(stage: Stage, scene: Scene, case: Case, fault: Fault) -> list[str]:
     broken: list[str] = []
 
     async def check(session: SessionLog, error: BaseException | None) -> None:
-        broken.extend(await _judge_survivor(case, session, error, fault))
+        broken.extend(await judge_survivor(case, session, error, fault))
 
     play = stage.play(scene.act, scene.before, fault, scene.hard_links, check=check)
     if not play.reached:
@@ -95,7 +95,7 @@ def _try(stage: Stage, scene: Scene, case: Case, fault: Fault) -> list[str]:
     return stage.ask(judge_going_on(play.folder))
 
 
-async def _judge_survivor(
+async def judge_survivor(
     case: Case, session: SessionLog, error: BaseException | None, fault: Fault
 ) -> list[str]:
     """I3, I22: the error is in words, old or new stands, memory agrees, and work resumes.
