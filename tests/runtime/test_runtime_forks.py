@@ -1,4 +1,4 @@
-"""Acts of the session that a fork began as are not undone in the fork: their archives are there."""
+"""A fork begins at any point of the tree, and what was done before it is not undone in it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,141 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.core.errors import SessionError
-from agent_tui.core.records import CompactionRecord, RevertRecord
+from agent_tui.core.errors import LogChanged, SessionError
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import CompactionRecord, RevertRecord, UserMessage
 from agent_tui.providers.scenario import Reply
+from agent_tui.runtime.open_session import OpenSession
+from agent_tui.runtime.session_tree import SessionTree
 from tests.agent.stage import Stage
+from tests.runtime.test_runtime_tree import find, say
 
 LONG = "What was said at length. " * 80
 
 
 def numbered(count: int) -> tuple[Reply, ...]:
     return tuple(Reply(text=f"answer {number} {LONG}") for number in range(1, count + 1))
+
+
+def said(session: OpenSession) -> list[str]:
+    """What a person said in a session, as its context has it now."""
+    records = [r for r in session.records if isinstance(r, UserMessage)]
+    return [text_of(r.content) for r in records if r.origin == "human"]
+
+
+def names(tree: SessionTree) -> set[str]:
+    return {source.session_id for source in tree.tree.sources}
+
+
+async def test_a_fork_from_a_prompt_ends_before_it_and_gives_it_back(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(9)) as stage:
+        await say(stage, "a", "b", "c")
+        before = stage.log.read_bytes()
+        made = await stage.engine.fork_at(*await find(stage, "b"))
+        assert made.prompt == "b"
+        assert stage.log.read_bytes() == before
+        fork = await stage.engine.open_session(made.session_id)
+        assert said(fork) == ["a"]
+        assert fork.title == "a (fork)"
+        await fork.run_turn("B")
+        assert said(fork) == ["a", "B"]
+        tree = await stage.engine.grow_tree(fork)
+        assert names(tree) == {stage.session.session_id, fork.session_id}
+        assert tree.branch_count == 1, "what both have in common is one path"
+        await fork.close()
+
+
+async def test_a_fork_from_an_answer_ends_behind_it(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(9)) as stage:
+        await say(stage, "a", "b")
+        tree, _ = await find(stage, "b")
+        rows = [tree.outline("steps").row(i) for i in range(len(tree.outline("steps")))]
+        made = await stage.engine.fork_at(tree, next(r for r in rows if r.kind == "step"))
+        fork = await stage.engine.open_session(made.session_id)
+        assert (made.prompt, said(fork), fork.message_count) == ("", ["a"], 2)
+        await fork.close()
+
+
+async def test_an_archive_is_forked_without_being_restored(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(9)) as stage:
+        await say(stage, "a", "b", "c")
+        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await say(stage, "d")
+        made = await stage.engine.fork_at(*await find(stage, "c"))
+        fork = await stage.engine.open_session(made.session_id)
+        assert (made.prompt, said(fork)) == ("c", ["a", "b"])
+        assert said(stage.session) == ["a", "d"]
+        assert [each.number for each in await stage.session.archives()] == [1]
+        await fork.close()
+
+
+async def test_the_other_branch_of_a_kin_is_forked_from_here(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(9)) as stage:
+        await say(stage, "a")
+        kin = await stage.engine.open_session(await stage.session.fork())
+        await kin.run_turn("k")
+        await kin.run_turn("l")
+        tree, row = await find(stage, "l")
+        assert row.session_id == kin.session_id
+        made = await stage.engine.fork_at(tree, row)
+        fork = await stage.engine.open_session(made.session_id)
+        assert (made.prompt, said(fork)) == ("l", ["a", "k"])
+        assert names(await stage.engine.grow_tree(fork)) >= {
+            stage.session.session_id,
+            row.session_id,
+        }
+        for session in (fork, kin):
+            await session.close()
+
+
+async def test_a_branch_inside_the_log_is_forked_to_the_branch_that_was_left(
+    tmp_path: Path,
+) -> None:
+    async with Stage(tmp_path, *numbered(9)) as stage:
+        await say(stage, "a", "b", "c")
+        await stage.session.branch(*await find(stage, "b"))
+        await say(stage, "d")
+        made = await stage.engine.fork_at(*await find(stage, "c"))
+        fork = await stage.engine.open_session(made.session_id)
+        assert said(fork) == ["a", "b"]
+        await fork.close()
+
+
+async def test_a_session_that_another_window_writes_is_forked_at_any_point(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(9)) as stage:
+        await say(stage, "a", "b", "c")
+        window = await stage.engine.open_session(stage.session.session_id)
+        assert window.read_only
+        tree = await stage.engine.grow_tree(window)
+        _, row = await find(stage, "c")
+        fork = await stage.engine.open_session((await stage.engine.fork_at(tree, row)).session_id)
+        assert said(fork) == ["a", "b"]
+        assert not fork.read_only
+        for session in (fork, window):
+            await session.close()
+
+
+async def test_a_fork_from_a_tree_that_is_out_of_date_makes_nothing(tmp_path: Path) -> None:
+    summaries = (Reply(text="## Current focus\nThe letters."),)
+    async with Stage(tmp_path, *numbered(9), compactions=summaries) as stage:
+        await say(stage, "a", "b", "c")
+        tree, row = await find(stage, "c")
+        await stage.session.compact()
+        count = len(await stage.engine.list_sessions())
+        with pytest.raises(LogChanged, match="open the tree again"):
+            await stage.engine.fork_at(tree, row)
+        assert len(await stage.engine.list_sessions()) == count
+
+
+async def test_an_entry_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(9)) as stage:
+        await say(stage, "a", "b")
+        tree, row = await find(stage, "b")
+        uuid = tree.tree.uuid(row.place)
+        assert tree.place_of(uuid) == tree.place_of(uuid[:30]) == row.place
+        for wrong in ("", "nothing"):
+            with pytest.raises(SessionError, match="is no entry's id"):
+                tree.place_of(wrong)
 
 
 async def test_what_was_done_before_a_fork_is_not_undone_in_it(tmp_path: Path) -> None:

@@ -140,6 +140,29 @@ async def test_a_read_only_session_is_looked_at_but_not_changed() -> None:
         assert isinstance(app.screen, ScrubberScreen)
 
 
+@pytest.mark.parametrize("read_only", ["", "open in another window"])
+async def test_a_fork_is_handed_up_from_windows_that_cannot_write_too(read_only: str) -> None:
+    screen = TreeScreen(loader(branched()), read_only=read_only, can_fork=True)
+    async with (app := Stage(screen=screen)).run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        assert "f fork" in app.text.splitlines()[-1]
+        await pilot.press("home", "down", "f")
+        await settle(pilot)
+        [choice] = app.results
+        assert choice.act == "fork"
+        assert choice.tree.tree.uuid(choice.row.place) == "u-b [red]\x1b[2J"
+
+
+async def test_what_was_opened_by_path_cannot_be_forked() -> None:
+    screen = TreeScreen(loader(branched()), read_only="it was opened read-only")
+    async with (app := Stage(screen=screen)).run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        assert "fork" not in app.text.splitlines()[-1]
+        await pilot.press("f")
+        await settle(pilot)
+        assert app.results == []
+
+
 async def test_a_row_opens_with_the_context_as_it_was() -> None:
     async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test() as pilot:
         await settle(pilot)

@@ -91,6 +91,65 @@ async def test_a_branch_is_begun_undone_and_redone_by_keys(
         assert t.prompts == ["one thing", "another thing"]
 
 
+async def test_a_fork_from_a_row_opens_with_its_prompt_in_the_composer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        await t.say("one thing")
+        await t.say("another thing")
+        assert t.app.chat.session is not None
+        before = t.app.chat.session.session_id
+        await t.open_tree()
+        await t.press("f")
+        await until(t.pilot, lambda: t.app.chat.composer.text == "another thing")
+        assert t.app.chat.session.session_id != before
+        assert t.prompts == ["one thing"]
+        assert t.app.chat.session.title == "one thing (fork)"
+        rows = await t.open_tree()
+        await t.press("end")
+        assert rows.row is not None
+        assert rows.row.session_id == before
+        await t.press("b")
+        await until(t.pilot, lambda: t.prompts == ["one thing", "another thing"])
+        assert t.app.chat.session.session_id == before
+
+
+async def test_a_window_that_only_reads_forks_from_its_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        await t.say("one thing")
+        await t.say("another thing")
+        chat = t.app.chat
+        assert chat.engine is not None
+        assert chat.session is not None
+        await chat.show_session(await chat.engine.open_session(chat.session.session_id))
+        assert chat.session.read_only
+        await t.open_tree()
+        await t.press("f")
+        await until(t.pilot, lambda: t.prompts == ["one thing"])
+        assert not chat.session.read_only
+        assert chat.composer.text == "another thing"
+
+
+async def test_a_prompt_that_came_back_leaves_again_with_the_undo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        await t.say("one thing")
+        await t.say("another thing")
+        await t.open_tree()
+        await t.press("b")
+        await until(t.pilot, lambda: t.app.chat.composer.text == "another thing")
+        await t.press("alt+u")
+        await until(t.pilot, lambda: t.prompts == ["one thing", "another thing"])
+        assert t.app.chat.composer.text == ""
+        t.app.chat.composer.set_text("a draft")
+        await t.press("alt+r")
+        await until(t.pilot, lambda: t.prompts == ["one thing"])
+        assert t.app.chat.composer.text == "a draft"
+
+
 async def test_a_label_is_given_in_the_tree_and_undo_stays_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

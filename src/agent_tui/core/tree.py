@@ -65,6 +65,14 @@ class TreeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Fork:
+    """A session that was made out of a part of another; ``prompt`` is what to edit and send."""
+
+    session_id: str
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Moment:
     """A step of a session's life: the model was asked, or the context was compacted or changed.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import CompactionPolicy, Compactor
 from agent_tui.agent.loop import Agent, Limits
+from agent_tui.agent.settle import settle
 from agent_tui.agent.system_prompt import write_system_prompt
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
@@ -22,12 +23,14 @@ from agent_tui.core.errors import AgentTuiError, SessionNotFound
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import ModelRecord, SystemPrompt, UserMessage
 from agent_tui.core.summary import SessionGlance
+from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.browsed_session import BrowsedSession
 from agent_tui.runtime.exporting import ExportForm, write_export
 from agent_tui.runtime.files import FileList
+from agent_tui.runtime.forking import fork_at
 from agent_tui.runtime.headers import new_header, new_session_id
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession
@@ -272,6 +275,14 @@ class Engine:
         """One tree over a session's log, its archives, and every session forked from them."""
         kin = await asyncio.to_thread(self._store.kin_of, session.session_id)
         return await session.grow_tree(kin)
+
+    async def fork_at(self, tree: SessionTree, row: TreeRow) -> Fork:
+        """Make a session of its own of the path up to a row of a tree; the others stay as they are.
+
+        Raises:
+            SessionError: nothing comes before the row, or its log changed since the tree was read.
+        """
+        return await settle(fork_at(self._store, tree, row, self.workspace))
 
     async def open_path(self, path: Path) -> BrowsedSession:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""

@@ -115,7 +115,7 @@ class SessionTree:
         return BrowsedSession.of_records(records, title, self.session_id, row.tokens)
 
     def branch_point(self, row: TreeRow) -> int:
-        """What a branch from a row hangs off: before a prompt, behind anything else.
+        """What a branch or a fork from a row hangs off: before a prompt, behind anything else.
 
         Raises:
             SessionError: nothing comes before it.
@@ -124,8 +124,21 @@ class SessionTree:
             return row.end
         before = self.tree.parents[row.start]
         if before == ROOT:
-            raise SessionError("Nothing comes before this prompt that a branch could hang off.")
+            raise SessionError("Nothing comes before this prompt: it is where the log begins.")
         return before
+
+    def place_of(self, uuid: str) -> int:
+        """Where an entry is, by its id or the beginning of it; in the context where it is twice.
+
+        Raises:
+            SessionError: the tree has no such entry, or several ids begin like this.
+        """
+        places = [p for p in range(len(self.tree)) if uuid and self.tree.uuid(p).startswith(uuid)]
+        exact = [place for place in places if self.tree.uuid(place) == uuid] or places
+        if len({self.tree.uuid(place) for place in exact}) != 1:
+            trouble = "is the beginning of several ids" if exact else "is no entry's id"
+            raise SessionError(f"{uuid!r} {trouble}. agent-tui tree ID --json tells them.")
+        return next((place for place in exact if place in self.shape.context), exact[0])
 
     async def prompt_at(self, row: TreeRow) -> str:
         """What the user said in a row; empty where it is not a prompt."""

@@ -6,11 +6,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Protocol
 
-from agent_tui.core.errors import SessionError
+from agent_tui.core.errors import LogChanged
 from agent_tui.core.records import Record
 from agent_tui.runtime.tree_shape import TreeShape
 from agent_tui.sessions.record_tree import RecordTree
-from agent_tui.sessions.replay import SessionState, read_log
+from agent_tui.sessions.replay import Entry, SessionState, read_log
+from agent_tui.sessions.tree import Tree
 
 _KEPT_LOGS = 3
 
@@ -35,14 +36,8 @@ class LogPaths:
         if place in self._shape.context:
             count = self._shape.context.count_to(place)
             return [entry.record for entry in self._live.entries[:count]]
-        number = self._shape.tree.source_number(place)
-        state, offset = self._state(number), self._shape.tree.offset(place)
-        entries = state.all_entries
-        index = bisect_left(entries, offset, key=lambda entry: entry.offset)
-        if index == len(entries) or entries[index].offset != offset:
-            path = self._shape.tree.sources[number].path
-            raise SessionError(f"{path} changed since its tree was read; open the tree again.")
-        return [entry.record for entry in state.path_to(entries[index])]
+        state = self._state(self._shape.tree.source_number(place))
+        return [entry.record for entry in state.path_to(entry_at(state, self._shape.tree, place))]
 
     def _state(self, number: int) -> SessionState:
         if number == self._shape.live:
@@ -54,6 +49,22 @@ class LogPaths:
         while len(self._states) > _KEPT_LOGS:
             del self._states[next(iter(self._states))]
         return state
+
+
+def entry_at(state: SessionState, tree: Tree, place: int) -> Entry:
+    """The entry at a place, in what was read of the log that the place was found in.
+
+    Raises:
+        LogChanged: another record is there by now.
+    """
+    entries, offset = state.all_entries, tree.offset(place)
+    index = bisect_left(entries, offset, key=lambda entry: entry.offset)
+    if index < len(entries):
+        entry = entries[index]
+        if (entry.offset, entry.record.stamp.uuid) == (offset, tree.uuids[place]):
+            return entry
+    path = tree.source_of(place).path
+    raise LogChanged(f"{path} changed since its tree was read; open the tree again.")
 
 
 class RecordPaths:

@@ -1,4 +1,4 @@
-"""What the tree and the scrubber lead to: branches, switches, labels, summaries, one flow each."""
+"""What the tree and the scrubber lead to: branches, forks, labels, summaries, one flow each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 async def use_tree(chat: ChatScreen, session: OpenSession) -> None:
     """Show the tree until the user leaves it, or goes on in a branch."""
     engine = _engine(chat)
-    screen = TreeScreen(lambda: engine.grow_tree(session), session.title, session.read_only)
+    screen = TreeScreen(
+        lambda: engine.grow_tree(session), session.title, session.read_only, can_fork=True
+    )
     while (choice := await chat.app.push_screen_wait(screen)) is not None:
         if not await _carry_out(chat, session, choice):
             return
@@ -29,6 +31,7 @@ async def use_tree(chat: ChatScreen, session: OpenSession) -> None:
             lambda: engine.grow_tree(session),
             session.title,
             session.read_only,
+            can_fork=True,
             at=at,
             detail=detail,
         )
@@ -44,6 +47,8 @@ async def _carry_out(chat: ChatScreen, session: OpenSession, choice: TreeChoice)
             chat.act(lambda session: session.branch(tree, row))
         case "switch":
             chat.act(lambda session: session.switch_branch(tree, row))
+        case "fork":
+            await _fork(chat, tree, row)
         case "sum_up":
             chat.act(lambda session: _sum_up(chat, session, tree, row))
         case "label":
@@ -59,9 +64,17 @@ async def _carry_out(chat: ChatScreen, session: OpenSession, choice: TreeChoice)
 
 
 async def _open_fork(chat: ChatScreen, session_id: str) -> None:
-    if chat.is_busy:
-        raise UsageError("A turn is running: interrupt it with Esc first.")
+    _require_idle(chat)
     await chat.show_session(await _engine(chat).open_session(session_id))
+
+
+async def _fork(chat: ChatScreen, tree: SessionTree, row: TreeRow) -> None:
+    """Go on in a session of its own from a row; a prompt comes back to be edited."""
+    _require_idle(chat)
+    fork = await _engine(chat).fork_at(tree, row)
+    await chat.show_session(await _engine(chat).open_session(fork.session_id))
+    chat.return_prompt(fork.prompt)
+    chat.show_hint("This is the fork; the session it began as stays as it is.")
 
 
 async def _label(chat: ChatScreen, session: OpenSession, tree: SessionTree, row: TreeRow) -> None:
@@ -99,6 +112,11 @@ async def scrub_through(chat: ChatScreen, session: OpenSession) -> None:
         return await start_scrub(await session.grow_tree())
 
     await chat.app.push_screen_wait(ScrubberScreen(load, session.title))
+
+
+def _require_idle(chat: ChatScreen) -> None:
+    if chat.is_busy:
+        raise UsageError("A turn is running: interrupt it with Esc first.")
 
 
 def _engine(chat: ChatScreen) -> Engine:

@@ -467,11 +467,18 @@ class ChatScreen(Screen[None]):
 
     def reverted(self, report: RotationReport) -> None:
         self.reload()
-        if report.prompt or self.composer.text == self._returned_prompt:
-            self.composer.set_text("\n\n".join(filter(None, [report.prompt, self.composer.text])))
-        self._returned_prompt = report.prompt
+        self.return_prompt(report.prompt)
         if report.fork:
             self.show_notice("What came after goes on in a session of its own: F2 lists it.")
+
+    def return_prompt(self, prompt: str) -> None:
+        """Put a prompt that an act took back into the composer; one that is still there leaves."""
+        before = self.composer.text
+        written = "" if before == self._returned_prompt else before
+        text = "\n\n".join(filter(None, [prompt, written]))
+        if text != before:
+            self.composer.set_text(text)
+        self._returned_prompt = prompt
         self.composer.focus()
 
 

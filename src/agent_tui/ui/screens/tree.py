@@ -26,9 +26,8 @@ from agent_tui.ui.widgets.tree_rows import TreeRows, describe_record
 if TYPE_CHECKING:
     from agent_tui.runtime.session_tree import SessionTree
 
-TreeAct: TypeAlias = Literal["branch", "switch", "label", "sum_up", "undo", "redo"]
+TreeAct: TypeAlias = Literal["branch", "switch", "fork", "label", "sum_up", "undo", "redo"]
 _DETAILS: tuple[Detail, ...] = ("turns", "steps", "records")
-_NEEDS_ROW = ("branch", "switch", "label", "sum_up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,7 @@ class TreeScreen(Panel[TreeChoice]):
         load: grows the tree, for example ``lambda: engine.grow_tree(session)``.
         title: the session's.
         read_only: why nothing can be changed, or an empty string.
+        can_fork: whether a session of its own can be made out of a row, which changes nothing here.
         at: the place to begin at; the present when negative.
         detail: how far it is folded at first.
     """
@@ -58,12 +58,13 @@ class TreeScreen(Panel[TreeChoice]):
         Binding("enter", "open_row", "look", key_display="Enter"),
         Binding("b", "act('branch')", "branch", key_display="b"),
         Binding("r", "act('switch')", "switch", key_display="r"),
+        Binding("f", "fork", "fork", key_display="f"),
         Binding("c", "compare", "compare", key_display="c"),
         Binding("l", "act('label')", "label", key_display="l"),
         Binding("s", "scrub", "scrub", key_display="s"),
         Binding("d", "fold", "detail", key_display="d"),
-        Binding("u", "act('undo')", "undo", key_display="u"),
-        Binding("U,shift+u", "act('redo')", "redo", key_display="U"),
+        Binding("u", "act('undo')", "undo", key_display="u U"),
+        Binding("U,shift+u", "act('redo')", show=False),
         Binding("m", "act('sum_up')", "sum up", key_display="m"),
         Binding("space", "mark", "mark", key_display="Space"),
         Binding("right_square_bracket", "next_branch(1)", "branches", key_display="[ ]"),
@@ -76,6 +77,7 @@ class TreeScreen(Panel[TreeChoice]):
         title: str = "",
         read_only: str = "",
         *,
+        can_fork: bool = False,
         at: int = -1,
         detail: Detail = "turns",
     ) -> None:
@@ -83,6 +85,7 @@ class TreeScreen(Panel[TreeChoice]):
         self._load_tree = load
         self._session_title = title
         self._read_only = read_only
+        self._can_fork = can_fork
         self._at = at
         self._detail: Detail = detail
         self._tree_shown: SessionTree | None = None
@@ -126,6 +129,8 @@ class TreeScreen(Panel[TreeChoice]):
         )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "fork":
+            return self._can_fork
         return not self._read_only or action != "act"
 
     @on(Rows.Chosen)
@@ -152,9 +157,13 @@ class TreeScreen(Panel[TreeChoice]):
         if tree is None or row is None:
             return
         if act in ("label",) and row.session_id:
-            self.tell(f"This row belongs to the fork {clean(row.session_id)}: open it first.")
+            self.tell(f"This row belongs to session {clean(row.session_id)}: b opens it.")
             return
         self.dismiss(TreeChoice(act, tree, row, self._detail))
+
+    def action_fork(self) -> None:
+        """Leave with the wish for a session of its own that ends at this row."""
+        self.action_act("fork")
 
     def action_fold(self) -> None:
         """Go on to the next level of detail; the cursor stays where it was."""

@@ -195,7 +195,7 @@ def _draw_tags(row: TreeRow) -> Content:
         elif leaf.startswith("archive "):
             parts.append(Content.styled(f"{leaf} ", "$faint"))
         else:
-            parts.append(Content.styled(f"fork {clean(leaf)} ", "$tool"))
+            parts.append(Content.styled(f"session {clean(leaf)} ", "$tool"))
     return Content("").join(parts)
 
 

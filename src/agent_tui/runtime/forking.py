@@ -1,0 +1,48 @@
+"""A session of its own out of any point of a tree: of a live log, an archive, or a kin's log."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from agent_tui.core.records import TitleRecord
+from agent_tui.core.tree import Fork, TreeRow
+from agent_tui.runtime.headers import fork_header
+from agent_tui.runtime.history import first_prompt
+from agent_tui.runtime.records_view import RecordsView
+from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.runtime.tree_paths import entry_at
+from agent_tui.sessions.replay import SessionState, load_log
+from agent_tui.sessions.store import Durability, SessionStore
+
+
+async def fork_at(store: SessionStore, tree: SessionTree, row: TreeRow, workspace: Path) -> Fork:
+    """Copy the path up to a row into a new session; the log that holds it is only read.
+
+    A prompt is left out and comes back to be edited, as where a branch begins.
+
+    Args:
+        store: where the new session is made.
+        tree: the tree that the row belongs to.
+        row: the last row that is kept, or the prompt before which the new session ends.
+        workspace: where the new session works if the log does not say.
+
+    Raises:
+        SessionError: nothing comes before the row, or its log changed since the tree was read.
+    """
+    place = tree.branch_point(row)
+    path = tree.tree.source_of(place).path
+    prompt = await tree.prompt_at(row)
+    state, inode = await asyncio.to_thread(load_log, path)
+    upto = entry_at(state, tree.tree, place)
+    header = await asyncio.to_thread(fork_header, state.header, workspace)
+    log = await store.fork(path, state, inode, header, upto)
+    try:
+        await log.append(TitleRecord(f"{_title(state)} (fork)"), durability=Durability.D1)
+    finally:
+        await log.close()
+    return Fork(header.session_id, prompt)
+
+
+def _title(state: SessionState) -> str:
+    return state.title or first_prompt(RecordsView(state.entries)) or "New session"
