@@ -29,6 +29,7 @@ COMMANDS = {
     "restore": "make an archive the live log again",
     "compact": "compact a session's context",
     "tree": "show every branch, archive and fork of a session",
+    "fork": "go on in a new session from any point of another",
     "open": "look at a log or at another agent's session, read-only",
     "export": "write a session in another format",
     "repair": "copy what can be read of a damaged session into a new one",
@@ -207,6 +208,9 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
             add("--strategy", default="", help="last-messages, last-share or recent-tokens")
         case "tree":
             add("--detail", choices=("turns", "steps", "records"), default="turns")
+        case "fork":
+            where = "an entry's id, as tree --json tells it (default: the end)"
+            add("--at", default="", metavar="ENTRY", help=where)
         case "export":
             add("--format", choices=("kimi", "markdown"), default="markdown")
             add("-o", "--output", type=Path, metavar="FILE", help="default: standard output")

@@ -32,3 +32,22 @@ def test_the_tree_is_printed_with_branches_archives_and_the_present(
     assert run("tree", log, "--json").json[0]["text"] == "What files are here?"
     every = run("tree", session_id, "--detail", "records", "--json").json
     assert len(every) > len(rows)
+
+
+def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path) -> None:
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text('model = "quick"\nwindow = 20000\n')
+    for prompt in ("What files are here?", "Read README.md"):
+        ran = run("-p", prompt, "--scenario", scenario, "-c", "--output-format", "json")
+        assert ran.code == 0
+    session_id = ran.json["session_id"]
+    second = run("tree", session_id, "--json").json[1]
+    forked = run("fork", session_id, "--at", second["uuid"])
+    assert forked.out.splitlines()[-1] == "It ends before the prompt: Read README.md"
+    made = run("fork", session_id, "--at", second["uuid"][:20], "--json").json
+    assert made["prompt"] == "Read README.md"
+    assert made["session_id"] in run("tree", session_id, "--json").json[0]["leaves"]
+    whole = run("fork", session_id, "--json").json
+    shown = run("sessions", "show", whole["session_id"], "--json").json
+    assert shown["messages"] == run("sessions", "show", session_id, "--json").json["messages"]
+    assert run("fork", session_id, "--at", "nowhere").sentence.startswith("'nowhere' is no entry")

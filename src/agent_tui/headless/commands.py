@@ -6,7 +6,7 @@ import argparse
 import asyncio
 
 from agent_tui.headless import browse
-from agent_tui.headless.tree import print_tree
+from agent_tui.headless.tree import fork_session, print_tree
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 
@@ -50,6 +50,8 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             )
         case "tree":
             await print_tree(engine, options.id, options.detail, as_json=as_json)
+        case "fork":
+            await fork_session(engine, options.id, options.at, as_json=as_json)
         case "open":
             await browse.open_path(engine, options.path, as_json=as_json)
         case "export":

@@ -1,4 +1,4 @@
-"""The tree of a session, printed: every branch, archive and fork of it."""
+"""The tree of a session, printed: every branch, archive and fork of it; and a fork from it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from agent_tui.core.records import (
     ToolMessage,
     UserMessage,
 )
-from agent_tui.core.text import first_line
-from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.core.text import clean, first_line
+from agent_tui.core.tree import Detail, Fork, TreeRow
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
 from agent_tui.runtime.engine import Engine
@@ -43,6 +43,23 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
         print("Nothing was said yet.")
     for fields in rows:
         print(_line(fields))
+
+
+async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: bool) -> None:
+    """Make a session of its own of the path to an entry, or of all that a session holds now."""
+    async with looked_at(engine, session_id) as session:
+        if at:
+            tree = await engine.grow_tree(session)
+            outline = await tree.prepare("records")
+            fork = await engine.fork_at(tree, outline.row(outline.row_of(tree.place_of(at))))
+        else:
+            fork = Fork(await session.fork())
+    if as_json:
+        print_json(fork)
+        return
+    print(f"Forked; go on with: agent-tui -r {fork.session_id}")
+    if fork.prompt:
+        print(f"It ends before the prompt: {clean(fork.prompt)}")
 
 
 async def _read_rows(tree: SessionTree, detail: Detail) -> list[dict[str, Any]]:
