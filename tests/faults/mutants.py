@@ -132,7 +132,14 @@ def _overwrite_newest() -> Patch:
         archive.archive_path(self.folder, number).unlink(missing_ok=True)
         return _keep(self, opened, number)
 
-    return all_of(replaced(log, "archive_numbers", numbers), replaced(LogFile, "_keep", keep))
+    return all_of(_numbered_by(numbers), replaced(LogFile, "_keep", keep))
+
+
+def _numbered_by(numbers: Callable[[Path], list[int]]) -> Patch:
+    """Choose the next number by other names than there are, whatever the log says."""
+    return all_of(
+        replaced(log, "archive_numbers", numbers), replaced(tail, "highest_number", lambda *_: 0)
+    )
 
 
 def _no_healing(self: LogFile, opened: OpenLog, data: bytes, durability: Durability) -> Any:
@@ -178,9 +185,9 @@ def _reserialised_line(line: bytes) -> bytes:
 
 
 def _restore_by_moving() -> Patch:
-    def restore(self: tail.Tail, number: int, *more: Any) -> Any:
-        change = real(self, number, *more)
-        os.unlink(archive.archive_path(self.file.folder, number))  # noqa: PTH108
+    def restore(self: tail.Tail, path: Path, *more: Any) -> Any:
+        change = real(self, path, *more)
+        os.unlink(path)  # noqa: PTH108
         return change
 
     real = tail.Tail.restore
@@ -319,7 +326,7 @@ MUTANTS = (
            lambda: replaced(LogFile, "_clear_traces", _nothing)),
     Mutant("no archive is kept", "I5", "shim", lambda: replaced(LogFile, "_keep", _nothing)),
     Mutant("archive numbers are used again", "I6", "shim",
-           lambda: replaced(log, "archive_numbers", _fill_gaps)),
+           lambda: _numbered_by(_fill_gaps)),
     Mutant("the newest archive is overwritten", "I6", "shim", _overwrite_newest),
     Mutant("a restored archive is moved, not copied", "I7", "shim", _restore_by_moving),
     Mutant("what is kept is serialised again", "I9", "shim",

@@ -1,4 +1,4 @@
-"""A fork begins at any point of the tree, and what was done before it is not undone in it."""
+"""A fork begins at any point of the tree, and what was done before it is undone in it too."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.core.errors import LogChanged, SessionError
+from agent_tui.core.errors import LogChanged, SessionError, UnknownArchive
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import CompactionRecord, RevertRecord, UserMessage
+from agent_tui.core.records import CompactionRecord, RevertRecord, TitleRecord, UserMessage
 from agent_tui.providers.scenario import Reply
 from agent_tui.runtime.open_session import OpenSession
 from agent_tui.runtime.session_tree import SessionTree
@@ -16,6 +16,14 @@ from tests.agent.stage import Stage
 from tests.runtime.test_runtime_tree import find, say
 
 LONG = "What was said at length. " * 80
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    """The logs in a session's folder."""
+    logs = (
+        path for path in folder.glob("context.jsonl*") if path.suffix not in (".owner", ".lock")
+    )
+    return {path.name: path.read_bytes() for path in logs}
 
 
 def numbered(count: int) -> tuple[Reply, ...]:
@@ -143,40 +151,62 @@ async def test_an_entry_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> N
                 tree.place_of(wrong)
 
 
-async def test_what_was_done_before_a_fork_is_not_undone_in_it(tmp_path: Path) -> None:
+async def test_what_was_done_before_a_fork_is_undone_in_it_too(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(9), compactions=(Reply(text="Summary."),)) as stage:
+        for prompt in ("one", "two", "three"):
+            await stage.say(prompt)
+        before = list(stage.session.records)
+        await stage.session.compact()
+        there = listing(stage.log.parent)
+        fork = await stage.engine.open_session(await stage.session.fork())
+        await fork.revert(fork.checkpoints()[-1].id)
+        assert [each.number for each in await fork.archives()] == [2]
+        await fork.undo()
+        report = await fork.undo()
+        assert (report.archive, report.fork) == (4, "")
+        context = [r for r in fork.records if not isinstance(r, RevertRecord | TitleRecord)]
+        assert context[1:] == [r for r in before if not isinstance(r, TitleRecord)][1:]
+        await fork.redo()
+        assert any(isinstance(record, CompactionRecord) for record in fork.records)
+        assert fork.session_id in [row.session_id for row in await stage.engine.list_sessions()]
+        await fork.close()
+        assert listing(stage.log.parent) == there
+
+
+async def test_a_compaction_made_before_a_fork_opens_with_both_its_sides(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(9), compactions=(Reply(text="Summary."),)) as stage:
+        for prompt in ("one", "two", "three"):
+            await stage.say(prompt)
+        await stage.session.compact()
+        here = await stage.session.view_compaction(1)
+        fork = await stage.engine.open_session(await stage.session.fork())
+        further = await stage.engine.open_session(await fork.fork())
+        for session in (fork, further):
+            ((number, _),) = await session.compactions()
+            there = await session.view_compaction(number)
+            assert (there.before, there.summary) == (here.before, here.summary)
+            opened = await session.open_archive(number)
+            assert opened.message_count == len(here.before)
+            await session.close()
+
+
+async def test_an_undo_says_whose_archive_is_gone_and_makes_no_fork(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(9), compactions=(Reply(text="Summary."),)) as stage:
         for prompt in ("one", "two", "three"):
             await stage.say(prompt)
         await stage.session.compact()
         await stage.say("four")
         fork = await stage.engine.open_session(await stage.session.fork())
-        with pytest.raises(SessionError, match=f"undo it there.*{stage.session.session_id}"):
-            await fork.undo()
-        before = list(fork.records)
-        await fork.revert(fork.checkpoints()[-1].id)
-        await fork.undo()
-        with pytest.raises(SessionError, match="undo it there"):
-            await fork.undo()  # its own archive 1 is not that of the compaction
-        assert [r for r in fork.records if not isinstance(r, RevertRecord)] == before
-        (made,) = (r for r in fork.records if isinstance(r, CompactionRecord))
-        with pytest.raises(SessionError, match="undo it there"):
-            await fork.undo_compaction(made.archive)
-        await fork.close()
-        await stage.session.undo_compaction(made.archive)  # where it was made it can be
-
-
-async def test_what_is_done_in_a_fork_is_undone_in_it_whatever_number_its_archive_has(
-    tmp_path: Path,
-) -> None:
-    async with Stage(tmp_path, *numbered(9)) as stage:
-        for prompt in ("one", "two"):
-            await stage.say(prompt)
-        await stage.session.revert(2)
-        fork = await stage.engine.open_session(await stage.session.fork())
-        await fork.run_turn("other")
-        here = list(fork.records)
-        await fork.revert(fork.checkpoints()[-1].id)
-        assert [each.number for each in await fork.archives()] == [1]
-        await fork.undo()
-        assert list(fork.records)[: len(here)] == here
+        parent = stage.session.session_id
+        await stage.session.close()
+        place = await stage.engine.delete_session(parent)
+        before, count = listing(fork._log.folder), len(await stage.engine.list_sessions())
+        sentence = f"done in session {parent}, whose archive 1 is not there any more"
+        for act in (fork.undo, lambda: fork.undo_compaction(1), lambda: fork.view_compaction(1)):
+            with pytest.raises(UnknownArchive, match=sentence):
+                await act()
+        assert listing(fork._log.folder) == before
+        assert len(await stage.engine.list_sessions()) == count
+        await stage.engine.undelete_session(place)
+        assert (await fork.undo()).fork  # four goes on there
         await fork.close()

@@ -60,7 +60,6 @@ from agent_tui.runtime.past_compactions import list_compactions, view_compaction
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.runtime.rotations import Rotations
 from agent_tui.runtime.session_tree import SessionTree
-from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.store import Durability, SessionLog
 from agent_tui.sessions.tree import session_sources
 
@@ -302,7 +301,7 @@ class OpenSession:
     async def open_archive(self, number: int) -> BrowsedSession:
         """An archive, read-only; raises UnknownArchive."""
         title = f"{self.title} · archive {number}"
-        path = archive_path(self._log.folder, number)
+        path = await asyncio.to_thread(self._log.archive_file, number)
         big = await asyncio.to_thread(BrowsedSession.of_big_log, path, title, self.session_id)
         if big is not None:
             return big

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.context.context import Context
-from agent_tui.core.errors import SessionError
 from agent_tui.core.records import LabelRecord, Record, RevertReason, TitleRecord
 from agent_tui.core.summary import RotationReport
 from agent_tui.runtime import history
@@ -20,8 +19,6 @@ from agent_tui.runtime.undoing import (
     RestoreArchive,
     find_redo,
     find_undo,
-    made_by,
-    was_inherited,
 )
 from agent_tui.sessions.store import Durability, SessionLog
 
@@ -92,10 +89,9 @@ class Rotations:
 
     async def undo_rotation(self, archive: int) -> RotationReport:
         """Take back the act that made an archive; what came after it goes on in a fork."""
-        return await self._undo(made_by(self._records, archive))
+        return await self._undo(RestoreArchive(archive))
 
     async def _undo(self, way: RestoreArchive) -> RotationReport:
-        await self._require_own(way)
         went_on = history.went_on_after(self._records, way.archive)
         if went_on:
             # It must be there before the fork is made.
@@ -105,8 +101,7 @@ class Rotations:
     async def redo(self) -> RotationReport:
         """Take the last undo back; raises SessionError where the last act was none."""
         match find_redo(self._records):
-            case RestoreArchive(archive) as way:
-                await self._require_own(way)
+            case RestoreArchive(archive):
                 return await self.restore(archive, "redo")
             case MoveLeaf() as way:
                 return await self.branches.go_back(way, "redo")
@@ -120,20 +115,3 @@ class Rotations:
         finally:
             await log.close()
         return header.session_id
-
-    async def _require_own(self, way: RestoreArchive) -> None:
-        """Refuse to undo in a fork what was done before it: the archive of it is elsewhere."""
-        header = self.log.state.header
-        if header is None or not header.parent or not way.act:
-            return
-        numbers = [glance.number for glance in await asyncio.to_thread(self.log.archives)]
-        if way.archive in numbers:
-            state = await asyncio.to_thread(self.log.read_archive, way.archive)
-            if not was_inherited(way.act, RecordsView(state.all_entries)):
-                return
-        elif numbers and way.archive < max(numbers):
-            return  # pruned, which the restore says
-        raise SessionError(
-            "This was done before the session was forked; undo it there: "
-            f"{header.parent.get('session_id', 'the other session')}."
-        )

@@ -20,14 +20,10 @@ from agent_tui.core.records import (
 
 @dataclass(frozen=True, slots=True)
 class RestoreArchive:
-    """Make an archive the live log again; ``turns_since`` prompts came after the act.
-
-    ``act`` is the id of the record that names the archive, where it has one.
-    """
+    """Make an archive the live log again; ``turns_since`` prompts came after the act."""
 
     archive: int
     turns_since: int = 0
-    act: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +56,7 @@ def find_undo(path: Sequence[Record], log: Sequence[Record]) -> WayBack:
             case RevertRecord(reason="undo" | "redo") | HeadRecord(reason="undo" | "redo"):
                 continue
             case RevertRecord(archive=archive) | CompactionRecord(archive=archive):
-                return RestoreArchive(archive, turns, record.stamp.uuid or "")
+                return RestoreArchive(archive, turns)
             case HeadRecord(reason="restore"):
                 return RestoreArchive(_archive_before(record, log), turns)
             case HeadRecord():
@@ -84,7 +80,7 @@ def find_redo(path: Sequence[Record]) -> WayBack:
             case RevertRecord(reason="redo") | HeadRecord(reason="redo"):
                 continue
             case RevertRecord(reason="undo", archive=archive):
-                return RestoreArchive(archive, act=record.stamp.uuid or "")
+                return RestoreArchive(archive)
             case HeadRecord(reason="undo", source=str(source)):
                 return MoveLeaf(source)
             case RevertRecord() | HeadRecord() | CompactionRecord():
@@ -94,23 +90,6 @@ def find_redo(path: Sequence[Record]) -> WayBack:
             case _:
                 pass
     raise SessionError("There is nothing to redo: the last act was not an undo.")
-
-
-def made_by(path: Sequence[Record], archive: int) -> RestoreArchive:
-    """The way back from the act on the active path that made an archive."""
-    for record in reversed(path):
-        if isinstance(record, RevertRecord | CompactionRecord) and record.archive == archive:
-            return RestoreArchive(archive, act=record.stamp.uuid or "")
-    return RestoreArchive(archive)
-
-
-def was_inherited(act: str, archive: Sequence[Record]) -> bool:
-    """Whether an act was made before a fork, given the fork's archive of the same number.
-
-    Such an act names an archive of the session that was forked. The archive that an act made is
-    older than its record; one that holds the record was made by a later act, here.
-    """
-    return bool(act) and any(record.stamp.uuid == act for record in archive)
 
 
 def _archive_before(head: HeadRecord, log: Sequence[Record]) -> int:

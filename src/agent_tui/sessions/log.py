@@ -96,6 +96,7 @@ class LogFile:
         self._distrusted_inode = -1
         self._named_inode = -1
         self._left_at = _NOWHERE
+        self.highest_number = 0  # that the log names; an archive of that number may be elsewhere
 
     def append(self, data: bytes, durability: Durability) -> Landing:
         """Add whole lines behind the log; when it returns they are as durable as asked.
@@ -169,7 +170,7 @@ class LogFile:
         """
         try:
             with self._locked_log() as log:
-                number = max(archive_numbers(self.folder), default=0) + 1
+                number = max((self.highest_number, *archive_numbers(self.folder))) + 1
                 if log[2] != self._named_inode:
                     self._flush_names(log[2])
                 try:

@@ -10,7 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_tui.core.jsonl import BOM, LineReader, encode
-from agent_tui.core.records import SessionHeader, Stamp, record_fields
+from agent_tui.core.records import (
+    CompactionRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    Stamp,
+    record_fields,
+)
+from agent_tui.sessions.lineage import bequeathed_archives
 from agent_tui.sessions.log import Piece, Span
 from agent_tui.sessions.replay import Damage, parse_item
 from agent_tui.sessions.tail import stamped, utc_now
@@ -50,9 +58,14 @@ class RepairReport:
 
 @dataclass(frozen=True, slots=True)
 class CleanCopy:
-    """The good records of a log as pieces of it, and what lies between them."""
+    """The good records of a log as pieces of it, and what lies between them.
+
+    Attributes:
+        acts: those records that name an archive.
+    """
 
     header: SessionHeader | None
+    acts: tuple[Record, ...]
     spans: tuple[tuple[int, int], ...]
     left_out: tuple[LeftOut, ...]
 
@@ -67,6 +80,7 @@ def plan_clean_copy(descriptor: int) -> CleanCopy:
 
 def _sort_lines(lines: Iterable[tuple[int, int, bytes | None]]) -> CleanCopy:
     header: SessionHeader | None = None
+    acts: list[Record] = []
     spans: list[tuple[int, int]] = []
     left_out: list[LeftOut] = []
     for offset, length, line in lines:
@@ -84,10 +98,12 @@ def _sort_lines(lines: Iterable[tuple[int, int, bytes | None]]) -> CleanCopy:
             if start > offset:
                 left_out.append(LeftOut(offset, start - offset, "padding before a record"))
             spans.append((start, end - start))
+            if isinstance(item.record, CompactionRecord | RevertRecord):
+                acts.append(item.record)
             padding = offset + length - end - (length > len(line or b""))
             if padding:
                 left_out.append(LeftOut(end, padding, "padding behind a record"))
-    return CleanCopy(header, tuple(spans), tuple(left_out))
+    return CleanCopy(header, tuple(acts), tuple(spans), tuple(left_out))
 
 
 def _object_within(line: bytes, offset: int) -> tuple[int, int]:
@@ -97,12 +113,13 @@ def _object_within(line: bytes, offset: int) -> tuple[int, int]:
     return offset + start, offset + bom + len(body.rstrip(_PADDING))
 
 
-def clean_header(original: SessionHeader | None, session_id: str, source: Path) -> SessionHeader:
+def clean_header(copy: CleanCopy, session_id: str, source: Path) -> SessionHeader:
     """The header of a clean copy: the original's, under a new id that names where it came from."""
-    at = utc_now()
-    if original is None:
-        original = SessionHeader(session_id, "", at, "")
-    parent = {"session_id": original.session_id, "repaired_from": str(source)}
+    at, original_id = utc_now(), source.parent.name
+    parent: dict[str, object] = {"session_id": original_id, "repaired_from": str(source)}
+    if archives := bequeathed_archives(copy.header, original_id, copy.acts):
+        parent["archives"] = archives
+    original = copy.header or SessionHeader(session_id, "", at, "")
     return replace(original, session_id=session_id, created_at=at, parent=parent)
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from agent_tui.core.errors import (
     AgentTuiError,
+    SessionNotFound,
     SessionReadOnly,
     UnknownArchive,
     UnknownCheckpoint,
@@ -27,6 +28,7 @@ from agent_tui.core.records import (
 from agent_tui.core.summary import ArchiveGlance
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.glance import glance_archives, glance_at
+from agent_tui.sessions.lineage import holder_of
 from agent_tui.sessions.lock import Ownership, is_owned
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
@@ -59,6 +61,7 @@ class SessionLog:
         ownership: Ownership | None,
         read_only: str,
         start_fork: StartFork,
+        find: Callable[[str], Path],
         above: Sequence[Path] = (),
     ) -> None:
         self.folder = folder
@@ -69,6 +72,7 @@ class SessionLog:
         self._inode = inode
         self._writer = writer
         self._start_fork = start_fork
+        self._find = find
         self._has_written = False
         self._ownership = ownership
         self._file = LogFile(folder, above=above)
@@ -118,12 +122,13 @@ class SessionLog:
         """Make a copy of an archive the live log; returns the archive of the log it replaced.
 
         Raises:
-            UnknownArchive: the session has no such archive.
+            UnknownArchive: no archive is meant by that number here, or it is not there any more.
         """
         await self._begin_change()
-        await asyncio.to_thread(self._require_archive, number)
+        path = await asyncio.to_thread(self.archive_file, number)
         title = self.state.title
-        return await self._rotate(lambda: self._tail.restore(number, reason, title))
+        header = None if path.parent == self.folder else self._header
+        return await self._rotate(lambda: self._tail.restore(path, reason, title, header))
 
     async def mark(self) -> LogMark:
         """The fingerprint of the log as it is now: what a compaction is later checked against."""
@@ -153,14 +158,33 @@ class SessionLog:
         """Every archive, oldest first, with why and when it was rotated out. Reads the disk."""
         return glance_archives(self.folder)
 
-    def read_archive(self, number: int) -> SessionState:
-        """What archive ``number`` holds. Reads the disk.
+    def archive_file(self, number: int) -> Path:
+        """The archive that a number in this log means. Reads the disk.
+
+        What was done before a fork is in an archive of the session in which it was done.
 
         Raises:
-            UnknownArchive: the session has no such archive.
+            UnknownArchive: no archive is meant by that number here, or it is not there any more.
         """
-        self._require_archive(number)
-        return read_log(archive_path(self.folder, number))
+        holder = holder_of(self.state.header, number)
+        if not holder:
+            self._require_archive(number)
+            return archive_path(self.folder, number)
+        with suppress(SessionNotFound):
+            folder = self._find(holder)
+            if number in finished_archives(folder):
+                return archive_path(folder, number)
+        raise UnknownArchive(
+            f"This was done in session {holder}, whose archive {number} is not there any more."
+        )
+
+    def read_archive(self, number: int) -> SessionState:
+        """What the archive holds that a number means here. Reads the disk.
+
+        Raises:
+            UnknownArchive: no archive is meant by that number here, or it is not there any more.
+        """
+        return read_log(self.archive_file(number))
 
     async def prune(self, keep: int) -> list[int]:
         """Delete all but the newest ``keep`` archives; returns the numbers that went.
@@ -233,6 +257,11 @@ class SessionLog:
             glance = await asyncio.to_thread(glance_at, self.folder)
             if glance.title != title:
                 await self.append(TitleRecord(title), durability=Durability.D0)
+
+    @property
+    def _header(self) -> Entry | None:
+        header = self.state.header
+        return next((e for e in self.state.all_entries if e.record is header), None)
 
     async def _begin_change(self) -> None:
         self._require_writable()

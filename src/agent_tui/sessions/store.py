@@ -33,6 +33,7 @@ from agent_tui.sessions.disk import (
     tighten,
 )
 from agent_tui.sessions.glance import glance_at, parent_session, unreadable_glance
+from agent_tui.sessions.lineage import bequeathed_archives
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, Span, create_log
 from agent_tui.sessions.repair import (
@@ -98,7 +99,9 @@ class SessionStore:
             if ownership is not None:
                 ownership.give_up()
             raise
-        log = SessionLog(folder, state, inode, self._writer, ownership, read_only, self.fork)
+        log = SessionLog(
+            folder, state, inode, self._writer, ownership, read_only, self.fork, self.find
+        )
         log.notices = notices
         return log
 
@@ -134,12 +137,15 @@ class SessionStore:
         entries = state.entries if upto is None else state.path_to(upto)
         root = state.header.stamp.uuid if state.header else None
         last = entries[-1].record.stamp.uuid if entries else ""
-        origin = {"session_id": path.parent.name, "uuid": last}
-        # The copied root keeps its id: what was copied hangs off it, and the tree finds it again.
-        first = replace(header, parent=header.parent or origin, stamp=Stamp(root))
-        line = encode(record_fields(stamped(first, None, utc_now())))
         left_out = (SessionHeader, HeadRecord)
         kept = [entry for entry in entries if not isinstance(entry.record, left_out)]
+        parent: dict[str, object] = {"session_id": path.parent.name, "uuid": last}
+        records = (entry.record for entry in kept)
+        if archives := bequeathed_archives(state.header, path.parent.name, records):
+            parent["archives"] = archives
+        # The copied root keeps its id: what was copied hangs off it, and the tree finds it again.
+        first = replace(header, parent=parent, stamp=Stamp(root))
+        line = encode(record_fields(stamped(first, None, utc_now())))
         with reading(path) as (descriptor, status):
             if status.st_ino != inode:
                 raise LogChanged(
@@ -160,7 +166,7 @@ class SessionStore:
         source = folder / LIVE
         with reading(source) as (descriptor, _):
             copy = plan_clean_copy(descriptor)
-            header = clean_header(copy.header, session_id, source)
+            header = clean_header(copy, session_id, source)
             target = self._folder_of(header)
             self._make_session(target, copy_pieces(copy, header, descriptor))
         return report_copy(copy, header, target)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from agent_tui.core.errors import AgentTuiError, LogChanged
@@ -22,15 +23,17 @@ from agent_tui.core.records import (
     Record,
     RevertReason,
     RevertRecord,
+    SessionHeader,
     Stamp,
     TitleRecord,
     record_fields,
 )
-from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.disk import reading, spoken_errors
+from agent_tui.sessions.lineage import highest_number
 from agent_tui.sessions.log import Build, Durability, LogFile, OpenLog, Piece, Span
 from agent_tui.sessions.replay import (
     Entry,
+    Item,
     SessionState,
     load_log,
     read_items,
@@ -102,6 +105,8 @@ class Tail:
         self._inode = inode
         self._size = state.size
         self._leaf = state.leaf_uuid
+        acts: list[Record] = [*state.compactions, *state.reverts]
+        self.file.highest_number = highest_number(state.header, acts)
 
     def reload(self) -> Change:
         """Read the whole log again."""
@@ -196,20 +201,29 @@ class Tail:
 
         return self._replace(build, state)
 
-    def restore(self, number: int, reason: RevertReason, title: str) -> Change:
-        """Put a copy of an archive in the place of the log; the archive stays."""
-        path = archive_path(self.file.folder, number)
-        state = read_log(path)
+    def restore(
+        self, path: Path, reason: RevertReason, title: str, header: Entry | None = None
+    ) -> Change:
+        """Put a copy of an archive in the place of the log; the archive stays.
+
+        One of another session comes under ``header``, this log's own, in the place of its own.
+        """
+        state, start, shift = read_log(path), 0, 0
+        if header is not None:
+            state, start = _under_header(header, state)
+            shift = header.length - start
         new = _with_title([RevertRecord(0, reason)], state.title, title)
         with reading(path) as (descriptor, status):
 
-            def build(log: OpenLog, new_number: int) -> Iterable[Piece]:
+            def build(log: OpenLog, number: int) -> Iterable[Piece]:
                 self._check_unchanged(log)
-                yield Span(descriptor, 0, status.st_size)
+                if header is not None:
+                    yield Span(log[0], header.offset, header.length)
+                yield Span(descriptor, start, status.st_size - start)
                 newline = _missing_newline(descriptor, status.st_size)
                 yield newline
-                state.size = status.st_size + len(newline)
-                yield self._extend(state, new, new_number)
+                state.size = status.st_size + shift + len(newline)
+                yield self._extend(state, new, number)
 
             return self._replace(build, state)
 
@@ -289,6 +303,20 @@ def _keep(descriptor: int, entry: Entry, state: SessionState) -> Iterator[Piece]
     newline = _missing_newline(descriptor, entry.offset + entry.length)
     state.apply(Entry(entry.record, state.size, entry.length + len(newline)))
     yield newline
+
+
+def _under_header(header: Entry, archive: SessionState) -> tuple[SessionState, int]:
+    """An archive's state with another header, and where in it begins what comes behind that."""
+    items: list[Item] = [*archive.all_entries, *archive.damaged]
+    items.sort(key=attrgetter("offset"))
+    start = 0
+    if items and isinstance(items[0], Entry) and isinstance(items[0].record, SessionHeader):
+        start = items[0].offset + items.pop(0).length
+    shift = header.length - start
+    state = SessionState()
+    state.apply(replace(header, offset=0))
+    state.fold(replace(item, offset=item.offset + shift) for item in items)
+    return state, start
 
 
 def _missing_newline(descriptor: int, end: int) -> bytes:
