@@ -4,13 +4,21 @@ from agent_tui.core.messages import MediaPart, TextPart, ToolCall
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
+    HeadRecord,
     Record,
+    Stamp,
     SystemPrompt,
     ToolMessage,
     UsageRecord,
     UserMessage,
 )
-from agent_tui.ui.blocks import AssistantBlock, CheckpointBlock, ToolBlock, UserBlock
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    BranchBlock,
+    CheckpointBlock,
+    ToolBlock,
+    UserBlock,
+)
 from agent_tui.ui.record_view import RecordBlocks
 
 ONE, TWO = ToolCall("1", "one", "{}"), ToolCall("2", "two", "{}")
@@ -74,6 +82,17 @@ def test_a_plain_checkpoint_before_a_prompt_opens_a_turn() -> None:
     blocks = show(records)
     assert blocks[1] == CheckpointBlock(0, 0)
     assert blocks[4] == CheckpointBlock(1, 1, tokens=77, estimated=True)
+
+
+def test_a_branch_tells_where_the_one_that_was_left_ended() -> None:
+    records: list[Record] = [
+        UserMessage("a", stamp=Stamp("a")),
+        HeadRecord("a", source="z", stamp=Stamp("h", at="2026-01-01T10:00:00Z")),
+        HeadRecord("a", "undo"),
+    ]
+    _, branch, undone = show(records)
+    assert branch == BranchBlock("", "z", "2026-01-01T10:00:00Z")
+    assert undone == BranchBlock("undo", "a")
 
 
 def test_parts_and_media_are_shown() -> None:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from agent_tui.core.records import AssistantMessage, Record, UserMessage
+from agent_tui.core.records import AssistantMessage, HeadRecord, Record, UserMessage
 from agent_tui.ui.blocks import NoticeBlock, UserBlock
 from agent_tui.ui.widgets.timeline import Timeline
 from tests.ui.timeline_stage import TimelineStage, conversation, numbered
@@ -185,6 +185,27 @@ async def test_a_click_on_a_marker_presses_it_and_the_pointer_names_the_deed() -
     assert isinstance(app.pressed[0], Timeline.CheckpointPressed)
     assert app.pressed[0].checkpoint == 0
     assert len(app.pressed) == 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_row_of_a_branch_leads_to_the_one_that_was_left(size: tuple[int, int]) -> None:
+    records: list[Record] = [UserMessage("a"), HeadRecord("u", source="left"), UserMessage("b")]
+    records += [HeadRecord("v", "undo", "w"), HeadRecord("w", "redo", "v")]
+    app = TimelineStage(records)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        for words in ("came here from another branch", "branch undone", "branch redone"):
+            assert f"↳ {words} ─" in app.text
+        await pilot.press("home", "j")
+        await pilot.pause()
+        assert "see it in the tree" in app.text
+        await pilot.press("enter")
+        await pilot.pause()
+        row = next(y for y, line in enumerate(app.lines) if "undone" in line)
+        await pilot.click(Timeline, offset=(20, row))
+        await pilot.pause()
+    assert [type(message) for message in app.pressed] == [Timeline.BranchPressed] * 2
+    assert [message.entry for message in app.pressed if hasattr(message, "entry")] == ["left", "w"]
 
 
 async def test_all_blocks_open_and_fold_at_once() -> None:

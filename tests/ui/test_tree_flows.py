@@ -13,6 +13,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import UserMessage
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.blocks import BranchBlock
 from agent_tui.ui.screens.ask_line import AskLineScreen
 from agent_tui.ui.screens.compare import CompareScreen
 from agent_tui.ui.screens.scrubber import ScrubberScreen
@@ -130,6 +131,29 @@ async def test_a_window_that_only_reads_forks_from_its_tree(
         await until(t.pilot, lambda: t.prompts == ["one thing"])
         assert not chat.session.read_only
         assert chat.composer.text == "another thing"
+
+
+async def test_the_row_of_a_branch_opens_the_tree_at_what_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        await t.say("one thing")
+        await t.say("another thing")
+        await t.open_tree()
+        await t.press("b")
+        await until(t.pilot, lambda: t.prompts == ["one thing"])
+        timeline = t.app.chat.timeline
+        branch = next(
+            index
+            for index in range(len(timeline._blocks))
+            if isinstance(timeline.block(index), BranchBlock)
+        )
+        timeline.focus()
+        timeline.go_to_record(branch)
+        await t.press("enter")
+        await until(t.pilot, lambda: isinstance(t.app.screen, TreeScreen))
+        rows = t.app.screen.query_one(TreeRows)
+        await until(t.pilot, lambda: rows.row is not None and rows.row.standing == "side")
 
 
 async def test_a_prompt_that_came_back_leaves_again_with_the_undo(

@@ -79,6 +79,15 @@ class RevertBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchBlock:
+    """The conversation came here from another branch, which ended at the entry ``source``."""
+
+    reason: str
+    source: str
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DamageBlock:
     """Lines of the log that could not be read; they stay on disk."""
 
@@ -108,6 +117,7 @@ Block: TypeAlias = (
     | CheckpointBlock
     | CompactionBlock
     | RevertBlock
+    | BranchBlock
     | DamageBlock
     | NoticeBlock
     | UnknownBlock
@@ -125,5 +135,7 @@ def plain_text(block: Block) -> str:
             return f"checkpoint {block.id}"
         case CompactionBlock() | RevertBlock():
             return f"archive {block.archive}"
+        case BranchBlock():
+            return f"branch {block.source}"
         case DamageBlock():
             return f"{block.lines} damaged lines"

@@ -158,10 +158,10 @@ async def _redo(chat: ChatScreen, _argument: str) -> None:
     chat.act(lambda session: session.redo())
 
 
-async def _tree(chat: ChatScreen, _argument: str) -> None:
+async def _tree(chat: ChatScreen, argument: str) -> None:
     from agent_tui.ui.tree_flows import use_tree
 
-    await use_tree(chat, _session(chat))
+    await use_tree(chat, _session(chat), argument)
 
 
 async def _scrub(chat: ChatScreen, _argument: str) -> None:

@@ -41,6 +41,7 @@ from agent_tui.core.records import (
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
+    BranchBlock,
     CheckpointBlock,
     CompactionBlock,
     NoticeBlock,
@@ -54,6 +55,7 @@ from agent_tui.ui.blocks import (
 _LOOK = 16
 """Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
+_MARKERS = (CompactionRecord, RevertRecord, HeadRecord, BranchSummary, UnknownRecord)
 
 # Logs without origins (plain kimi-style ones) wrap what the program said in a tag.
 _CHECKPOINT_NOTICE = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
@@ -91,6 +93,9 @@ class RecordBlocks:
                 return compaction_block(record)
             case RevertRecord():
                 return RevertBlock(record.archive, record.reason, record.checkpoint)
+            case HeadRecord():
+                source = record.source or record.to
+                return BranchBlock(record.reason, source, record.stamp.at or "")
             case BranchSummary():
                 return None if self._is_told(index) else NoticeBlock(record.summary)
             case UnknownRecord():
@@ -103,7 +108,6 @@ class RecordBlocks:
                 SessionHeader()
                 | SystemPrompt()
                 | UsageRecord()
-                | HeadRecord()
                 | LabelRecord()
                 | TitleRecord()
                 | ModelRecord()
@@ -125,7 +129,7 @@ class RecordBlocks:
             return 14 if record.display else min(5, _text_rows(record.content, width)) + 2
         if isinstance(record, Checkpoint):
             return 1 if record.step else 2
-        if isinstance(record, (CompactionRecord, RevertRecord, BranchSummary, UnknownRecord)):
+        if isinstance(record, _MARKERS):
             return 2
         return 0
 

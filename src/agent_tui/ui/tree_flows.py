@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
-from agent_tui.ui.screens.tree import TreeChoice, TreeScreen
+from agent_tui.ui.screens.tree import PRESENT, TreeChoice, TreeScreen
 
 if TYPE_CHECKING:
     from agent_tui.core.tree import TreeRow
@@ -16,17 +16,24 @@ if TYPE_CHECKING:
     from agent_tui.ui.screens.chat import ChatScreen
 
 
-async def use_tree(chat: ChatScreen, session: OpenSession) -> None:
-    """Show the tree until the user leaves it, or goes on in a branch."""
+async def use_tree(chat: ChatScreen, session: OpenSession, entry: str = "") -> None:
+    """Show the tree until the user leaves it, or goes on in a branch.
+
+    ``entry`` is the id of the one to begin at; the present where it is empty.
+    """
     engine = _engine(chat)
     screen = TreeScreen(
-        lambda: engine.grow_tree(session), session.title, session.read_only, can_fork=True
+        lambda: engine.grow_tree(session),
+        session.title,
+        session.read_only,
+        can_fork=True,
+        at=entry or PRESENT,
     )
     while (choice := await chat.app.push_screen_wait(screen)) is not None:
         if not await _carry_out(chat, session, choice):
             return
         place, detail = choice.row.place, choice.detail
-        at = -1 if choice.act in ("undo", "redo") else place
+        at = PRESENT if choice.act in ("undo", "redo") else place
         screen = TreeScreen(
             lambda: engine.grow_tree(session),
             session.title,

@@ -7,6 +7,7 @@ from typing import assert_never
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
+    BranchBlock,
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
@@ -20,6 +21,7 @@ from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import Drawing
 from agent_tui.ui.renderers.message import draw_assistant, draw_user
 from agent_tui.ui.renderers.rows import (
+    draw_branch,
     draw_checkpoint,
     draw_compaction,
     draw_damage,
@@ -45,6 +47,8 @@ def draw_block(block: Block, canvas: Canvas, *, expanded: bool, active: bool) ->
             return draw_compaction(block, canvas, active=active)
         case RevertBlock():
             return draw_revert(block, canvas, active=active)
+        case BranchBlock():
+            return draw_branch(block, canvas, active=active)
         case DamageBlock():
             return draw_damage(block, canvas)
         case NoticeBlock():

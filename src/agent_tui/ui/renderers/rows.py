@@ -1,4 +1,4 @@
-"""Rows across the screen: checkpoints, compactions, reverts, damage, notices, unknown records."""
+"""Rows across the screen: checkpoints and other markers, damage, notices, unknown records."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from rich.style import Style
 
 from agent_tui.core.text import clean
 from agent_tui.ui.blocks import (
+    BranchBlock,
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
@@ -27,6 +28,9 @@ _NAMED_REVERTS = {
     "restore": "archive restored",
     "clear": "context cleared",
 }
+
+
+_NAMED_HEADS = {"undo": "branch undone", "redo": "branch redone"}
 
 
 def draw_checkpoint(block: CheckpointBlock, canvas: Canvas, *, active: bool) -> Drawing:
@@ -76,6 +80,16 @@ def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
     label = [Segment(f"↶ {deed}{where} ", style)]
     note = f"open archive {block.archive}" if active else f"archive {block.archive}"
     return Drawing([_rule(label, note, canvas, style if active else palette.line)], wide=True)
+
+
+def draw_branch(block: BranchBlock, canvas: Canvas, *, active: bool) -> Drawing:
+    """Where another branch was left for this one; the tree shows both."""
+    palette = canvas.palette
+    deed = _NAMED_HEADS.get(block.reason, "came here from another branch")
+    style = palette.checkpoint + Style(bold=active)
+    note = "see it in the tree" if active else format_clock(block.at)
+    rule = _rule([Segment(f"↳ {deed} ", style)], note, canvas, style if active else palette.line)
+    return Drawing([rule], wide=True)
 
 
 def draw_damage(block: DamageBlock, canvas: Canvas) -> Drawing:

@@ -341,6 +341,9 @@ class ChatScreen(Screen[None]):
     def on_timeline_archive_pressed(self, event: Timeline.ArchivePressed) -> None:
         self.run_command("archives", str(event.archive))
 
+    def on_timeline_branch_pressed(self, event: Timeline.BranchPressed) -> None:
+        self.run_command("tree", event.entry)
+
     @on(TokenGauge.AttributionRequested)
     def _take_gauge_click(self) -> None:
         self.run_command("tokens", "")

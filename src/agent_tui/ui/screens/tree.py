@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from agent_tui.runtime.session_tree import SessionTree
 
 TreeAct: TypeAlias = Literal["branch", "switch", "fork", "label", "sum_up", "undo", "redo"]
+PRESENT = -1
+"""Where a tree begins when nobody asked for another place."""
+
 _DETAILS: tuple[Detail, ...] = ("turns", "steps", "records")
 
 
@@ -48,7 +52,7 @@ class TreeScreen(Panel[TreeChoice]):
         title: the session's.
         read_only: why nothing can be changed, or an empty string.
         can_fork: whether a session of its own can be made out of a row, which changes nothing here.
-        at: the place to begin at; the present when negative.
+        at: the place to begin at, or the id of an entry.
         detail: how far it is folded at first.
     """
 
@@ -62,7 +66,7 @@ class TreeScreen(Panel[TreeChoice]):
         Binding("c", "compare", "compare", key_display="c"),
         Binding("l", "act('label')", "label", key_display="l"),
         Binding("s", "scrub", "scrub", key_display="s"),
-        Binding("d", "fold", "detail", key_display="d"),
+        Binding("d", "fold", "level", key_display="d"),
         Binding("u", "act('undo')", "undo", key_display="u U"),
         Binding("U,shift+u", "act('redo')", show=False),
         Binding("m", "act('sum_up')", "sum up", key_display="m"),
@@ -78,7 +82,7 @@ class TreeScreen(Panel[TreeChoice]):
         read_only: str = "",
         *,
         can_fork: bool = False,
-        at: int = -1,
+        at: int | str = PRESENT,
         detail: Detail = "turns",
     ) -> None:
         super().__init__()
@@ -108,7 +112,14 @@ class TreeScreen(Panel[TreeChoice]):
             self._rows.show_empty(Content("The tree could not be read. Press Esc and try again."))
             return
         self._tree_shown = tree
-        self._show(tree.shape.leaf if self._at < 0 else self._at)
+        self._show(await self._find_place(tree))
+
+    async def _find_place(self, tree: SessionTree) -> int:
+        if isinstance(self._at, str):
+            place = await self.attempt(asyncio.to_thread(tree.place_of, self._at))
+        else:
+            place = self._at if self._at > PRESENT else None
+        return tree.shape.leaf if place is None else place
 
     def _show(self, place: int) -> None:
         """Draw the tree as far folded as it is now, with the cursor on a place."""

@@ -13,6 +13,7 @@ from agent_tui.core.records import Record
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
+    BranchBlock,
     CheckpointBlock,
     CompactionBlock,
     NoticeBlock,
@@ -345,4 +346,4 @@ class BlockList:
 
 def is_marker(block: Block | None) -> bool:
     """Whether a block leads somewhere when it is pressed."""
-    return isinstance(block, (CheckpointBlock, CompactionBlock, RevertBlock))
+    return isinstance(block, (CheckpointBlock, CompactionBlock, RevertBlock, BranchBlock))

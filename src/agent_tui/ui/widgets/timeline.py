@@ -15,6 +15,7 @@ from agent_tui.core.records import Record
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
+    BranchBlock,
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
@@ -60,6 +61,12 @@ class Timeline(BlockCursor, can_focus=True):
         """A revert's row was opened; ``archive`` holds what left."""
 
         archive: int
+
+    @dataclass
+    class BranchPressed(Message):
+        """A branch's row was opened; ``entry`` is where the branch that was left ended."""
+
+        entry: str
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -201,6 +208,8 @@ class Timeline(BlockCursor, can_focus=True):
                 self.post_message(self.CompactionPressed(archive))
             case RevertBlock(archive=archive):
                 self.post_message(self.ArchivePressed(archive))
+            case BranchBlock(source=entry):
+                self.post_message(self.BranchPressed(entry))
             case ToolBlock() | AssistantBlock() | UserBlock() | UnknownBlock():
                 self._following = False
                 self._blocks.toggle(index)
