@@ -32,8 +32,8 @@ STAMP = Stamp("u1", None, "2026-01-01T00:00:00Z")
 RECORDS: tuple[Record, ...] = (
     SessionHeader("s-1", "/w", "2026-01-01T00:00:00Z", "0.1.0", stamp=STAMP),
     SystemPrompt("be good", STAMP),
-    ModelRecord("openai", "gpt", STAMP),
-    TitleRecord("A talk", STAMP),
+    ModelRecord("openai", "gpt", stamp=STAMP),
+    TitleRecord("A talk", stamp=STAMP),
     CompactionRecord("manual", "last-messages", 900, 90, archive=1, stamp=STAMP),
     UserMessage("what came before", "compaction", stamp=STAMP),
     Checkpoint(3, turn=2, step=0, stamp=STAMP),

@@ -56,6 +56,9 @@ class Desk:
             await self.pilot.pause(0.02)
             assert monotonic() < deadline, "it never happened"
 
+    async def until_said(self, sentence: str) -> None:
+        await self.until(lambda: self.chat.status.notice == sentence)
+
     async def say(self, text: str) -> None:
         self.chat.send(text)
         await self.until(lambda: not self.chat.is_busy)
@@ -129,6 +132,30 @@ async def test_each_of_three_quick_undos_takes_an_act_back(
         for _ in range(3):
             here.chat.run_command("undo", "")
         await here.until(lambda: here.prompts == ["one", "two", "three"])
+
+
+async def test_a_rename_is_taken_back_by_a_key_and_said_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        status, blocks = here.chat.status, len(here.blocks)
+        here.chat.run_command("rename", "A good name")
+        await here.until(lambda: status.title == "A good name")
+        here.chat.run_command("model", "another")
+        await here.until(lambda: status.model == "another")
+        for key, title, told in (
+            ("alt+u", "A good name", "Model is scripted again."),
+            ("alt+u", "one thing", "Name is “one thing” again."),
+            ("alt+r", "A good name", "Name is “A good name” again."),
+            ("alt+r", "A good name", "Model is another again."),
+        ):
+            await here.pilot.press(key)
+            await here.until_said(told)
+            assert status.title == title
+        assert status.model == "another"
+        assert len(here.blocks) == blocks
+        assert here.prompts == ["one thing"]
 
 
 async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typed(

@@ -166,7 +166,10 @@ class CompactionFinished:
 
 @dataclass(frozen=True, slots=True)
 class Reverted:
-    """The log was replaced by an earlier state; every view of it must be read again."""
+    """The log was replaced by an earlier state; every view of it must be read again.
+
+    Where ``report.moved`` is false, only what a person chose for the session is as it was before.
+    """
 
     report: RotationReport
 

@@ -175,27 +175,41 @@ class BranchSummary:
 
 @dataclass(frozen=True, slots=True)
 class LabelRecord:
-    """A name that a person gave to a record; an empty label removes it."""
+    """A name that a person gave to a record; an empty label removes it.
+
+    ``before`` and ``reason`` are as in a TitleRecord.
+    """
 
     target: str
     label: str
+    before: str | None = None
+    reason: str = ""
     stamp: Stamp = UNSTAMPED
 
 
 @dataclass(frozen=True, slots=True)
 class TitleRecord:
-    """The session's name; the last one counts."""
+    """The session's name; the last one counts.
+
+    ``before`` is the name until then where a person changed it, which can be undone, and None where
+    the program named the session or said a name again. ``reason`` is ``undo`` or ``redo`` for a
+    change that takes another one back.
+    """
 
     title: str
+    before: str | None = None
+    reason: str = ""
     stamp: Stamp = UNSTAMPED
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The model in use from here on."""
+    """The model in use from here on; ``before`` and ``reason`` are as in a TitleRecord."""
 
     provider: str
     model: str
+    before: str | None = None
+    reason: str = ""
     stamp: Stamp = UNSTAMPED
 
 
@@ -220,6 +234,9 @@ class UnknownRecord:
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+Choice: TypeAlias = TitleRecord | LabelRecord | ModelRecord
+"""What a person may choose for a session: of each kind the last record counts."""
+
 Record: TypeAlias = (
     SessionHeader
     | SystemPrompt
@@ -448,15 +465,22 @@ def _branch_summary(value: Mapping[str, Any]) -> BranchSummary:
 
 
 def _label(value: Mapping[str, Any]) -> LabelRecord:
-    return LabelRecord(_text(value, "target"), _text(value, "label", ""), _stamp(value))
+    target, label = _text(value, "target"), _text(value, "label", "")
+    return LabelRecord(target, label, *_change(value), _stamp(value))
 
 
 def _title(value: Mapping[str, Any]) -> TitleRecord:
-    return TitleRecord(_text(value, "title"), _stamp(value))
+    return TitleRecord(_text(value, "title"), *_change(value), _stamp(value))
 
 
 def _model(value: Mapping[str, Any]) -> ModelRecord:
-    return ModelRecord(_text(value, "provider", ""), _text(value, "model"), _stamp(value))
+    provider, model = _text(value, "provider", ""), _text(value, "model")
+    return ModelRecord(provider, model, *_change(value), _stamp(value))
+
+
+def _change(value: Mapping[str, Any]) -> tuple[str | None, str]:
+    """What a choice took the place of, and why it was made."""
+    return _optional_text(value.get("before")), _optional_text(value.get("reason")) or ""
 
 
 def _approval(value: Mapping[str, Any]) -> ApprovalRecord:
@@ -541,6 +565,11 @@ def _display_fields(display: Display) -> dict[str, Any]:
 def _filled(**optional: Any) -> dict[str, Any]:
     """The fields that say something: None, False, empty text and empty lists are left out."""
     return {key: value for key, value in optional.items() if value not in (None, False, "", [])}
+
+
+def _change_fields(record: Choice) -> dict[str, Any]:
+    before = {} if record.before is None else {"before": record.before}
+    return before | _filled(reason=record.reason)
 
 
 def _body(record: Record) -> dict[str, Any]:
@@ -633,11 +662,13 @@ def _body(record: Record) -> dict[str, Any]:
         case BranchSummary():
             return {"role": "_branch_summary", "from": record.source, "summary": record.summary}
         case LabelRecord():
-            return {"role": "_label", "target": record.target, "label": record.label}
+            fields = {"role": "_label", "target": record.target, "label": record.label}
+            return fields | _change_fields(record)
         case TitleRecord():
-            return {"role": "_title", "title": record.title}
+            return {"role": "_title", "title": record.title, **_change_fields(record)}
         case ModelRecord():
-            return {"role": "_model", "provider": record.provider, "model": record.model}
+            fields = {"role": "_model", "provider": record.provider, "model": record.model}
+            return fields | _change_fields(record)
         case ApprovalRecord():
             return {
                 "role": "_approval",

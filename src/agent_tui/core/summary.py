@@ -79,7 +79,9 @@ class RotationReport:
     """A revert, clear, restore or undo was made: the log it replaced is archive ``archive``.
 
     ``archive`` is 0 where nothing was rotated: a branch that begins inside the log. ``fork``
-    is the session in which turns go on that an undo would have taken back too.
+    is the session in which turns go on that an undo would have taken back too. ``told`` says in
+    a sentence what an undo or redo did. ``moved`` is false where the conversation is the same as
+    before: only a name, a label or the model was put back.
     """
 
     reason: str
@@ -88,6 +90,8 @@ class RotationReport:
     messages_left: int = 0
     prompt: str = ""
     fork: str = ""
+    told: str = ""
+    moved: bool = True
 
 
 @dataclass(frozen=True, slots=True)

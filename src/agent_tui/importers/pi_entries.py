@@ -67,7 +67,7 @@ def _session(entry: dict[str, Any], stamp: Stamp) -> Records:
         stamp=at,
     )
     if _text(entry, "modelId"):
-        return header, ModelRecord(_text(entry, "provider"), entry["modelId"], at)
+        return header, ModelRecord(_text(entry, "provider"), entry["modelId"], stamp=at)
     return (header,)
 
 
@@ -188,15 +188,15 @@ def _custom_message(entry: dict[str, Any], stamp: Stamp) -> Records:
 
 
 def _model(entry: dict[str, Any], stamp: Stamp) -> Records:
-    return (ModelRecord(_text(entry, "provider"), _required(entry, "modelId"), stamp),)
+    return (ModelRecord(_text(entry, "provider"), _required(entry, "modelId"), stamp=stamp),)
 
 
 def _label(entry: dict[str, Any], stamp: Stamp) -> Records:
-    return (LabelRecord(_required(entry, "targetId"), _text(entry, "label"), stamp),)
+    return (LabelRecord(_required(entry, "targetId"), _text(entry, "label"), stamp=stamp),)
 
 
 def _name(entry: dict[str, Any], stamp: Stamp) -> Records:
-    return (TitleRecord(_required(entry, "name"), stamp),)
+    return (TitleRecord(_required(entry, "name"), stamp=stamp),)
 
 
 def _branch_summary(entry: dict[str, Any], stamp: Stamp) -> Records:

@@ -15,18 +15,15 @@ from agent_tui.core.messages import TextPart
 from agent_tui.core.records import (
     BranchSummary,
     HeadRecord,
-    LabelRecord,
     Message,
     UserMessage,
 )
 from agent_tui.core.summary import RotationReport
-from agent_tui.core.text import first_line
 from agent_tui.core.tree import TreeRow
 from agent_tui.runtime.session_tree import SessionTree
 from agent_tui.runtime.undoing import MoveLeaf
 from agent_tui.sessions.store import Durability, SessionLog
 
-_LONGEST_LABEL = 80
 _PREFACE = (
     "<system>Another branch of this conversation was left. This is what was done there; the "
     "files are as that branch left them.</system>\n\n"
@@ -107,14 +104,6 @@ class Branches:
         await settle(self.move(way.to, reason))
         left = max(0, left - len(self.log.state.messages))
         return RotationReport(reason, 0, messages_left=left)
-
-    async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
-        """Name an entry, or take its name away with an empty label."""
-        uuid = tree.tree.uuids[row.place]
-        if uuid is None:
-            raise SessionError("This entry has no id that a label could be tied to.")
-        record = LabelRecord(uuid, first_line(label.strip(), _LONGEST_LABEL))
-        await settle(self.context.note(record, durability=Durability.D1))
 
     async def sum_up(self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]) -> str:
         """Have the model sum up a branch that was left, and tell it in the present one.

@@ -48,6 +48,7 @@ from agent_tui.core.usage import Gauge, Share
 from agent_tui.runtime import history
 from agent_tui.runtime.branches import Branches
 from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.choices import Choices
 from agent_tui.runtime.comparing import compare_branches
 from agent_tui.runtime.exporting import (
     EXPORT_ENDINGS,
@@ -55,7 +56,7 @@ from agent_tui.runtime.exporting import (
     write_export,
     write_numbered,
 )
-from agent_tui.runtime.parts import Assemble, Parts
+from agent_tui.runtime.parts import Assemble
 from agent_tui.runtime.past_compactions import list_compactions, view_compaction
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.runtime.rotations import Rotations
@@ -72,6 +73,7 @@ class OpenSession:
         self._wire = Wire()
         self._assemble = assemble
         self._parts = assemble(log, self._wire)
+        self._choices = Choices(log, self._use)
         self._busy = False
         self._reviewing = False
         self._gate = asyncio.Lock()
@@ -211,7 +213,7 @@ class OpenSession:
         return await self._rotate(lambda acts: acts.restore(number, reason))
 
     async def undo(self) -> RotationReport:
-        """Take the last revert, compaction, clear, restore or branch back."""
+        """Take the last act back: one that changed the context, or the name, a label, the model."""
         return await self._rotate(lambda acts: acts.undo())
 
     async def undo_compaction(self, archive: int) -> RotationReport:
@@ -239,7 +241,9 @@ class OpenSession:
     @property
     def _rotations(self) -> Rotations:
         parts = self._parts
-        return Rotations(self._log, parts.context, self._branches, parts.workspace, self.title)
+        return Rotations(
+            self._log, parts.context, self._branches, self._choices, parts.workspace, self.title
+        )
 
     async def grow_tree(self, kin: Sequence[Path] = ()) -> SessionTree:
         """The tree of this session and of its kin: sessions that hang together by forks."""
@@ -270,7 +274,10 @@ class OpenSession:
     async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
         """Name an entry; an empty label takes its name away."""
         self._require_writable()
-        await self._branches.label(tree, row, label)
+        uuid = tree.tree.uuids[row.place]
+        if uuid is None:
+            raise SessionError("This entry has no id that a label could be tied to.")
+        await self._choices.label(uuid, label)
 
     async def sum_up_branch(
         self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
@@ -393,22 +400,26 @@ class OpenSession:
     async def rename(self, title: str) -> None:
         """Name the session."""
         self._require_writable()
-        title = first_line(title, 200)
-        await settle(self._log.append(TitleRecord(title), durability=Durability.D1))
+        await self._choices.rename(title)
 
     async def use_model(self, model: str) -> None:
         """Ask another model from here on."""
         async with self._alone():
-            await self._use(self._assemble(self._log, self._wire, model, self._parts))
+            before = self.model if model != self.model else None
+            await self._use(ModelRecord(self._parts.provider, model, before))
 
-    async def _use(self, parts: Parts) -> None:
-        parts.compactor.review = self._parts.compactor.review
+    async def _use(self, record: ModelRecord) -> None:
+        """Write down a choice of model, and ask it where it is one of this run's provider."""
+        parts = self._parts
+        if record.provider == parts.provider:
+            parts = self._assemble(self._log, self._wire, record.model, parts)
+            parts.compactor.review = self._parts.compactor.review
 
         async def change() -> None:
-            record = ModelRecord(parts.provider, parts.model)
             await self._log.append(record, durability=Durability.D1)
-            self._parts = parts
-            await self.load()
+            if parts is not self._parts:
+                self._parts = parts
+                await self.load()
             self._wire.emit(StatusChanged(self.gauge, None, parts.model))
 
         await settle(change())

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from agent_tui.context.context import Context
-from agent_tui.core.records import LabelRecord, Record, RevertReason, TitleRecord
+from agent_tui.core.records import (
+    LabelRecord,
+    ModelRecord,
+    Record,
+    RevertReason,
+    TitleRecord,
+)
 from agent_tui.core.summary import RotationReport
 from agent_tui.runtime import history
 from agent_tui.runtime.branches import Branches
+from agent_tui.runtime.choices import Choices
 from agent_tui.runtime.headers import fork_header
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.runtime.undoing import (
     MoveLeaf,
+    PutBack,
     RestoreArchive,
     find_redo,
     find_undo,
+    made_by,
 )
+from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog
 
 
@@ -30,6 +41,7 @@ class Rotations:
     log: SessionLog
     context: Context
     branches: Branches
+    choices: Choices
     workspace: Path
     title: str
 
@@ -41,16 +53,18 @@ class Rotations:
         """Go back to just before a checkpoint; raises UnknownCheckpoint."""
         count = self.context.count_message
         preview = await asyncio.to_thread(history.preview_revert, self._records, checkpoint, count)
-        labels = dict(self.log.state.labels)
+        chosen = await self._chosen()
         archive = await self.context.revert_to(checkpoint, reason)
-        await self._carry(labels)
+        await self._carry(*chosen)
         left = preview.messages_leaving
         return RotationReport(reason, archive, checkpoint, left, preview.prompt)
 
     async def clear(self) -> RotationReport:
         """Keep only what a new session begins with."""
-        left = len(self.log.state.messages)
-        return RotationReport("clear", await self.context.clear(), messages_left=left)
+        left, chosen = len(self.log.state.messages), await self._chosen()
+        archive = await self.context.clear()
+        await self._carry(*chosen)
+        return RotationReport("clear", archive, messages_left=left)
 
     async def restore(
         self, number: int, reason: RevertReason, *, forking: bool = False
@@ -61,21 +75,29 @@ class Rotations:
             UnknownArchive: the session has no such archive.
         """
         fork = await self.fork(f"{self.title} (before undo)") if forking else ""
-        left = len(self.log.state.messages)
-        labels = dict(self.log.state.labels)
+        left, chosen = len(self.log.state.messages), await self._chosen()
         archive = await self.context.restore_archive(number, reason)
-        await self._carry(labels)
+        await self._carry(*chosen)
         return RotationReport(reason, archive, messages_left=left, fork=fork)
 
-    async def _carry(self, labels: dict[str, str]) -> None:
-        """Give labels again that the new log has lost, where what they name is still there."""
+    async def _chosen(self) -> tuple[dict[str, str], ModelRecord]:
+        """The labels that were given, empty where one was taken away, and the model."""
         state = self.log.state
-        there = {entry.record.stamp.uuid for entry in state.all_entries}
-        lost = [
-            LabelRecord(target, label)
-            for target, label in labels.items()
-            if target in there and target not in state.labels
-        ]
+        return await asyncio.to_thread(_labels_in, state), ModelRecord(state.provider, state.model)
+
+    async def _carry(self, labels: dict[str, str], model: ModelRecord) -> None:
+        """Say again what a person chose and the new log has lost; labels where they have a place.
+
+        The name is carried by the log itself.
+        """
+        state = self.log.state
+        lost: list[Record] = []
+        changed = {t: label for t, label in labels.items() if label != state.labels.get(t, "")}
+        if changed:
+            there = {entry.record.stamp.uuid for entry in state.all_entries}
+            lost += [LabelRecord(t, label) for t, label in changed.items() if t in there]
+        if model.model and model != ModelRecord(state.provider, state.model):
+            lost.append(model)
         if lost:
             await self.log.append(*lost, durability=Durability.D1)
 
@@ -85,26 +107,42 @@ class Rotations:
             case RestoreArchive() as way:
                 return await self._undo(way)
             case MoveLeaf() as way:
-                return await self.branches.go_back(way, "undo")
+                report = await self.branches.go_back(way, "undo")
+                return replace(report, told=f"The {way.name} is undone.")
+            case PutBack() as way:
+                return await self._put_back(way, "undo")
 
     async def undo_rotation(self, archive: int) -> RotationReport:
         """Take back the act that made an archive; what came after it goes on in a fork."""
-        return await self._undo(RestoreArchive(archive))
+        return await self._undo(made_by(self._records, archive))
 
     async def _undo(self, way: RestoreArchive) -> RotationReport:
         went_on = history.went_on_after(self._records, way.archive)
         if went_on:
             # It must be there before the fork is made.
             await asyncio.to_thread(self.log.read_archive, way.archive)
-        return await self.restore(way.archive, "undo", forking=went_on)
+        report = await self.restore(way.archive, "undo", forking=went_on)
+        return replace(report, told=f"The {way.name} is undone.")
 
     async def redo(self) -> RotationReport:
         """Take the last undo back; raises SessionError where the last act was none."""
         match find_redo(self._records):
             case RestoreArchive(archive):
-                return await self.restore(archive, "redo")
+                report = await self.restore(archive, "redo")
             case MoveLeaf() as way:
-                return await self.branches.go_back(way, "redo")
+                report = await self.branches.go_back(way, "redo")
+            case PutBack() as way:
+                return await self._put_back(way, "redo")
+        return replace(report, told=f"The {self._last_act()} is made again.")
+
+    def _last_act(self) -> str:
+        """What an undo would take back now, where that is an act on the context."""
+        way = find_undo(self._records, RecordsView(self.log.state.all_entries))
+        return "act" if isinstance(way, PutBack) else way.name
+
+    async def _put_back(self, way: PutBack, reason: Literal["undo", "redo"]) -> RotationReport:
+        told = await self.choices.put_back(way.choice, reason)
+        return RotationReport(reason, 0, told=told, moved=False)
 
     async def fork(self, title: str) -> str:
         """Copy the active path into a session of its own; returns its id."""
@@ -115,3 +153,8 @@ class Rotations:
         finally:
             await log.close()
         return header.session_id
+
+
+def _labels_in(state: SessionState) -> dict[str, str]:
+    records = (entry.record for entry in list(state.all_entries))
+    return {each.target: each.label for each in records if isinstance(each, LabelRecord)}

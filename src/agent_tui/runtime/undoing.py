@@ -1,4 +1,9 @@
-"""Which act an undo takes back, and how: every act on the context, whether it rotated or not."""
+"""Which act an undo takes back, and how: every act on the context, and every choice of a person.
+
+An act on the context leads to another path, and taking it back leads to the path before it. A
+choice (a name, a label, a model) stays on the path, and so does the record that takes it back: they
+are counted against each other, as brackets are.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +14,48 @@ from typing import TypeAlias
 from agent_tui.core.errors import SessionError
 from agent_tui.core.records import (
     AssistantMessage,
+    Choice,
     CompactionRecord,
     HeadRecord,
+    LabelRecord,
+    ModelRecord,
     Record,
     RevertRecord,
+    TitleRecord,
     ToolMessage,
     UserMessage,
 )
 
+_SPOKEN_REASONS = {"clear": "clearing", "restore": "restore", "dmail": "D-Mail"}
+
 
 @dataclass(frozen=True, slots=True)
 class RestoreArchive:
-    """Make an archive the live log again; ``turns_since`` prompts came after the act."""
+    """Make an archive the live log again.
+
+    ``name`` says in a word or two what the act was, where that is known.
+    """
 
     archive: int
-    turns_since: int = 0
+    name: str = "act"
 
 
 @dataclass(frozen=True, slots=True)
 class MoveLeaf:
-    """Let the next record hang off ``to`` again; ``turns_since`` prompts came after the act."""
+    """Let the next record hang off ``to`` again: the act was a branch or a switch."""
 
     to: str
-    turns_since: int = 0
+    name: str = "branch"
 
 
-WayBack: TypeAlias = RestoreArchive | MoveLeaf
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """Choose again what was in force before a choice."""
+
+    choice: Choice
+
+
+WayBack: TypeAlias = RestoreArchive | MoveLeaf | PutBack
 
 
 def find_undo(path: Sequence[Record], log: Sequence[Record]) -> WayBack:
@@ -49,23 +70,30 @@ def find_undo(path: Sequence[Record], log: Sequence[Record]) -> WayBack:
     Raises:
         SessionError: nothing was done yet that could be undone.
     """
-    turns = 0
+    undone = 0
     for record in reversed(path):
-        turns += isinstance(record, UserMessage) and record.origin == "human"
         match record:
             case RevertRecord(reason="undo" | "redo") | HeadRecord(reason="undo" | "redo"):
                 continue
             case RevertRecord(archive=archive) | CompactionRecord(archive=archive):
-                return RestoreArchive(archive, turns)
+                return RestoreArchive(archive, name_act(record))
             case HeadRecord(reason="restore"):
-                return RestoreArchive(_archive_before(record, log), turns)
+                return RestoreArchive(_archive_before(record, log), name="branch")
             case HeadRecord():
                 if back := record.source or record.stamp.parent_uuid:
-                    return MoveLeaf(back, turns)
+                    return MoveLeaf(back)
+            case TitleRecord(before=str()) | LabelRecord(before=str()) | ModelRecord(before=str()):
+                if record.reason == "undo":
+                    undone += 1
+                elif record.reason == "redo" or undone > 0:
+                    undone -= 1
+                else:
+                    return PutBack(record)
             case _:
                 pass
     raise SessionError(
-        "There is nothing to undo: no revert, compaction, clear or branch led to this context."
+        "There is nothing to undo: no revert, compaction, clear or branch led to this context, "
+        "and no name, label or model was changed."
     )
 
 
@@ -75,6 +103,7 @@ def find_redo(path: Sequence[Record]) -> WayBack:
     Raises:
         SessionError: the last act was not an undo.
     """
+    redone = 0
     for record in reversed(path):
         match record:
             case RevertRecord(reason="redo") | HeadRecord(reason="redo"):
@@ -83,6 +112,15 @@ def find_redo(path: Sequence[Record]) -> WayBack:
                 return RestoreArchive(archive)
             case HeadRecord(reason="undo", source=str(source)):
                 return MoveLeaf(source)
+            case TitleRecord(before=str()) | LabelRecord(before=str()) | ModelRecord(before=str()):
+                if record.reason == "redo":
+                    redone += 1
+                elif record.reason == "undo" and redone:
+                    redone -= 1
+                elif record.reason == "undo":
+                    return PutBack(record)
+                else:
+                    break
             case RevertRecord() | HeadRecord() | CompactionRecord():
                 break
             case UserMessage() | AssistantMessage() | ToolMessage():
@@ -90,6 +128,21 @@ def find_redo(path: Sequence[Record]) -> WayBack:
             case _:
                 pass
     raise SessionError("There is nothing to redo: the last act was not an undo.")
+
+
+def made_by(path: Sequence[Record], archive: int) -> RestoreArchive:
+    """The way back from the act on the active path that made an archive."""
+    for record in reversed(path):
+        if isinstance(record, RevertRecord | CompactionRecord) and record.archive == archive:
+            return RestoreArchive(archive, name_act(record))
+    return RestoreArchive(archive)
+
+
+def name_act(record: RevertRecord | CompactionRecord) -> str:
+    """What an act that made an archive is called."""
+    if isinstance(record, CompactionRecord):
+        return "compaction"
+    return _SPOKEN_REASONS.get(record.reason, "revert")
 
 
 def _archive_before(head: HeadRecord, log: Sequence[Record]) -> int:

@@ -90,7 +90,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "undo",
         "Undo",
-        "Take the last revert, compaction, clear, restore or branch back",
+        "Take the last act back: in the context, or a name, label or model",
         "Time",
         "",
         "alt+u,u",

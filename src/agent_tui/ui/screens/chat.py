@@ -469,6 +469,12 @@ class ChatScreen(Screen[None]):
             self.reload()
 
     def reverted(self, report: RotationReport) -> None:
+        if report.told:
+            self.show_hint(report.told)
+        if not report.moved:
+            if self.session is not None:
+                self._show_facts(self.session)
+            return
         self.reload()
         self.return_prompt(report.prompt)
         if report.fork:
