@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_a_command_without_a_screen_leaves_an_open_session_alone(tmp_path: Path)
                 assert TAKEN in ended.stderr
                 assert "Traceback" not in ended.stderr
             shown = stage.run("sessions", "show", stage.disk.session_id, "--json")
-            assert TAKEN in shown.stdout
+            assert (shown.returncode, json.loads(shown.stdout)["messages"]) == (0, 2)
             assert stage.disk.log.read_bytes() == before
             quit_by_command(window)
         assert len(server.requests) == 1
