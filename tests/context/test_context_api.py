@@ -1,14 +1,23 @@
 from __future__ import annotations
 
+from itertools import takewhile
+
 import pytest
 from hypothesis import given
 
 from agent_tui.context.context import Context
 from agent_tui.context.sent_history import SentHistory
+from agent_tui.context.since_usage import TokensSinceUsage
 from agent_tui.context.tokens import TokenCounter
 from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
 from agent_tui.core.messages import ToolCall
-from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.records import (
+    AssistantMessage,
+    Message,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+)
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ToolSchema
 from agent_tui.sessions.replay import Entry, SessionState, repaired_messages
@@ -103,6 +112,55 @@ async def test_a_call_without_a_result_is_sent_with_one_and_counted_with_it(
     assert context.history[-1].interrupted
     await context.update_token_count(1_000)
     assert context.token_count == 1_000 + context.counter.count_message(context.history[-1])
+
+
+@given(MESSAGES, MESSAGES)
+def test_what_came_since_a_usage_is_the_same_whether_counted_as_it_grows_or_at_once(
+    before: list[Message], since: list[Message]
+) -> None:
+    state, counter = SessionState(), TokenCounter()
+    grown = TokensSinceUsage(counter)
+    for number, message in enumerate(before):
+        state.apply(Entry(message, number, 1))
+    state.apply(Entry(UsageRecord(100), len(before), 1))
+    for number, message in enumerate(since, len(before) + 1):
+        state.apply(Entry(message, number, 1))
+        assert grown.of(state) == TokensSinceUsage(counter).of(state)
+    results = list(takewhile(lambda one: isinstance(one, ToolMessage), reversed(before)))
+    tail = before[-len(results) - 1 :]
+    tail = tail if isinstance(tail[0], AssistantMessage) else []
+    sent = counter.count_messages(repaired_messages([*tail, *since]))
+    assert grown.of(state) == max(0, sum(sent) - sum(counter.count_messages(tail)))
+
+
+async def test_a_new_message_costs_one_count_however_long_no_usage_came(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[Message] = []
+    count = context.counter.count_message
+
+    def count_and_tell(message: Message) -> int:
+        counted.append(message)
+        return count(message)
+
+    monkeypatch.setattr(context.counter, "count_message", count_and_tell)
+    await context.append(UserMessage("go", "human"))
+    await context.update_token_count(1_000)
+    costs = []
+    for number in range(60):
+        call = ToolCall(f"c{number}", "read_file", "{}")
+        for message in (
+            AssistantMessage(f"step {number}", (call,)),
+            ToolMessage(call.id, f"result {number}"),
+            UserMessage(f"word {number}", "steer"),
+        ):
+            counted.clear()
+            await context.append(message)
+            for _event in range(3):
+                assert context.token_count > 1_000
+            costs.append(len(counted))
+    assert costs[:3] == [2, 1, 1], "an answer is counted with what stands in for its result"
+    assert costs == costs[:3] * 60
 
 
 @given(MESSAGES)

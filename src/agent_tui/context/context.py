@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 from agent_tui.context.attribution import attribute
 from agent_tui.context.message_tokens import MessageTokens, messages_of
 from agent_tui.context.sent_history import SentHistory
+from agent_tui.context.since_usage import TokensSinceUsage
 from agent_tui.context.tokens import TokenCounter
 from agent_tui.context.trigger import DEFAULT_RATIO, DEFAULT_RESERVED, trigger_at
 from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
 from agent_tui.core.records import (
-    AssistantMessage,
     Checkpoint,
     Message,
     Record,
     RevertReason,
-    ToolMessage,
     UsageRecord,
 )
 from agent_tui.core.usage import Gauge, Share, Usage
 from agent_tui.sessions.log import Durability
-from agent_tui.sessions.replay import Entry, SessionState, repaired_messages
+from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.session_log import SessionLog
 
 if TYPE_CHECKING:
@@ -49,6 +48,7 @@ class Context:
         self._holds = False
         self._sent = SentHistory()
         self.tokens = MessageTokens(counter)
+        self._since_usage = TokensSinceUsage(counter)
 
     @property
     def state(self) -> SessionState:
@@ -91,7 +91,7 @@ class Context:
         if not self._holds:
             return 0
         if state.token_count:
-            return state.token_count + self._tokens_since_usage()
+            return state.token_count + self._since_usage.of(state)
         return self.overhead_tokens + self.tokens.total(state)
 
     @property
@@ -220,24 +220,3 @@ class Context:
             strategy=strategy,
             window=window,
         )
-
-    def _tokens_since_usage(self) -> int:
-        """The tokens that will be sent behind the last usage, with the repairs of orphan calls."""
-        since = self.state.messages_since_usage
-        messages = messages_of(_tail(self.state.messages, since))
-        known = len(messages) - since
-        count = self.counter.count_message
-        sent = sum(count(message) for message in repaired_messages(messages))
-        return max(0, sent - sum(count(message) for message in messages[:known]))
-
-
-def _tail(entries: Sequence[Entry], since: int) -> Sequence[Entry]:
-    """The last entries, from the answer on whose calls the first of them may be results of."""
-    start = len(entries) - since
-    if since == 0 and not (entries and isinstance(entries[-1].record, AssistantMessage)):
-        return ()
-    while start > 0 and isinstance(entries[start - 1].record, ToolMessage):
-        start -= 1
-    if start > 0 and isinstance(entries[start - 1].record, AssistantMessage):
-        start -= 1
-    return entries[start:]
