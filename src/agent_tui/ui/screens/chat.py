@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -64,7 +64,7 @@ class ChatScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *key_bindings(),
-        Binding("slash", "begin_command", "Command", show=False),
+        Binding("f", "fork_read_only", show=False),
     ]
     AUTO_FOCUS = "Prompt"
     VERTICAL_BREAKPOINTS = [(0, "-small"), (20, "-large")]
@@ -320,9 +320,25 @@ class ChatScreen(Screen[None]):
     def _take_command(self, event: Composer.CommandEntered) -> None:
         self.run_command(event.name, event.argument)
 
-    def action_begin_command(self) -> None:
-        """A slash where nothing is typed begins a command in the composer."""
-        self.composer.paste("/")
+    def on_key(self, event: events.Key) -> None:
+        """Take what is typed in the conversation for the prompt, except the conversation's keys."""
+        # What comes here while the prompt has the keys was on its way when it got them.
+        is_typed = self.composer.is_writing or event.key not in self.active_bindings
+        if event.is_printable and is_typed and self.composer.take_typed(event):
+            event.stop()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take what is pasted in the conversation for the prompt."""
+        self.composer.paste(event.text)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "fork_read_only":  # where one can write, an f is a letter
+            return self.session is not None and bool(self.session.read_only)
+        return super().check_action(action, parameters)
+
+    def action_fork_read_only(self) -> None:
+        """A window that only reads along offers a fork by a single key."""
+        self.run_command("fork", "")
 
     def action_command(self, name: str) -> None:
         """A key of the command table was pressed."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -130,6 +130,19 @@ class Composer(Vertical):
         self._quiet = prompt.text
         self._completion.dismiss()
         prompt.focus()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether keys go into the prompt."""
+        return self._prompt.has_focus and not self.read_only
+
+    def take_typed(self, key: events.Key) -> bool:
+        """Type a key that was pressed elsewhere; False where nothing can be written."""
+        if self.read_only:
+            return False
+        self.screen.set_focus(self._prompt)  # at once: the next key is on its way
+        self._prompt._forward_event(events.Key(key.key, key.character))
+        return True
 
     def watch_running(self) -> None:
         self._show_hint()
