@@ -198,11 +198,13 @@ class Context:
         *,
         strategy: str = "",
         window: int = 0,
+        total: int | None = None,
     ) -> tuple[Share, ...]:
         """What fills the context, largest kind first; sums up to the token count.
 
         Each share also says what a compaction now (by ``strategy``, in a ``window``) would free of
-        it, and what a revert to ``checkpoint`` would. It counts every message: run it in a thread.
+        it, and what a revert to ``checkpoint`` would. It counts every message: run it in a thread,
+        with the ``total`` asked before: the token count belongs to the event loop.
         """
         entries = self.state.messages if self._holds else []
         cut = len(entries)
@@ -215,7 +217,7 @@ class Context:
             self.counter,
             system_prompt=self.system_prompt,
             tools=self.tools if tools is None else tools,
-            total=self.token_count,
+            total=self.token_count if total is None else total,
             revert_cut=cut,
             strategy=strategy,
             window=window,

@@ -89,7 +89,8 @@ async def plan_compaction(
     mark = await context.log.mark()
     state = context.state
     known = context.tokens.known(state)
-    request = _Request(context, state, mark, known, trigger, focus, pins, workspace, window)
+    taken = context.token_count if state.token_count else 0
+    request = _Request(context, state, mark, known, taken, trigger, focus, pins, workspace, window)
     plan = await asyncio.to_thread(request.plan, chosen)
     context.tokens.remember(state, plan.tokens, plan.parts.messages[-1])
     return plan
@@ -103,6 +104,7 @@ class _Request:
     state: SessionState
     mark: LogMark
     known: list[int]
+    taken: int
     trigger: str
     focus: str
     pins: frozenset[str]
@@ -117,7 +119,7 @@ class _Request:
         tokens += count_fresh(counter, messages[len(tokens) :])
         overhead = self.context.overhead_tokens
         counted = overhead + sum(tokens)
-        before = self.context.token_count if self.state.token_count else counted
+        before = self.taken or counted
         window = self.window or max(before, counted)
         room = Room(messages, tokens, window)
         selection = select(room, strategy.keep(room), indices_of(self.pins, messages))

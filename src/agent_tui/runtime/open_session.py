@@ -395,6 +395,7 @@ class OpenSession:
             checkpoint,
             strategy=policy.strategy,
             window=policy.window,
+            total=self._parts.context.token_count,
         )
 
     async def rename(self, title: str) -> None:
