@@ -64,6 +64,7 @@ from tests.ui.timeline_stage import DIFF, TimelineStage
 READ = ToolCall("a", "read_file", '{"path": "x.py"}')
 EDIT = ToolCall("b", "edit_file", '{"path": "x.py", "old": "1", "new": "2"}')
 TEST = ToolCall("c", "run_command", '{"command": "make test"}')
+DROP = ToolCall("d", "run_command", '{"command": "rm x"}')
 ANSWER = (
     "# Done\n\nIt **works**:\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
     "| a | b |\n|---|---|\n| 1 | 2 |"
@@ -143,10 +144,17 @@ LIVE: list[Event] = [
     CheckpointMade(2, 1, 2),
     StepBegan(2),
     *written(0, TEST),
+    *written(1, DROP),
     ToolStarted(TEST),
     ToolFinished(
         TEST, ToolResult("boom", is_error=True, display=CommandDisplay("make test", "", 2))
     ),
+    ToolStarted(DROP),
+    ApprovalRequested(ApprovalRequest("s", DROP, "rm x", CommandDisplay("rm x"))),
+    ApprovalAnswered(
+        ApprovalRequest("s", DROP, "rm x", CommandDisplay("rm x")), ApprovalAnswer("reject", "No.")
+    ),
+    ToolFinished(DROP, ToolResult("It was rejected: No.", is_error=True, rejected=True)),
     PromptJoined("And be quick."),
     CheckpointMade(3, 1, 3),
     StepBegan(3),
@@ -167,8 +175,9 @@ def recorded(at: str) -> list[Record]:
         ToolMessage("b", "Edited", display=DiffDisplay("x.py", DIFF)),
         ToolMessage("a", "\n".join(f"line {number}" for number in range(20))),
         Checkpoint(2, 1, 2, stamp),
-        AssistantMessage("", (TEST,)),
+        AssistantMessage("", (TEST, DROP)),
         ToolMessage("c", "boom", is_error=True, display=CommandDisplay("make test", "", 2)),
+        ToolMessage("d", "It was rejected: No.", is_error=True, rejected=True),
         UserMessage("And be quick.", "steer", 1),
         Checkpoint(3, 1, 3, stamp),
         AssistantMessage(ANSWER),
@@ -186,6 +195,8 @@ async def test_live_and_reloaded_look_the_same(size: tuple[int, int]) -> None:
                 await pilot.pause(0.04)
         await pilot.pause(0.3)
         live = app.lines
+        assert sum("rejected" in line for line in live) == 2
+        assert not any("failed" in line for line in live)
         first = app.timeline.block(0)
         assert isinstance(first, CheckpointBlock)
         app.timeline.load(recorded(first.at))

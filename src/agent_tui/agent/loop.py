@@ -242,7 +242,12 @@ class Agent:
 
     async def _write_result(self, call: ToolCall, result: ToolResult, turn: int | None) -> None:
         record = ToolMessage(
-            call.id, result.output, is_error=result.is_error, display=result.display, turn=turn
+            call.id,
+            result.output,
+            is_error=result.is_error,
+            display=result.display,
+            turn=turn,
+            rejected=result.rejected,
         )
         await self._context.append(record, durability=Durability.D1)
         self._wire.emit(ToolFinished(call, result))

@@ -93,4 +93,5 @@ def _failed(text: str) -> Outcome:
 
 def _rejected(word: str) -> Outcome:
     said = f" and the user says: {word}" if word else ". Stop and wait for what the user says next."
-    return Outcome(ToolResult(f"This action was rejected{said}", is_error=True), stop=not word)
+    result = ToolResult(f"This action was rejected{said}", is_error=True, rejected=True)
+    return Outcome(result, stop=not word)

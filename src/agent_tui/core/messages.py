@@ -77,11 +77,15 @@ Display: TypeAlias = DiffDisplay | CommandDisplay
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gave back: text for the model, and optionally something better for people."""
+    """What a tool gave back: text for the model, and optionally something better for people.
+
+    ``rejected``: a person did not allow the call, so that nothing ran.
+    """
 
     output: str
     is_error: bool = False
     display: Display | None = None
+    rejected: bool = False
 
 
 def text_of(content: Content) -> str:

@@ -96,7 +96,10 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolMessage:
-    """The result of one tool call. ``interrupted``: the call did not run to its end."""
+    """The result of one tool call.
+
+    ``interrupted``: the call did not run to its end. ``rejected``: a person did not allow it.
+    """
 
     tool_call_id: str
     content: Content
@@ -104,6 +107,7 @@ class ToolMessage:
     interrupted: bool = False
     display: Display | None = None
     turn: int | None = None
+    rejected: bool = False
     stamp: Stamp = UNSTAMPED
 
 
@@ -405,6 +409,7 @@ def _tool(value: Mapping[str, Any]) -> ToolMessage:
         interrupted=value.get("interrupted") is True,
         display=_display(value.get("display")),
         turn=_optional_number(value.get("turn")),
+        rejected=value.get("rejected") is True,
         stamp=_stamp(value),
     )
 
@@ -620,6 +625,7 @@ def _body(record: Record) -> dict[str, Any]:
                     interrupted=record.interrupted,
                     display=display,
                     turn=record.turn,
+                    rejected=record.rejected,
                 ),
             }
         case UsageRecord():

@@ -142,7 +142,9 @@ def _paragraphs(record: Record, names: dict[str, str]) -> Iterator[str]:
                 yield _fenced(_pretty(call.arguments), "json")
         case ToolMessage(call_id, content):
             name = _one_line(names.get(call_id, "tool"))
-            state = " (interrupted)" if record.interrupted else " (error)" * record.is_error
+            state = " (error)" * record.is_error
+            state = " (interrupted)" if record.interrupted else state
+            state = " (rejected)" if record.rejected else state
             yield _folded(f"Result of {name}{state}", _fenced(text_of(content).strip("\n")))
         case CompactionRecord():
             yield f"*Compacted: {record.pre_tokens:,} → {record.post_tokens:,} tokens.*"

@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.messages import Display
 
-ToolState: TypeAlias = Literal["pending", "approval", "running", "ok", "error", "interrupted"]
+ToolState: TypeAlias = Literal[
+    "pending", "approval", "running", "ok", "error", "interrupted", "rejected"
+]
 Level: TypeAlias = Literal["info", "warning", "error"]
 
 
@@ -34,6 +36,15 @@ class ToolBlock:
     state: ToolState
     output: str = ""
     display: Display | None = None
+
+
+def ended(*, is_error: bool, interrupted: bool, rejected: bool) -> ToolState:
+    """The state of a call that has a result."""
+    if rejected:
+        return "rejected"
+    if interrupted:
+        return "interrupted"
+    return "error" if is_error else "ok"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,9 @@ from agent_tui.ui.blocks import (
     NoticeBlock,
     RevertBlock,
     ToolBlock,
-    ToolState,
     UnknownBlock,
     UserBlock,
+    ended,
 )
 
 _LOOK = 16
@@ -223,11 +223,9 @@ class RecordBlocks:
 
 def tool_block(call: ToolCall, result: ToolMessage) -> ToolBlock:
     """A finished call, as its result record tells it."""
-    state: ToolState = "ok"
-    if result.interrupted:
-        state = "interrupted"
-    elif result.is_error:
-        state = "error"
+    state = ended(
+        is_error=result.is_error, interrupted=result.interrupted, rejected=result.rejected
+    )
     output = _joined(result.content)
     return ToolBlock(call.id, call.name, call.arguments, state, output, result.display)
 

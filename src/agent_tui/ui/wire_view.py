@@ -47,6 +47,7 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     ToolState,
     UserBlock,
+    ended,
 )
 
 if TYPE_CHECKING:
@@ -116,8 +117,9 @@ class WireView:
                 self._change_call(call, "running")
                 self._listener.tool_started(call)
             case ToolFinished(call, result, interrupted):
-                state: ToolState = "error" if result.is_error else "ok"
-                state = "interrupted" if interrupted else state
+                state = ended(
+                    is_error=result.is_error, interrupted=interrupted, rejected=result.rejected
+                )
                 self._change_call(call, state, result.output, result.display)
             case ApprovalRequested(request):
                 self._change_call(request.call, "approval", display=request.display)

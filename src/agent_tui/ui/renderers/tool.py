@@ -25,6 +25,7 @@ _NOTES = {
     "approval": "waits for your approval",
     "running": "running",
     "interrupted": "interrupted",
+    "rejected": "rejected",
 }
 
 
@@ -46,6 +47,7 @@ def _sign(block: ToolBlock, canvas: Canvas) -> Segment:
         "ok": ("●", palette.ok),
         "error": ("✗", palette.danger),
         "interrupted": ("⊘", palette.attention),
+        "rejected": ("⊗", palette.attention),
     }[block.state]
     match block.display:
         case CommandDisplay(exit_code=code) if code and block.state == "ok":
