@@ -5,6 +5,7 @@ from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
     HeadRecord,
+    LabelRecord,
     Record,
     Stamp,
     SystemPrompt,
@@ -16,6 +17,7 @@ from agent_tui.ui.blocks import (
     AssistantBlock,
     BranchBlock,
     CheckpointBlock,
+    LabelBlock,
     ToolBlock,
     UserBlock,
 )
@@ -93,6 +95,15 @@ def test_a_branch_tells_where_the_one_that_was_left_ended() -> None:
     _, branch, undone = show(records)
     assert branch == BranchBlock("", "z", "2026-01-01T10:00:00Z")
     assert undone == BranchBlock("undo", "a")
+
+
+def test_a_label_is_told_where_a_person_gave_it() -> None:
+    given, taken, said_again = show(
+        [LabelRecord("u", "plan", ""), LabelRecord("u", "", "plan"), LabelRecord("u", "plan")]
+    )
+    assert given == LabelBlock("plan", "u")
+    assert taken == LabelBlock("", "u")
+    assert said_again is None
 
 
 def test_parts_and_media_are_shown() -> None:

@@ -4,7 +4,13 @@ import random
 
 import pytest
 
-from agent_tui.core.records import AssistantMessage, HeadRecord, Record, UserMessage
+from agent_tui.core.records import (
+    AssistantMessage,
+    HeadRecord,
+    LabelRecord,
+    Record,
+    UserMessage,
+)
 from agent_tui.ui.blocks import NoticeBlock, UserBlock
 from agent_tui.ui.widgets.timeline import Timeline
 from tests.ui.timeline_stage import TimelineStage, conversation, numbered
@@ -204,8 +210,29 @@ async def test_the_row_of_a_branch_leads_to_the_one_that_was_left(size: tuple[in
         row = next(y for y, line in enumerate(app.lines) if "undone" in line)
         await pilot.click(Timeline, offset=(20, row))
         await pilot.pause()
-    assert [type(message) for message in app.pressed] == [Timeline.BranchPressed] * 2
+    assert [type(message) for message in app.pressed] == [Timeline.EntryPressed] * 2
     assert [message.entry for message in app.pressed if hasattr(message, "entry")] == ["left", "w"]
+
+
+async def test_a_label_is_a_note_that_leads_to_what_it_names() -> None:
+    records: list[Record] = [
+        UserMessage("a"),
+        LabelRecord("u", "the [b]plan", ""),
+        LabelRecord("w", "", "old"),
+        LabelRecord("x", "x" * 80, ""),
+    ]
+    app = TimelineStage(records)
+    async with app.run_test(size=(40, 12)) as pilot:
+        await pilot.pause()
+        assert "labelled “xxxx" in app.text
+        row = next(y for y, line in enumerate(app.lines) if line.endswith("labelled “the [b]plan”"))
+        assert app.lines[row + 1].endswith("label taken away")
+        await pilot.hover(Timeline, offset=(20, row))
+        await pilot.pause()
+        assert "see it in the tree" in app.lines[row]
+        await pilot.click(Timeline, offset=(20, row))
+        await pilot.pause()
+    assert [message.entry for message in app.pressed if hasattr(message, "entry")] == ["u"]
 
 
 async def test_all_blocks_open_and_fold_at_once() -> None:

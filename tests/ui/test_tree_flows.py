@@ -14,7 +14,7 @@ from agent_tui.core.records import UserMessage
 from agent_tui.providers.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.blocks import BranchBlock
+from agent_tui.ui.blocks import Block, BranchBlock, LabelBlock
 from agent_tui.ui.screens.ask_line import AskLineScreen
 from agent_tui.ui.screens.compare import CompareScreen
 from agent_tui.ui.screens.scrubber import ScrubberScreen
@@ -69,6 +69,19 @@ async def table(
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
         yield Table(app, pilot)
+
+
+def blocks(t: Table) -> list[Block | None]:
+    """What the conversation shows."""
+    timeline = t.app.chat.timeline
+    return [timeline.block(index) for index in range(len(timeline._blocks))]
+
+
+def prompt_id(t: Table) -> str:
+    """The id of the only prompt."""
+    assert t.app.chat.session is not None
+    (prompt,) = (r for r in t.app.chat.session.records if isinstance(r, UserMessage))
+    return str(prompt.stamp.uuid)
 
 
 async def test_a_branch_is_begun_undone_and_redone_by_keys(
@@ -137,11 +150,7 @@ async def test_the_row_of_a_branch_opens_the_tree_at_what_was_left(
         await t.press("b")
         await until(t.pilot, lambda: t.prompts == ["one thing"])
         timeline = t.app.chat.timeline
-        branch = next(
-            index
-            for index in range(len(timeline._blocks))
-            if isinstance(timeline.block(index), BranchBlock)
-        )
+        branch = next(n for n, block in enumerate(blocks(t)) if isinstance(block, BranchBlock))
         timeline.focus()
         timeline.go_to_record(branch)
         await t.press("enter")
@@ -181,11 +190,13 @@ async def test_a_label_is_given_in_the_tree_and_undo_stays_there(
         await until(t.pilot, lambda: isinstance(t.app.screen, TreeScreen))
         rows = t.app.screen.query_one(TreeRows)
         await until(t.pilot, lambda: rows.row is not None and rows.row.label == "here")
+        assert LabelBlock("here", prompt_id(t)) in blocks(t)
         await t.press("u")
         await until(t.pilot, lambda: t.app.screen.query_one(TreeRows) is not rows)
         assert isinstance(t.app.screen, TreeScreen)
         await t.press("escape")
         assert t.prompts == ["one thing"]
+        assert LabelBlock("", prompt_id(t)) in blocks(t)
 
 
 async def test_the_scrubber_and_the_comparison_open_from_their_commands(

@@ -104,7 +104,7 @@ class TimelineStage(App[None]):
     def on_timeline_compaction_pressed(self, message: Timeline.CompactionPressed) -> None:
         self.pressed.append(message)
 
-    def on_timeline_branch_pressed(self, message: Timeline.BranchPressed) -> None:
+    def on_timeline_entry_pressed(self, message: Timeline.EntryPressed) -> None:
         self.pressed.append(message)
 
     def on_timeline_archive_pressed(self, message: Timeline.ArchivePressed) -> None:

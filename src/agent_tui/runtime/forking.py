@@ -13,7 +13,7 @@ from agent_tui.runtime.records_view import RecordsView
 from agent_tui.runtime.session_tree import SessionTree
 from agent_tui.runtime.tree_paths import entry_at
 from agent_tui.sessions.replay import SessionState, load_log
-from agent_tui.sessions.store import Durability, SessionStore
+from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 
 
 async def fork_at(store: SessionStore, tree: SessionTree, row: TreeRow, workspace: Path) -> Fork:
@@ -37,11 +37,16 @@ async def fork_at(store: SessionStore, tree: SessionTree, row: TreeRow, workspac
     upto = entry_at(state, tree.tree, place)
     header = await asyncio.to_thread(fork_header, state.header, workspace)
     log = await store.fork(path, state, inode, header, upto)
+    await name_fork(log, f"{_title(state)} (fork)")
+    return Fork(header.session_id, prompt)
+
+
+async def name_fork(log: SessionLog, title: str) -> None:
+    """Give a fork that was just made its name, and let go of it."""
     try:
-        await log.append(TitleRecord(f"{_title(state)} (fork)"), durability=Durability.D1)
+        await log.append(TitleRecord(title), durability=Durability.D1)
     finally:
         await log.close()
-    return Fork(header.session_id, prompt)
 
 
 def _title(state: SessionState) -> str:

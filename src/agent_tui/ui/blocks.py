@@ -99,6 +99,14 @@ class BranchBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelBlock:
+    """A person labelled the entry ``target``, or took its label away where it is empty."""
+
+    label: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
 class DamageBlock:
     """Lines of the log that could not be read; they stay on disk."""
 
@@ -129,6 +137,7 @@ Block: TypeAlias = (
     | CompactionBlock
     | RevertBlock
     | BranchBlock
+    | LabelBlock
     | DamageBlock
     | NoticeBlock
     | UnknownBlock
@@ -148,5 +157,7 @@ def plain_text(block: Block) -> str:
             return f"archive {block.archive}"
         case BranchBlock():
             return f"branch {block.source}"
+        case LabelBlock():
+            return block.label
         case DamageBlock():
             return f"{block.lines} damaged lines"

@@ -44,6 +44,7 @@ from agent_tui.ui.blocks import (
     BranchBlock,
     CheckpointBlock,
     CompactionBlock,
+    LabelBlock,
     NoticeBlock,
     RevertBlock,
     ToolBlock,
@@ -96,6 +97,9 @@ class RecordBlocks:
             case HeadRecord():
                 source = record.source or record.to
                 return BranchBlock(record.reason, source, record.stamp.at or "")
+            case LabelRecord(before=before):
+                # Without one the program said a label again that a revert had lost.
+                return None if before is None else LabelBlock(record.label, record.target)
             case BranchSummary():
                 return None if self._is_told(index) else NoticeBlock(record.summary)
             case UnknownRecord():
@@ -108,7 +112,6 @@ class RecordBlocks:
                 SessionHeader()
                 | SystemPrompt()
                 | UsageRecord()
-                | LabelRecord()
                 | TitleRecord()
                 | ModelRecord()
                 | ApprovalRecord()
@@ -131,6 +134,8 @@ class RecordBlocks:
             return 1 if record.step else 2
         if isinstance(record, _MARKERS):
             return 2
+        if isinstance(record, LabelRecord):
+            return 0 if record.before is None else 1
         return 0
 
     def _is_told(self, index: int) -> bool:

@@ -91,6 +91,8 @@ async def _label(chat: ChatScreen, session: OpenSession, tree: SessionTree, row:
     label = await chat.app.push_screen_wait(screen)
     if label is not None and label.strip() != row.label:
         await session.label(tree, row, label)
+        if not chat.is_busy:  # a turn's own end shows it
+            chat.timeline.settle()
 
 
 async def _sum_up(chat: ChatScreen, session: OpenSession, tree: SessionTree, row: TreeRow) -> None:

@@ -11,6 +11,7 @@ from agent_tui.ui.blocks import (
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
+    LabelBlock,
     NoticeBlock,
     RevertBlock,
     ToolBlock,
@@ -25,6 +26,7 @@ from agent_tui.ui.renderers.rows import (
     draw_checkpoint,
     draw_compaction,
     draw_damage,
+    draw_label,
     draw_notice,
     draw_revert,
     draw_unknown,
@@ -49,6 +51,8 @@ def draw_block(block: Block, canvas: Canvas, *, expanded: bool, active: bool) ->
             return draw_revert(block, canvas, active=active)
         case BranchBlock():
             return draw_branch(block, canvas, active=active)
+        case LabelBlock():
+            return draw_label(block, canvas, active=active)
         case DamageBlock():
             return draw_damage(block, canvas)
         case NoticeBlock():

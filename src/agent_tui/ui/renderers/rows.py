@@ -11,6 +11,7 @@ from agent_tui.ui.blocks import (
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
+    LabelBlock,
     NoticeBlock,
     RevertBlock,
     UnknownBlock,
@@ -18,7 +19,7 @@ from agent_tui.ui.blocks import (
 from agent_tui.ui.format import format_clock, format_count, format_tokens
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, Drawing, Parts
-from agent_tui.ui.renderers.lines import Line, wrap_text
+from agent_tui.ui.renderers.lines import Line, crop_text, wrap_text
 
 _NAMED_REVERTS = {
     "user": "went back",
@@ -30,6 +31,7 @@ _NAMED_REVERTS = {
 }
 
 
+_IN_TREE = "see it in the tree"
 _NAMED_HEADS = {"undo": "branch undone", "redo": "branch redone"}
 
 
@@ -87,9 +89,21 @@ def draw_branch(block: BranchBlock, canvas: Canvas, *, active: bool) -> Drawing:
     palette = canvas.palette
     deed = _NAMED_HEADS.get(block.reason, "came here from another branch")
     style = palette.checkpoint + Style(bold=active)
-    note = "see it in the tree" if active else format_clock(block.at)
+    note = _IN_TREE if active else format_clock(block.at)
     rule = _rule([Segment(f"↳ {deed} ", style)], note, canvas, style if active else palette.line)
     return Drawing([rule], wide=True)
+
+
+def draw_label(block: LabelBlock, canvas: Canvas, *, active: bool) -> Drawing:
+    """A label was given: a note at the right edge, until it is pointed at."""
+    palette = canvas.palette
+    deed = f"labelled “{clean(block.label)}”" if block.label else "label taken away"
+    if active:
+        style = palette.checkpoint + Style(bold=True)
+        row = _rule([Segment(f"{deed} ", style)], _IN_TREE, canvas, palette.checkpoint)
+        return Drawing([row], space=0, wide=True)
+    quiet = [Segment(crop_text(deed, max(1, canvas.width - 8)), palette.faint)]
+    return Drawing([Parts([], quiet).fit(canvas.width)], space=0)
 
 
 def draw_damage(block: DamageBlock, canvas: Canvas) -> Drawing:

@@ -92,12 +92,12 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
     def _take_compaction(self, event: Timeline.CompactionPressed) -> None:
         self.dismiss(("compaction", event.archive))
 
-    @on(Timeline.BranchPressed)
-    def _take_branch(self) -> None:
+    @on(Timeline.EntryPressed)
+    def _take_entry(self) -> None:
         if self._browsed.has_tree:
             self.action_look("tree")
         else:
-            self.tell("The tree of its session shows the other branch: Ctrl+T there.")
+            self.tell("The tree of its session shows it: Ctrl+T there.")
 
     @on(Timeline.ArchivePressed)
     def _take_archive(self, event: Timeline.ArchivePressed) -> None:

@@ -32,7 +32,6 @@ from agent_tui.ui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, StepRetried, TurnEnd
-    from agent_tui.core.messages import ToolCall
     from agent_tui.core.summary import CompactionReport, RotationReport
     from agent_tui.core.usage import Gauge, Usage
     from agent_tui.runtime.engine import Engine
@@ -357,7 +356,7 @@ class ChatScreen(Screen[None]):
     def on_timeline_archive_pressed(self, event: Timeline.ArchivePressed) -> None:
         self.run_command("archives", str(event.archive))
 
-    def on_timeline_branch_pressed(self, event: Timeline.BranchPressed) -> None:
+    def on_timeline_entry_pressed(self, event: Timeline.EntryPressed) -> None:
         self.run_command("tree", event.entry)
 
     @on(TokenGauge.AttributionRequested)
@@ -426,13 +425,14 @@ class ChatScreen(Screen[None]):
     def turn_began(self, turn: int) -> None:
         self._show_conversation(shown=True)
         self.composer.running = True
-        self.status.work = "thinking"
         if self.session is not None:
             self.status.title = self.session.title
 
     def step_began(self, step: int) -> None:
         self.status.notice = ""
-        self.status.work = "thinking"
+
+    def working(self, work: str) -> None:
+        self.status.work = work
 
     def step_retried(self, event: StepRetried) -> None:
         self.status.show_retry(event.attempt, event.wait_seconds, event.reason)
@@ -452,14 +452,9 @@ class ChatScreen(Screen[None]):
         self.gauge.gauge = replace(gauge, shares=self.gauge.gauge.shares)
         self.status.model = model or self.status.model
 
-    def tool_started(self, call: ToolCall) -> None:
-        self.status.work = "working"
-
     def approval_requested(self, request: ApprovalRequest) -> None:
         from agent_tui.core.events import ApprovalAnswer
         from agent_tui.ui.screens.approval import ApprovalScreen
-
-        self.status.work = "waiting for you"
 
         def answered(answer: ApprovalAnswer | None) -> None:
             if self.session is not None:
@@ -468,9 +463,6 @@ class ChatScreen(Screen[None]):
         composer = self.composer
         screen = ApprovalScreen(request, typing=bool(composer.text), on_typed=composer.paste)
         self.app.push_screen(screen, answered)
-
-    def approval_answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:
-        self.status.work = "working"
 
     def compaction_began(self, trigger: str, tokens: int) -> None:
         self.status.work = "compacting the context"
@@ -489,6 +481,7 @@ class ChatScreen(Screen[None]):
             self.show_hint(report.told)
         if not report.moved:
             if self.session is not None:
+                self.timeline.settle()
                 self._show_facts(self.session)
             return
         self.reload()

@@ -16,6 +16,7 @@ from agent_tui.ui.blocks import (
     BranchBlock,
     CheckpointBlock,
     CompactionBlock,
+    LabelBlock,
     NoticeBlock,
     RevertBlock,
     UserBlock,
@@ -36,6 +37,7 @@ Place = tuple[int, int]
 Drawn = tuple[int, Block, list[Row]]
 """A block at an index, and its rows."""
 
+_MARKERS = (CheckpointBlock, CompactionBlock, RevertBlock, BranchBlock, LabelBlock)
 _SAMPLE = 48
 _LONG = 5_000
 """Characters from which on colouring code would be felt: it is done in a thread then."""
@@ -346,4 +348,4 @@ class BlockList:
 
 def is_marker(block: Block | None) -> bool:
     """Whether a block leads somewhere when it is pressed."""
-    return isinstance(block, (CheckpointBlock, CompactionBlock, RevertBlock, BranchBlock))
+    return isinstance(block, _MARKERS)

@@ -19,6 +19,7 @@ from agent_tui.ui.blocks import (
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
+    LabelBlock,
     RevertBlock,
     ToolBlock,
     UnknownBlock,
@@ -63,8 +64,8 @@ class Timeline(BlockCursor, can_focus=True):
         archive: int
 
     @dataclass
-    class BranchPressed(Message):
-        """A branch's row was opened; ``entry`` is where the branch that was left ended."""
+    class EntryPressed(Message):
+        """A row was opened that leads to another entry of the tree; ``entry`` is its id."""
 
         entry: str
 
@@ -208,8 +209,8 @@ class Timeline(BlockCursor, can_focus=True):
                 self.post_message(self.CompactionPressed(archive))
             case RevertBlock(archive=archive):
                 self.post_message(self.ArchivePressed(archive))
-            case BranchBlock(source=entry):
-                self.post_message(self.BranchPressed(entry))
+            case BranchBlock(source=entry) | LabelBlock(target=entry):
+                self.post_message(self.EntryPressed(entry))
             case ToolBlock() | AssistantBlock() | UserBlock() | UnknownBlock():
                 self._following = False
                 self._blocks.toggle(index)
