@@ -67,6 +67,13 @@ def test_requests_commands_and_changes_are_kept() -> None:
     assert "`tidewatch/report.py` was changed (`format_height`)" in summary
 
 
+def test_a_request_that_stays_is_the_focus_and_is_not_told_again() -> None:
+    stays = ("## message 9 · user (stays in the context, word for word)", "Now write the docs")
+    summary = summarise_brief(brief(*RUN_FAILED, *stays, *END))
+    assert section(summary, "Current focus") == "- Asked last: Now write the docs"
+    assert "Now write the docs" not in section(summary, "Completed work")
+
+
 def test_trouble_stays_open_until_its_command_succeeds() -> None:
     trouble = "AssertionError: '+0.4 m' != '-0.4 m'"
     assert trouble in section(summarise_brief(brief(*RUN_FAILED, *END)), "Open issues")

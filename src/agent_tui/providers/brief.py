@@ -25,6 +25,7 @@ HEADINGS = (
 )
 _ROLE = re.compile(r"^(?:#+\s*message\s+\d+\W+|role\W+)(user|assistant|tool)\b", re.IGNORECASE)
 _PREVIOUS, _TRANSCRIPT = "# summary so far", "# transcript"
+_STAYS = "stays in the context"
 _WISH = "above all, keep what matters for this:"
 _CALL = re.compile(
     r"\b(edit_file|write_file|run_command)\b.{0,20}?\"(?:path|command)\"\s*:\s*"
@@ -73,6 +74,7 @@ class _BriefReader:
 
     role: str = ""
     asked: bool = False
+    stays: bool = False
     wish: str = ""
     command: str = ""
     previous: dict[str, list[str]] = field(default_factory=dict)
@@ -89,7 +91,7 @@ class _BriefReader:
         lowered = line.strip().lower()
         match = _ROLE.match(line)
         if match:
-            self.role, self.asked = match[1].lower(), False
+            self.role, self.asked, self.stays = match[1].lower(), False, _STAYS in lowered
         elif lowered == _PREVIOUS:
             self.role = "previous"
         elif lowered.startswith((_TRANSCRIPT, "# end of")):
@@ -137,7 +139,8 @@ class _BriefReader:
         if self.role == "user":
             if not self.asked:
                 _add(self.prompts, said)
-                _add(self.actions, f"Asked: {said}")
+                if not self.stays:  # what stays need not be repeated
+                    _add(self.actions, f"Asked: {said}")
             self.asked = True
         elif self.role == "assistant":
             calls = _CALL.findall(line)
