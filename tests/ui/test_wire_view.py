@@ -76,6 +76,7 @@ class Listener:
 
     def __init__(self) -> None:
         self.heard: list[str] = []
+        self.works: list[str] = []
 
     def turn_began(self, turn: int) -> None:
         self.heard.append(f"turn {turn}")
@@ -92,14 +93,12 @@ class Listener:
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self.heard.append(f"tokens {gauge.tokens}")
 
-    def tool_started(self, call: ToolCall) -> None:
-        self.heard.append(f"runs {call.name}")
+    def working(self, work: str) -> None:
+        if self.works[-1:] != [work]:
+            self.works.append(work)
 
     def approval_requested(self, request: ApprovalRequest) -> None:
         self.heard.append(f"asks {request.title}")
-
-    def approval_answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None:
-        self.heard.append(f"answered {answer.decision}")
 
     def compaction_began(self, trigger: str, tokens: int) -> None:
         self.heard.append(f"compacts {tokens}")
@@ -223,6 +222,20 @@ async def test_settling_changes_nothing_on_the_screen() -> None:
         app.timeline.append(NoticeBlock("later"))
         await pilot.pause()
         assert "later" in app.text
+
+
+async def test_the_listener_is_told_what_the_agent_does() -> None:
+    async with (app := TimelineStage()).run_test(size=(60, 20)):
+        listener = Listener()
+        view = WireView(app.timeline, listener)
+        for event in LIVE:
+            view.handle(event)
+        assert listener.works == [
+            "thinking", "answering", "preparing read_file", "preparing edit_file",
+            "running read_file", "waiting for you", "running edit_file", "running read_file",
+            "thinking", "preparing run_command", "running run_command", "thinking",
+            "running run_command", "waiting for you", "thinking", "answering",
+        ]  # fmt: skip
 
 
 async def test_what_is_not_conversation_goes_to_the_listener() -> None:

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from agent_tui.core.events import (
-    ApprovalAnswer,
     ApprovalAnswered,
     ApprovalRequest,
     ApprovalRequested,
@@ -56,16 +55,18 @@ if TYPE_CHECKING:
 
 
 class WireListener(Protocol):
-    """Whoever shows the part of the wire that is not conversation."""
+    """Whoever shows the part of the wire that is not conversation.
+
+    ``working`` says in two or three words what the agent does now.
+    """
 
     def turn_began(self, turn: int) -> None: ...
     def step_began(self, step: int) -> None: ...
     def step_retried(self, event: StepRetried) -> None: ...
     def turn_finished(self, end: TurnEnd, steps: int) -> None: ...
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None: ...
-    def tool_started(self, call: ToolCall) -> None: ...
+    def working(self, work: str) -> None: ...
     def approval_requested(self, request: ApprovalRequest) -> None: ...
-    def approval_answered(self, request: ApprovalRequest, answer: ApprovalAnswer) -> None: ...
     def compaction_began(self, trigger: str, tokens: int) -> None: ...
     def compaction_streamed(self, text: str) -> None: ...
     def compaction_finished(self, report: CompactionReport | None, reason: str) -> None: ...
@@ -94,39 +95,47 @@ class WireView:
             case TurnBegan(turn, prompt):
                 self._timeline.append(UserBlock(prompt))
                 self._listener.turn_began(turn)
+                self._listener.working("thinking")
             case CheckpointMade(number, _, step):
                 self._add_checkpoint(number, step)
             case StepBegan(step):
                 self._writing.clear()
                 self._listener.step_began(step)
+                self._listener.working("thinking")
             case StepRetried():
                 self._listener.step_retried(event)
             case StepInterrupted(reason):
                 self._interrupt(reason)
             case TextDelta(text):
                 self._timeline.stream_text(text)
+                self._listener.working("answering")
             case ThinkDelta(text):
                 self._timeline.stream_thinking(text)
+                self._listener.working("thinking")
             case ToolCallBegan(index, call_id, name):
                 block = ToolBlock(call_id, name, "", "pending")
                 self._writing[index] = block, []
                 self._set_tool(block)
+                self._listener.working(f"preparing {name}")
             case ToolCallDelta(index, arguments):
                 self._extend_call(index, arguments)
             case ToolStarted(call):
                 self._change_call(call, "running")
-                self._listener.tool_started(call)
+                self._tell_work()
             case ToolFinished(call, result, interrupted):
                 state = ended(
                     is_error=result.is_error, interrupted=interrupted, rejected=result.rejected
                 )
                 self._change_call(call, state, result.output, result.display)
+                self._tell_work()
             case ApprovalRequested(request):
                 self._change_call(request.call, "approval", display=request.display)
                 self._listener.approval_requested(request)
+                self._tell_work()
             case ApprovalAnswered(request, answer):
-                self._change_call(request.call, "running", display=request.display)
-                self._listener.approval_answered(request, answer)
+                if answer.decision != "reject":
+                    self._change_call(request.call, "running", display=request.display)
+                self._tell_work()
             case PromptJoined(text):
                 self._timeline.unqueue(text)
                 self._timeline.append(UserBlock(text, "steer"))
@@ -189,6 +198,15 @@ class WireView:
         self, call: ToolCall, state: ToolState, output: str = "", display: Display | None = None
     ) -> None:
         self._set_tool(ToolBlock(call.id, call.name, call.arguments, state, output, display))
+
+    def _tell_work(self) -> None:
+        """Say which call waits or runs: of several that run, the one that was begun last."""
+        blocks = [block for _, block in self._tools.values()]
+        running = [block.name for block in blocks if block.state == "running"]
+        work = f"running {running[-1]}" if running else "thinking"
+        if any(block.state == "approval" for block in blocks):
+            work = "waiting for you"
+        self._listener.working(work)
 
     def _interrupt(self, reason: str) -> None:
         self._writing.clear()
