@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 
 from agent_tui.core.messages import text_of
@@ -149,16 +150,17 @@ async def test_a_rename_is_taken_back_by_a_key_and_said_in_words(
         await here.until(lambda: status.title == "A good name")
         here.chat.run_command("model", "another")
         await here.until(lambda: status.model == "another")
-        for key, title, told in (
-            ("alt+u", "A good name", "Model is scripted again."),
-            ("alt+u", "one thing", "Name is “one thing” again."),
-            ("alt+r", "A good name", "Name is “A good name” again."),
-            ("alt+r", "A good name", "Model is another again."),
+        for letter, title, told in (
+            ("u", "A good name", "Model is scripted again."),
+            ("u", "one thing", "Name is “one thing” again."),
+            ("r", "A good name", "Name is “A good name” again."),
+            ("r", "A good name", "Model is another again."),
         ):
-            await here.pilot.press(key)
+            # As terminals do that send the letter along: it is no letter for the prompt.
+            here.app.post_message(Key(f"alt+{letter}", letter))
             await here.until_said(told)
             assert status.title == title
-        assert status.model == "another"
+        assert (status.model, here.chat.composer.text) == ("another", "")
         assert here.shown == shown
         assert here.prompts == ["one thing"]
 

@@ -323,7 +323,8 @@ class ChatScreen(Screen[None]):
         """Take what is typed in the conversation for the prompt, except the conversation's keys."""
         # What comes here while the prompt has the keys was on its way when it got them.
         is_typed = self.composer.is_writing or event.key not in self.active_bindings
-        if event.is_printable and is_typed and self.composer.take_typed(event):
+        is_letter = event.is_printable and not event.key.startswith("alt+")
+        if is_letter and is_typed and self.composer.take_typed(event):
             event.stop()
 
     def on_paste(self, event: events.Paste) -> None:
