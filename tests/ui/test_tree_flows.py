@@ -194,6 +194,7 @@ async def test_a_label_is_given_in_the_tree_and_undo_stays_there(
         await t.press("u")
         await until(t.pilot, lambda: t.app.screen.query_one(TreeRows) is not rows)
         assert isinstance(t.app.screen, TreeScreen)
+        assert [toast.message for toast in t.app._notifications] == ["The label is gone again."]
         await t.press("escape")
         assert t.prompts == ["one thing"]
         assert LabelBlock("", prompt_id(t)) in blocks(t)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
+from agent_tui.core.text import clean
 from agent_tui.ui.screens.tree import PRESENT, TreeChoice, TreeScreen
 
 if TYPE_CHECKING:
+    from agent_tui.core.summary import RotationReport
     from agent_tui.core.tree import TreeRow
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.open_session import OpenSession
@@ -62,12 +65,17 @@ async def _carry_out(chat: ChatScreen, session: OpenSession, choice: TreeChoice)
             await _label(chat, session, tree, row)
             return True
         case "undo":
-            await chat.act(lambda session: session.undo()).wait()
+            await chat.act(lambda session: _tell(chat, session.undo())).wait()
             return True
         case "redo":
-            await chat.act(lambda session: session.redo()).wait()
+            await chat.act(lambda session: _tell(chat, session.redo())).wait()
             return True
     return False
+
+
+async def _tell(chat: ChatScreen, act: Awaitable[RotationReport]) -> None:
+    """Say what an undo or redo did where the tree does not cover it."""
+    chat.app.notify(clean((await act).told), markup=False)
 
 
 async def _open_fork(chat: ChatScreen, session_id: str) -> None:
