@@ -71,9 +71,9 @@ def look(
         dropped=sum(message.fate == "dropped" for message in before),
         archive=0,
     )
-    rows = [AfterRow("user", summary, 50, None)]
+    rows = [AfterRow("user", summary, 50, None)] if summary else []
     rows += [AfterRow(each.role, each.text, each.tokens, each.index) for each in staying]
-    return CompactionView(tuple(before), tuple(rows) if summary else (), summary, report, losses)
+    return CompactionView(tuple(before), tuple(rows), summary, report, losses)
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ class Session:
 
     def __init__(self, draft: Draft | None = None) -> None:
         self.draft = draft or Draft(look())
+        self.later_summary = SUMMARY
         self.go_on = asyncio.Event()
         self.go_on.set()
         self.asked: list[tuple[str, str, frozenset[str]]] = []
@@ -123,7 +124,9 @@ class Session:
         on_text(SUMMARY[:30])
         await self.go_on.wait()
         on_text(SUMMARY[30:])
-        return self.draft
+        if len(self.asked) == 1:
+            return self.draft
+        return Draft(look(summary=self.later_summary, pins=pins))
 
     async def revise_compaction(
         self, draft: Draft, *, summary: str | None = None, pins: frozenset[str] | None = None
@@ -174,24 +177,40 @@ async def test_every_message_shows_its_fate_and_its_tokens() -> None:
     async with (app := past(look())).run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         lefts = [left for left, _ in split(app)]
-        assert lefts[0].startswith("◐ user")
-        assert lefts[1].startswith("○ agent")
-        assert lefts[11].startswith("● tool")
+        assert lefts[0].split()[:3] == ["◐", "1", "user"]
+        assert lefts[1].split()[:3] == ["○", "2", "agent"]
+        assert lefts[11].split()[:3] == ["●", "12", "tool"]
         assert all(left.endswith("100") for left in lefts)
         for text in ("3 kept", "8 summarised", "1 dropped", "1.2k", "~350"):
             assert text in app.text
 
 
-async def test_a_kept_message_stands_beside_itself() -> None:
+async def test_the_right_side_is_the_new_context_in_its_own_order() -> None:
     for view in (look(), look(first_kept=True), look(kept=11), look(count=5, kept=4)):
         async with (app := past(view)).run_test(size=(120, 60)) as pilot:
             await settle(pilot)
-            for left, right in split(app):
-                if left.startswith("●"):
-                    assert left.split() == right.split()
-            rights = "\n".join(right for _, right in split(app))
+            rights = [right for _, right in split(app) if right]
+            kept = [f"● {row.before + 1}" for row in view.after if row.before is not None]
+            shown = [" ".join(right.split()[:2]) for right in rights if right.startswith("●")]
+            assert rights[0].startswith("◐ summary")
             assert "The parser must handle nested quotes." in rights
-            assert "- [bold]read[/] src/parser.py" in rights
+            assert rights[len(rights) - len(kept) - 1] == "- [bold]read[/] src/parser.py"
+            assert shown == kept
+            assert split(app)[-1][0].split() == split(app)[-1][1].split()
+
+
+async def test_what_no_compaction_touches_comes_first_at_both_sides() -> None:
+    view = look()
+    report = replace(view.report, tokens_before=2_000, tokens_after=1_150)
+    async with (app := past(replace(view, report=report))).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        left, right = split(app)[0]
+        assert left.split() == right.split() == ["system", "prompt", "and", "tools", "800"]
+        assert split(app)[1][1].startswith("◐ summary")
+        assert sides(app).message == view.before[0]
+        await pilot.press("up", "enter")
+        await settle(pilot)
+        assert app.screen.query_one(Sides).message is None
 
 
 async def test_a_summary_longer_than_what_it_replaces_pushes_both_sides_down() -> None:
@@ -272,7 +291,7 @@ async def test_fates_stand_there_while_the_summary_is_written() -> None:
         await settle(pilot)
         await pilot.pause(0.2)
         assert "the summary is being written" in app.text
-        assert split(app)[0][0].startswith("◐ user")
+        assert split(app)[0][0].startswith("◐  1 user")
         assert "The parser must han" in app.text
         await pilot.press("a")
         await settle(pilot)
@@ -387,11 +406,11 @@ async def test_a_pin_keeps_a_message_without_asking_the_model_again() -> None:
         await settle(pilot)
         await pilot.press("p")
         await settle(pilot)
-        assert split(app)[0][0].startswith("◉ user")
+        assert split(app)[0][0].startswith("◉  1 user")
         assert len(session.asked) == 1
         await pilot.press("space")
         await settle(pilot)
-        assert split(app)[0][0].startswith("◐ user")
+        assert split(app)[0][0].startswith("◐  1 user")
 
 
 async def test_k_writes_a_loss_into_the_summary() -> None:
@@ -423,8 +442,39 @@ async def test_escape_leaves_the_editor_before_it_leaves_the_pane() -> None:
         await settle(pilot)
         await pilot.press("e", "X", "escape")
         await settle(pilot)
-        assert not app.screen.query_one(SummaryEditor).display
+        assert not app.screen.query(SummaryEditor)
+        assert sides(app).has_focus
         assert app.results == []
+
+
+async def test_while_something_is_typed_only_the_keys_of_its_field_are_shown() -> None:
+    async with (app := preview(Session())).run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        for key, shown in (
+            ("e", "Ctrl+S save  Esc back"),
+            ("f", "Enter summarise again  Esc back"),
+        ):
+            assert app.text.splitlines()[-1].strip().startswith("a apply  e edit  p pin  k keep")
+            await pilot.press(key)
+            await settle(pilot)
+            assert app.text.splitlines()[-1].strip() == shown
+            await pilot.press("escape")
+            await settle(pilot)
+
+
+async def test_the_keys_that_are_shown_while_something_is_typed_can_be_clicked() -> None:
+    session = Session()
+    async with preview(session).run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        for key in ("e", "f"):
+            await pilot.press(key, "X")
+            await settle(pilot)
+            await pilot.click("KeyHints", offset=(2, 0))
+            await settle(pilot)
+        await pilot.press("a")
+        await settle(pilot)
+        assert [focus for focus, _, _ in session.asked] == ["", "X"]
+        assert session.applied[0].view.summary.count("X# Focus") == 1
 
 
 async def test_a_focus_or_another_strategy_asks_again() -> None:
@@ -443,6 +493,64 @@ async def test_a_focus_or_another_strategy_asks_again() -> None:
             ("tests", ""),
             ("tests", "last-share"),
         ]
+
+
+@pytest.mark.parametrize("again", [("f", *"tests", "enter"), ("s", "down", "enter")])
+async def test_pins_and_what_was_kept_or_edited_by_hand_outlive_another_summary(
+    again: tuple[str, ...],
+) -> None:
+    session = Session()
+    session.later_summary = "# Focus\nThe lexer.\n\n# Done\n- [bold]read[/] src/parser.py"
+    async with (app := preview(session)).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("p", "tab", "k", "tab")
+        await settle(pilot)
+        await pilot.press("e", *("down",) * 4, "end", "enter", *"- by me", "ctrl+s")
+        await settle(pilot)
+        for _ in range(2):
+            await pilot.press(*again)
+            await settle(pilot)
+        assert split(app)[0][0].startswith("◉  1 user")
+        await pilot.press("a")
+        await settle(pilot)
+        assert [pins for _, _, pins in session.asked[1:]] == [frozenset({"key-0"})] * 2
+        (applied,) = session.applied
+        by_hand = "\n\n# Kept by hand\n- by me\n- Please always use tabs."
+        assert applied.view.summary == session.later_summary + by_hand
+        assert [message.key for message in applied.view.before if message.pinned] == ["key-0"]
+
+
+async def test_a_line_kept_at_the_moment_another_summary_is_asked_for_is_in_that_one() -> None:
+    session = Session()
+    async with preview(session).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        session.is_slow = True
+        await pilot.press("tab", "k", "f", *"tests", "enter", "tab")
+        await pilot.pause(0.4)
+        await pilot.press("a")
+        await pilot.pause(0.4)
+        assert session.applied[0].view.summary.endswith("# Kept by hand\n- Please always use tabs.")
+
+
+@pytest.mark.parametrize("changes", [("p",), ("p", "tab", "k", "tab")])
+async def test_another_summary_that_is_not_possible_leaves_the_draft_as_it_was(
+    changes: tuple[str, ...],
+) -> None:
+    session = Session()
+    async with (app := preview(session)).run_test(size=(120, 40), notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press(*changes)
+        await settle(pilot)
+        session.error = CompactionError("Nothing to compact.")
+        await pilot.press("s", "down", "enter")
+        await pilot.pause(0.2)
+        assert "Nothing to compact." in app.text
+        assert split(app)[0][0].startswith("◉  1 user")
+        assert ("Kept by hand" in app.text) == ("k" in changes)
+        session.error = None
+        await pilot.press("f", *"tests", "enter")
+        await settle(pilot)
+        assert session.asked[-1] == ("tests", "", frozenset({"key-0"}))
 
 
 async def test_the_fallback_is_named() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Static
 
 from agent_tui.core.summary import CompactionView
@@ -19,6 +18,7 @@ from agent_tui.ui.format import format_count
 from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.reader import ReaderScreen
 from agent_tui.ui.widgets.fates import draw_balance, draw_counts
+from agent_tui.ui.widgets.fitted import Fitted
 from agent_tui.ui.widgets.loss_list import LossList
 from agent_tui.ui.widgets.rows import Rows
 from agent_tui.ui.widgets.sides import Side, Sides
@@ -49,13 +49,12 @@ class CompactionPane(Panel[Result], Generic[Result]):
 
     def compose(self) -> ComposeResult:
         yield self.heading()
-        yield Static(id="balance")
+        yield Fitted(self._draw_balance, id="balance")
         yield Static(id="notice")
-        yield Static(id="columns")
+        yield Fitted(self.sides.headings, id="columns")
         yield self.sides
-        yield Static(id="losses-heading")
+        yield Fitted(self._draw_losses_heading, id="losses-heading")
         yield self.losses
-        yield from self.more()
         yield self.key_hints()
 
     @property
@@ -63,16 +62,11 @@ class CompactionPane(Panel[Result], Generic[Result]):
         """Whether both sides stand next to each other; else one is shown at a time."""
         return self.app.size.width >= _BOTH_SIDES_WIDTH
 
-    def more(self) -> Iterator[Widget]:
-        """Widgets that a subclass adds above the key hints."""
-        yield from ()
-
     def on_mount(self) -> None:
         self.show_notice("")
 
     def on_resize(self) -> None:
         self.sides.split(both=self.has_room_for_both)
-        self._draw_frame()
 
     def show_view(self, view: CompactionView, *, final: bool) -> None:
         """Show both sides; ``final`` when the summary is complete and losses are known."""
@@ -82,7 +76,8 @@ class CompactionPane(Panel[Result], Generic[Result]):
         self.sides.show_view(view)
         empty = "Nothing that counts is missing from the summary." if final else ""
         self.losses.show_losses(view.losses, empty or "Known when the summary is complete.")
-        self._draw_frame()
+        for drawn in self.query(Fitted):
+            drawn.refresh()
 
     def show_notice(self, text: str, style: str = "$attention") -> None:
         """Say something about the whole compaction in a line of its own, or take it away."""
@@ -90,21 +85,15 @@ class CompactionPane(Panel[Result], Generic[Result]):
         notice.display = bool(text)
         notice.update(Content.styled(clean(text), style))
 
-    def _draw_frame(self) -> None:
-        view = self._view
-        if view is None:
-            return
-        self.query_one("#balance", Static).update(
-            draw_balance(view, self.size.width - 2, final=self._is_final)
-        )
-        self._draw_columns()
-        lost = format_count(len(view.losses), "thing") + " the summary does not mention"
-        heading = Content.styled(lost if view.losses else "Losses", "bold")
-        self.query_one("#losses-heading", Static).update(heading)
+    def _draw_balance(self, width: int) -> Content:
+        if self._view is None:
+            return Content("")
+        return draw_balance(self._view, width, final=self._is_final)
 
-    def _draw_columns(self) -> None:
-        width = self.sides.scrollable_content_region.width
-        self.query_one("#columns", Static).update(self.sides.headings(width))
+    def _draw_losses_heading(self, _width: int) -> Content:
+        count = len(self._view.losses) if self._view is not None else 0
+        lost = format_count(count, "thing") + " the summary does not mention"
+        return Content.styled(lost if count else "Losses", "bold")
 
     def heading_facts(self) -> tuple[str, ...]:
         """For the heading: the fates in numbers, the files that were added, what was retried."""
@@ -129,7 +118,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
     def show_side(self, side: Side) -> None:
         """Show this side where there is room for one only."""
         self.sides.show_side(side)
-        self._draw_columns()
+        self.query_one("#columns").refresh()
 
     @on(Rows.Chosen, "#losses")
     def _go_to_message(self, event: Rows.Chosen) -> None:
@@ -140,15 +129,14 @@ class CompactionPane(Panel[Result], Generic[Result]):
 
     def _reveal(self, message: int) -> None:
         self.sides.go_to(message)
-        self._draw_columns()
+        self.query_one("#columns").refresh()
 
     @on(Rows.Chosen, "#sides")
     def _read(self, event: Rows.Chosen) -> None:
         message = self.sides.message
-        if self._view is None:
-            return
-        if message is None:
+        if self._view is not None and self.sides.is_on_summary:
             self.app.push_screen(ReaderScreen("Summary", "", self._view.summary))
+        if message is None:
             return
         note = f"{message.role} · {message.tokens:,} tokens · {message.fate}"
         self.app.push_screen(ReaderScreen(f"Message {message.index + 1}", note, message.text))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from textual import on, work
 from textual.binding import Binding
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.worker import Worker
 
 from agent_tui.core.errors import AgentTuiError
@@ -18,11 +17,12 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.choice import Choice, ChoiceScreen
 from agent_tui.ui.screens.compaction import CompactionPane
+from agent_tui.ui.summary_edits import SummaryEdits, keep_by_hand
+from agent_tui.ui.widgets.key_hints import KeyHints
 from agent_tui.ui.widgets.line_input import LineInput
 from agent_tui.ui.widgets.summary_editor import SummaryEditor
 
 _FRAME_SECONDS = 1 / 15
-_BY_HAND = "# Kept by hand"
 
 
 class Draft(Protocol):
@@ -67,10 +67,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         strategy: a strategy's name, empty for the session's own.
     """
 
-    CSS_PATH = [
-        *CompactionPane.CSS_PATH,
-        stylesheet("widgets/summary_editor.tcss"),
-    ]
+    CSS_PATH = [*CompactionPane.CSS_PATH, stylesheet("widgets/summary_editor.tcss")]
     BINDINGS = [
         Binding("a", "apply", "apply"),
         Binding("e", "edit", "edit"),
@@ -78,6 +75,8 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         Binding("k", "keep", "keep", key_display="k"),
         Binding("f", "focus_on", "focus"),
         Binding("s", "strategy", "strategy"),
+        Binding("ctrl+s", "save", "save", key_display="Ctrl+S"),
+        Binding("enter", "summarise_again", "summarise again", key_display="Enter"),
         Binding("escape", "leave", "back", key_display="Esc"),
     ]
 
@@ -89,27 +88,23 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._pins: frozenset[str] = frozenset()
         self._drafted_pins = self._pins
         self._draft: Draft | None = None
+        self._last: tuple[Draft, str, str] | None = None
+        self._summary = ""  # of the draft, with every edit up to now
+        self._edits = SummaryEdits()
         self._streamed: list[str] = []
         self._has_streamed = False
         self._timer: Timer | None = None
         self._is_applying = False
         self._one_by_one = asyncio.Lock()
-        self._instruction = LineInput("What should the summary keep above all?", id="instruction")
-        self._editor = SummaryEditor()
-
-    def more(self) -> Iterator[Widget]:
-        yield self._editor
-        yield self._instruction
+        self._field: SummaryEditor | LineInput | None = None
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._instruction.display = False
-        self._editor.display = False
         self._timer = self.set_interval(_FRAME_SECONDS, self._show_stream, pause=True)
         self._begin()
 
     def _begin(self) -> None:
-        """Work out a draft from the beginning; the one before is forgotten."""
+        """Work out a draft from the beginning; pins and edits by hand are carried over."""
         self._draft = None
         self._streamed = []
         self._has_streamed = False
@@ -132,15 +127,25 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
                 on_text=self._streamed.append,
             )
         except AgentTuiError as error:
-            self._head("not possible")
-            self.show_notice(str(error), "$danger")
+            self._give_up(str(error))
             return
         finally:
             self._timer.pause()
         self._drafted_pins = pins
         self._take_draft(draft)
-        if self._pins != pins:
-            self._revise()
+        self._summary = self._edits.carry_into(draft.view.summary)
+        self._revise()
+
+    def _give_up(self, reason: str) -> None:
+        """Say why there is no draft; where there was one before, it stands again."""
+        if self._last is None:
+            self._head("not possible")
+            self.show_notice(reason, "$danger")
+            return
+        draft, self._focus_text, self._strategy = self._last
+        self._take_draft(draft)
+        self._revise()
+        self.tell(reason, is_error=True)
 
     def _take_plan(self, view: CompactionView) -> None:
         self.show_view(view, final=False)
@@ -155,6 +160,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     def _take_draft(self, draft: Draft) -> None:
         self._draft = draft
+        self._last = (draft, self._focus_text, self._strategy)
         self.show_view(draft.view, final=True)
         self._head(draft.view.report.strategy, *self.heading_facts())
         if draft.refusal:
@@ -192,8 +198,8 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             self.dismiss(report)
 
     def action_leave(self) -> None:
-        if self._editor.display or self._instruction.display:
-            self._close_fields()
+        if self._field is not None:
+            self._close_field()
         elif not self._is_applying:
             self.workers.cancel_node(self)
             self.dismiss(None)
@@ -216,58 +222,89 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         if not self.losses.has_focus or loss is None or self._draft is None:
             self.tell("Choose a line of the losses first (Tab).")
             return
-        line = clean(loss.line.strip() or loss.text)
-        self._revise(lambda summary: _keep_by_hand(summary, line))
+        line = f"- {clean(loss.line.strip() or loss.text)}"
+        self._change_summary(keep_by_hand(self._summary, line))
+
+    def _change_summary(self, summary: str) -> None:
+        self._edits = self._edits.then(self._summary, summary)
+        self._summary = summary
+        self._revise()
 
     @work(group="compaction-revision")
-    async def _revise(self, edit: Callable[[str], str] | None = None) -> None:
-        """Change the summary or the pins; each change begins with the draft that the last one left.
+    async def _revise(self) -> None:
+        """Bring the draft up to the summary and the pins of now.
 
         Pins that leave nothing to compact are let go of again.
         """
         async with self._one_by_one:
-            before, pins = self._draft, self._pins
-            if before is None:
+            before, pins, summary = self._draft, self._pins, self._summary
+            if before is None or (summary == before.view.summary and pins == self._drafted_pins):
                 return
-            summary = edit(before.view.summary) if edit else None
             draft = await self.attempt(
                 self._session.revise_compaction(before, summary=summary, pins=pins)
             )
-            if draft is not None and self._draft is before:
+            if self._draft is not before:
+                return
+            if draft is not None:
                 self._drafted_pins = pins
                 self._take_draft(draft)
-            elif draft is None and self._pins == pins:
+            elif self._pins == pins != self._drafted_pins:
                 self._pins = self._drafted_pins
+                self._revise()
 
     def action_edit(self) -> None:
         if self._draft is None:
             self.tell("The summary is not complete yet.")
             return
-        self._editor.begin(self._draft.view.summary)
+        self._open_field(SummaryEditor(self._summary))
         self.add_class("-editing")
 
-    @on(SummaryEditor.Saved)
-    def _take_edit(self, event: SummaryEditor.Saved) -> None:
-        self._close_fields()
-        self._revise(lambda _: event.text)
-
     def action_focus_on(self) -> None:
-        self._instruction.display = True
-        self._instruction.value = self._focus_text
-        self._instruction.focus()
+        question = "What should the summary keep above all?"
+        self._open_field(LineInput(question, value=self._focus_text, id="instruction"))
 
-    @on(LineInput.Submitted, "#instruction")
-    def _take_instruction(self, event: LineInput.Submitted) -> None:
-        event.stop()
-        self._focus_text = clean(event.value.strip())
-        self._close_fields()
-        self._begin()
+    def _open_field(self, field: SummaryEditor | LineInput) -> None:
+        self._field = field
+        self.mount(field, before=self.query_one(KeyHints))
+        field.focus()
+        self.refresh_bindings()
 
-    def _close_fields(self) -> None:
-        self._editor.display = False
-        self._instruction.display = False
+    def _close_field(self) -> None:
+        if self._field is not None:
+            self._field.remove()
+        self._field = None
         self.remove_class("-editing")
         self.sides.focus()
+        self.refresh_bindings()
+
+    def action_save(self) -> None:
+        """Take the summary as it was edited."""
+        if isinstance(self._field, SummaryEditor):
+            text = self._field.text
+            self._close_field()
+            self._change_summary(text)
+
+    @on(LineInput.Submitted, "#instruction")
+    def action_summarise_again(self) -> None:
+        """Take the instruction, and have another summary written."""
+        if isinstance(self._field, LineInput):
+            self._focus_text = clean(self._field.value.strip())
+            self._close_field()
+            self._begin()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While something is typed, only the keys of its field are offered."""
+        match action:
+            case "save":
+                return isinstance(self._field, SummaryEditor)
+            case "summarise_again":
+                return isinstance(self._field, LineInput)
+            case "apply" | "edit" | "pin" | "keep" | "focus_on" | "strategy" | "switch":
+                return self._field is None
+            case "other_side" if self._field is not None:
+                return False
+            case _:
+                return super().check_action(action, parameters)
 
     @work(exclusive=True, group="compaction-choice")
     async def action_strategy(self) -> None:
@@ -280,10 +317,3 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         event.stop()
-
-
-def _keep_by_hand(summary: str, line: str) -> str:
-    summary = summary.rstrip()
-    if _BY_HAND not in summary:
-        summary += f"\n\n{_BY_HAND}"
-    return f"{summary}\n- {line}"

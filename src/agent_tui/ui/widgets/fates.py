@@ -30,6 +30,14 @@ def draw_counts(view: CompactionView) -> Content:
     return Content("  ").join(parts)
 
 
+def count_untouched(view: CompactionView) -> int:
+    """The tokens of what no compaction touches: the system prompt and the tools."""
+    report = view.report
+    counted = sum(message.tokens for message in view.before)
+    kept = sum(message.tokens for message in view.before if message.fate == "kept")
+    return max(0, min(report.tokens_before - counted, report.tokens_after - kept))
+
+
 def draw_balance(view: CompactionView, width: int, *, final: bool) -> Content:
     """Two bars on one scale, before over after, each with its tokens.
 
@@ -46,8 +54,8 @@ def draw_balance(view: CompactionView, width: int, *, final: bool) -> Content:
     for message in view.before:
         sums[message.fate] += message.tokens
     counted = sum(sums.values())
+    always = count_untouched(view)
     kept = min(sums["kept"], report.tokens_after)
-    always = max(0.0, min(report.tokens_before - counted, report.tokens_after - kept))
     summary = report.tokens_after - always - kept
     stretch = (report.tokens_before - always) / counted if counted else 0.0
     before = [(always, "$faint"), *((sums[fate] * stretch, STYLES[fate]) for fate in _GOING_FIRST)]

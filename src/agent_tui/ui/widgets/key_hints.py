@@ -20,6 +20,9 @@ class KeyHints(Widget):
         super().__init__()
         self._places: list[tuple[int, int, str]] = []
 
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+
     def render(self) -> Content:
         self._places.clear()
         parts: list[Content] = []

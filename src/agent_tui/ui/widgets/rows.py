@@ -199,9 +199,13 @@ class Rows(ScrollView, can_focus=True):
             return
         top = round(self.scroll_y)
         if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, immediate=True)
+            self._scroll_now(self.cursor)
         elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False, immediate=True)
+            self._scroll_now(self.cursor - height + 1)
+
+    def _scroll_now(self, top: int) -> None:
+        # By force: rows that were given a moment ago have no scroll bar yet.
+        self.scroll_to(y=top, animate=False, immediate=True, force=True)
 
     def action_move(self, step: int) -> None:
         if self._has_cursor:
