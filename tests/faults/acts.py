@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import agent_tui.sessions.repair as repair_module
+import agent_tui.sessions.store as store_module
 import agent_tui.sessions.tail as tail_module
 from agent_tui.core.records import (
     AssistantMessage,
@@ -61,11 +63,16 @@ class SameThread(ThreadPoolExecutor):
         fn(*args, **kwargs)
 
 
+def open_store(root: Path) -> SessionStore:
+    """A store as it is, but for its thread."""
+    store = SessionStore(root)
+    store._writer._thread = SameThread()
+    return store
+
+
 def open_session(folder: Path) -> SessionLog:
     """Open the session in a folder as the store does, but for its thread."""
-    store = SessionStore(folder.parent)
-    store._writer._thread = SameThread()
-    return store._open(folder, "")
+    return open_store(folder.parent)._open(folder, "")
 
 
 @contextmanager
@@ -75,6 +82,7 @@ def steady_ids() -> Iterator[Callable[[int], None]]:
     Gives a function that starts the ids anew from a number.
     """
     ids = itertools.count()
+    clocks = (tail_module, repair_module, store_module)
     real = tail_module.new_uuid, tail_module.utc_now
 
     def restart(first: int) -> None:
@@ -82,11 +90,14 @@ def steady_ids() -> Iterator[Callable[[int], None]]:
         ids = itertools.count(first)
 
     setattr(tail_module, "new_uuid", lambda *_: f"u{next(ids):04}")  # noqa: B010
-    setattr(tail_module, "utc_now", lambda: "2025-01-01T10:00:00.000Z")  # noqa: B010
+    for module in clocks:
+        setattr(module, "utc_now", lambda: "2025-01-01T10:00:00.000Z")  # noqa: B010
     try:
         yield restart
     finally:
-        tail_module.new_uuid, tail_module.utc_now = real
+        tail_module.new_uuid = real[0]
+        for module in clocks:
+            setattr(module, "utc_now", real[1])  # noqa: B010
 
 
 @dataclass(frozen=True, slots=True)

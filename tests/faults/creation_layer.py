@@ -17,7 +17,7 @@ from agent_tui.core.errors import AgentTuiError, SessionNotFound
 from agent_tui.core.records import SessionHeader, UserMessage
 from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.store import SessionStore
-from tests.faults.acts import D1, SameThread, steady_ids
+from tests.faults.acts import D1, open_store, steady_ids
 from tests.faults.disk_model import Disk
 from tests.faults.outcome import Effort, Outcome, timed
 from tests.faults.shim import Died, Fault, Shim
@@ -83,7 +83,7 @@ async def _tell(root: Path, fault: Fault | None) -> tuple[int, Diary, list[str]]
     broken: list[str] = []
     live = root / PLACE / LIVE
     with shim.in_place():
-        store = _store(root)
+        store = open_store(root)
         shim.arm(fault)
         try:
             session = await store.create(HEADER)
@@ -91,7 +91,7 @@ async def _tell(root: Path, fault: Fault | None) -> tuple[int, Diary, list[str]]
         except Died:
             shim.bury()
             shim.dead = False
-            store = _store(root)
+            store = open_store(root)
         except AgentTuiError:
             pass
         except Exception as error:
@@ -114,12 +114,6 @@ async def _again(store: SessionStore) -> Any:
         return await store.open(HEADER.session_id)
     except SessionNotFound:
         return await store.create(HEADER)
-
-
-def _store(root: Path) -> SessionStore:
-    store = SessionStore(root)
-    store._writer._thread = SameThread()
-    return store
 
 
 def _cut_everywhere(
@@ -145,7 +139,7 @@ async def _judge(root: Path, promised: bytes, whole: bytes) -> list[str]:
         if promised:
             return ["an acknowledged session is gone"]
         try:
-            await (await _store(root).create(HEADER)).close()
+            await (await open_store(root).create(HEADER)).close()
         except AgentTuiError as error:
             return [f"what is left is in the way of making it again: {error}"]
         return []
@@ -153,9 +147,9 @@ async def _judge(root: Path, promised: bytes, whole: bytes) -> list[str]:
     live = (folder / LIVE).read_bytes()
     if not live.startswith(promised):
         broken.append("acknowledged records are gone")
-    header = whole[: whole.find(b"\n") + 1]
-    if not live.startswith(header):
+    state = read_log(folder / LIVE)
+    if state.header is None or state.header.session_id != HEADER.session_id:
         broken.append("a session is there without its header")
-    if len(read_log(folder / LIVE).all_entries) > whole.count(b"\n"):
+    if len(state.all_entries) > whole.count(b"\n"):
         broken.append("there are records that nobody wrote")
     return broken

@@ -2,14 +2,15 @@
 
 Files and folders have a part that a power cut cannot touch, and changes that wait. Flushing a file
 makes its bytes safe, never its name; flushing a folder makes its names safe, never the bytes. What
-waits may reach the disk in any order, or not at all; a rename alone is one step.
+waits may reach the disk in any order, or not at all; a rename alone is one step. After one into
+another folder the file may for a while have both names, but never none.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from typing import Any, TypeAlias
 from tests.faults.snapshot import Snapshot
 
 _MOST_COMBINED = 4
+_MOST_CONTENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,26 @@ class Folder:
 Node: TypeAlias = File | Folder
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Move:
+    """A rename into another folder, neither of which was flushed since."""
+
+    source: Folder
+    target: Folder
+    name: Mapping[str, Node | None]
+    file: File  # one below what was moved, or that itself
+
+    def flush(self, folder: Folder) -> None:
+        """The old name cannot be gone for good before the new one is there for good."""
+        if folder is self.source:
+            self.target.edits = [edit for edit in self.target.edits if edit is not self.name]
+            self.target.safe = named(self.target.safe, [self.name])
+
+    def fits(self, paths: dict[str, File]) -> bool:
+        """Whether what was moved is in one place, neither in both nor in none."""
+        return list(paths.values()).count(self.file) == 1
+
+
 def applied(data: bytes, edits: list[Edit]) -> bytes:
     """A content after edits; what lies between its end and a later write is zero."""
     content = bytearray(data)
@@ -150,11 +172,18 @@ class Disk:
         self.root = root
         self.top = Folder()
         self._open: dict[int, tuple[Node, int]] = {}
+        self._moves: list[Move] = []
 
-    def adopt(self, snapshot: Snapshot, folder: str) -> None:
-        """Begin with a session folder that is safe in all its parts."""
-        names: dict[str, Node] = {name: File(data) for name, data in snapshot.files.items()}
-        self.top.safe[folder] = Folder(names)
+    def adopt(self, snapshot: Snapshot, folder: str = "") -> None:
+        """Begin with files that are safe in all their parts."""
+        for name, data in snapshot.files.items():
+            *parents, last = Path(folder, name).parts
+            names = self.top.safe
+            for parent in parents:
+                below = names.setdefault(parent, Folder())
+                assert isinstance(below, Folder)
+                names = below.safe
+            names[last] = File(data)
 
     def watch(self, name: str, arguments: tuple[Any, ...], result: Any) -> bool:
         """Follow one call; whether it changed what a power cut could leave."""
@@ -171,14 +200,19 @@ class Disk:
                 node.edits.append(Cut(arguments[1]))
                 return True
             case "fsync" | "fdatasync":
-                self._open[arguments[0]][0].flush()
+                node = self._open[arguments[0]][0]
+                node.flush()
+                for move in list(self._moves):
+                    if node in (move.source, move.target):
+                        move.flush(node)
+                        self._moves.remove(move)
                 return True
             case "fsync failed":
                 node = self._open[arguments[0]][0]
                 if isinstance(node, File):
                     node.fail_to_flush()
                 return True
-            case "link" | "rename" | "unlink" | "mkdir":
+            case "link" | "rename" | "unlink" | "mkdir" | "rmdir":
                 return self._renamed(name, arguments)
         return False
 
@@ -207,13 +241,24 @@ class Disk:
         match name:
             case "mkdir":
                 folder.edits.append({source.name: Folder()})
-            case "unlink":
+            case "unlink" | "rmdir":
                 folder.edits.append({source.name: None})
             case "link":
                 folder.edits.append({Path(arguments[1]).name: node})
             case "rename":
-                folder.edits.append({source.name: None, Path(arguments[1]).name: node})
+                assert node is not None
+                self._moved(folder, node, source, Path(arguments[1]))
         return True
+
+    def _moved(self, folder: Folder, node: Node, source: Path, target: Path) -> None:
+        into, _ = self._find(target)
+        if into is folder:
+            folder.edits.append({source.name: None, target.name: node})
+            return
+        name = {target.name: node}
+        into.edits.append(name)
+        folder.edits.append({source.name: None})
+        self._moves.append(Move(folder, into, name, next(_files_below(node))))
 
     def _find(self, path: Path) -> tuple[Folder, Node | None]:
         if path == self.root:
@@ -229,16 +274,27 @@ class Disk:
     def states(self) -> Iterator[Snapshot]:
         """Every disk that may be found when the power goes now, each once."""
         seen: set[object] = set()
-        for state in _trees(self.top):
+        for state in _trees(paths for paths in _paths(self.top) if self._is_legal(paths)):
             if state.key not in seen:
                 seen.add(state.key)
                 yield state
 
+    def _is_legal(self, paths: dict[str, File]) -> bool:
+        return all(move.fits(paths) for move in self._moves)
 
-def _trees(top: Folder) -> Iterator[Snapshot]:
-    for paths in _paths(top):
+
+def _files_below(node: Node) -> Iterator[File]:
+    if isinstance(node, File):
+        yield node
+    else:
+        for below in node.names.values():
+            yield from _files_below(below)
+
+
+def _trees(listings: Iterable[dict[str, File]]) -> Iterator[Snapshot]:
+    for paths in listings:
         files = [*dict.fromkeys(paths.values())]
-        for contents in itertools.product(*(sorted(file.contents()) for file in files)):
+        for contents in _combined([sorted(file.contents()) for file in files]):
             found = dict(zip(files, contents, strict=True))
             first: dict[File, str] = {}
             same = {}
@@ -248,10 +304,20 @@ def _trees(top: Folder) -> Iterator[Snapshot]:
             yield Snapshot({path: found[file] for path, file in paths.items()}, same)
 
 
+def _combined(choices: list[list[bytes]]) -> Iterator[Sequence[bytes]]:
+    """What the files may hold together; when that is too much, one of them varies at a time."""
+    if math.prod(map(len, choices)) <= _MOST_CONTENTS:
+        yield from itertools.product(*choices)
+        return
+    first = [choice[0] for choice in choices]
+    for at, choice in enumerate(choices):
+        yield from ([*first[:at], content, *first[at + 1 :]] for content in choice)
+
+
 def _paths(folder: Folder) -> Iterator[dict[str, File]]:
     for listing in folder.listings():
         below = [
-            [{os.fspath(Path(name, path)): file for path, file in paths.items()} for paths in found]
+            [{f"{name}/{path}": file for path, file in paths.items()} for paths in found]
             for name, node in listing.items()
             if isinstance(node, Folder)
             for found in [list(_paths(node))]

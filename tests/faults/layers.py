@@ -17,6 +17,7 @@ from tests.faults import (
     process_layer,
     sequences_layer,
     shim_layer,
+    store_layer,
     strace_layers,
 )
 from tests.faults.outcome import Effort, Outcome
@@ -88,8 +89,17 @@ LAYERS = (
         creation_layer.run,
         "die or fail at every call of making a session; then the power goes",
         "I1, I4: a session is there whole, or can be made again",
-        {"stories": 60, "disks": 100},
-        {"stories": 60, "disks": 100},
+        {"stories": 60, "disks": 30},
+        {"stories": 60, "disks": 30},
+    ),
+    Layer(
+        "store",
+        store_layer.run,
+        "die or fail at every call of delete, undelete, discard, fork, repair, prune; then the"
+        " power goes",
+        "I1, I3, I4, I6, I22: a session is in one place, whole; a new one complete or not listed",
+        {"stories": 1_600, "disks": 300},
+        {"stories": 700, "disks": 300},
     ),
     Layer(
         "group commit",

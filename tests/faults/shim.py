@@ -31,7 +31,8 @@ ERRNOS: dict[str, tuple[int, ...]] = {
     "link": (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS),
     "rename": (errno.EIO, errno.ENOSPC, errno.EACCES, errno.EROFS),
     "unlink": (errno.EIO, errno.EACCES, errno.EROFS),
-    "mkdir": (errno.ENOSPC, errno.EACCES, errno.EROFS),
+    "rmdir": (errno.EIO,),
+    "mkdir": (errno.EIO, errno.ENOSPC, errno.EACCES, errno.EROFS),
     "close": (errno.EIO,),
     "pread": (errno.EIO,),
     "read": (errno.EIO,),
@@ -39,6 +40,7 @@ ERRNOS: dict[str, tuple[int, ...]] = {
     "lstat": (errno.EIO, errno.EACCES),
     "stat": (errno.EIO,),
     "listdir": (errno.EIO, errno.EMFILE),
+    "scandir": (errno.EIO, errno.EMFILE),
     "flock": (errno.ENOLCK, errno.EIO),
 }
 
@@ -147,8 +149,10 @@ class Shim:
         self, name: str, real: Callable[..., Any], arguments: Any, options: dict[str, Any]
     ) -> Any:
         result = real(*arguments, **options)
+        if options.get("dir_fd") is not None:
+            arguments = (Path(self._descriptors[options["dir_fd"]], arguments[0]), *arguments[1:])
         if name == "open":
-            self._descriptors[result] = Path(arguments[0]).name
+            self._descriptors[result] = os.fspath(arguments[0])
         elif name == "close":
             self._descriptors.pop(arguments[0], None)
         if self._watch is not None:
@@ -166,7 +170,8 @@ class Shim:
 
     def _described(self, name: str, arguments: tuple[Any, ...]) -> Call:
         target = arguments[0]
-        about = self._descriptors.get(target, "?") if isinstance(target, int) else Path(target).name
+        path = self._descriptors.get(target, "?") if isinstance(target, int) else target
+        about = Path(path).name
         size = len(arguments[1]) if name in ("write", "pwrite") else 0
         changes = name in WRITES and name != "close"
         if name == "open":
@@ -181,12 +186,12 @@ class Shim:
                 self.dead = True
                 raise Died
             case "tear":
-                self._pass(name, real, (arguments[0], arguments[1][: fault.kept]), options)
+                self._pass(name, real, _cut_short(arguments, fault.kept), options)
                 self.dead = True
                 raise Died
             case "short":
                 self._fault = replace(fault, at=fault.at + 1, kind="error")
-                return self._pass(name, real, (arguments[0], arguments[1][: fault.kept]), options)
+                return self._pass(name, real, _cut_short(arguments, fault.kept), options)
             case "late":
                 self._pass(name, real, arguments, options)
             case "error":
@@ -195,6 +200,11 @@ class Shim:
                 if name == "close":  # the descriptor is gone even when close reports an error
                     self._pass(name, real, arguments, options)
         raise OSError(fault.errno, os.strerror(fault.errno), str(arguments[0]))
+
+
+def _cut_short(arguments: tuple[Any, ...], kept: int) -> tuple[Any, ...]:
+    descriptor, data, *more = arguments
+    return (descriptor, data[:kept], *more)
 
 
 _CLOSE = os.close

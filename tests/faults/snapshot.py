@@ -63,10 +63,10 @@ def put(snapshot: Snapshot, folder: Path) -> Path:
         shutil.rmtree(folder)
     folder.mkdir(mode=0o700, parents=True)
     for name, data in snapshot.files.items():
-        if name in snapshot.same:
-            continue
         if "/" in name:
             (folder / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if name in snapshot.same:
+            continue
         descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         os.write(descriptor, data)
         os.close(descriptor)

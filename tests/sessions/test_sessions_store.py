@@ -340,6 +340,37 @@ async def test_a_session_is_listed_deleted_and_brought_back(store: SessionStore)
     await again.close()
 
 
+async def test_a_session_is_discarded_only_if_nothing_was_ever_said(store: SessionStore) -> None:
+    quiet = await store.create(header("quiet"))
+    await quiet.close()
+    left = await store.create(header("left"))
+    await talk(left, 1)
+    root = left.state.all_entries[0].record.stamp.uuid
+    assert root is not None
+    await left.append(HeadRecord(root), durability=D1)
+    assert not left.state.messages  # they are on a branch that was left
+    await left.close()
+    damaged = await store.create(header("damaged"))
+    await damaged.close()
+    damaged.path.write_bytes(damaged.path.read_bytes() + b"what was this?\n")
+    for session_id in ("quiet", "left", "damaged"):
+        await store.discard(session_id)
+    assert {glance.session_id for glance in store.list()} == {"left", "damaged"}
+    with pytest.raises(SessionNotFound):
+        store.place_of_deleted("quiet")
+
+
+async def test_a_deleted_session_is_not_taken_for_one_with_a_longer_id(
+    store: SessionStore,
+) -> None:
+    for session_id in ("a", "a-2"):
+        await (await store.create(header(session_id))).close()
+    place = await store.delete("a-2")
+    with pytest.raises(SessionNotFound):
+        store.place_of_deleted("a")
+    assert store.place_of_deleted("a-2") == place
+
+
 @pytest.mark.parametrize("bad", ["../../etc", "", ".hidden", "a" * 65, "a/b"])
 async def test_a_session_id_is_never_a_path(store: SessionStore, bad: str) -> None:
     with pytest.raises(UsageError):

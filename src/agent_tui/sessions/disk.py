@@ -139,6 +139,18 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def move_folder(source: Path, target: Path) -> None:
+    """Rename a folder, durably; when the disk does not confirm it, it is back where it was."""
+    os.rename(source, target)
+    try:
+        sync_folder(target.parent)  # first: a power cut may leave both names, never none
+        sync_folder(source.parent)
+    except BaseException:
+        with suppress(OSError):
+            os.rename(target, source)
+        raise
+
+
 def tighten(path: Path, mode: int) -> bool:
     """Take rights away from group and others; True when there were any."""
     status = os.lstat(path)

@@ -56,17 +56,24 @@ def unreadable_glance(folder: Path, error: AgentTuiError) -> SessionGlance:
     )
 
 
+def read_header(path: Path) -> SessionHeader | None:
+    """The first line of a log, if it is a header.
+
+    Raises:
+        SessionNotFound, SessionReadOnly, StorageError: the log cannot be read.
+    """
+    with reading(path) as (descriptor, _):
+        records = _records(os.pread(descriptor, HEAD_BYTES, 0).partition(b"\n")[0])
+    return records[0] if records and isinstance(records[0], SessionHeader) else None
+
+
 def parent_session(path: Path) -> str:
     """The id of the session that a log was forked from, or an empty string."""
     try:
-        with reading(path) as (descriptor, _):
-            records = _records(os.pread(descriptor, HEAD_BYTES, 0).partition(b"\n")[0])
+        header = read_header(path)
     except AgentTuiError:
         return ""
-    header = records[0] if records else None
-    if not isinstance(header, SessionHeader) or not header.parent:
-        return ""
-    return str(header.parent.get("session_id", ""))
+    return str(header.parent.get("session_id", "")) if header and header.parent else ""
 
 
 def _read_glance(folder: Path) -> SessionGlance:

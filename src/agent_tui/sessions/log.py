@@ -200,13 +200,20 @@ class LogFile:
 
     def remove_archives(self, numbers: Iterable[int]) -> None:
         """Delete archives for good."""
+        removed = 0
         try:
             with self._locked_log():
                 for number in numbers:
                     os.unlink(archive_path(self.folder, number))
+                    removed += 1
                 sync_folder(self.folder)
         except OSError as error:
-            raise spoken_error("Pruning", self.folder, error) from error
+            if not removed:
+                raise spoken_error("Pruning", self.folder, error) from error
+            raise StorageError(
+                f"Pruning {self.folder} was not finished: {error.strerror}."
+                f" Archives that went: {removed}; prune again for the others."
+            ) from error
 
     def close(self) -> None:
         """Give up the lock's descriptor."""
@@ -322,7 +329,12 @@ def create_log(folder: Path, pieces: Iterable[Piece]) -> None:
                 os.unlink(log.temporary)
             _write_file(log.temporary, pieces)
             os.rename(log.temporary, log.path)
-            sync_folder(folder)
+            try:
+                sync_folder(folder)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(log.path)
+                raise
         finally:
             log.lock.release()
     except OSError as error:

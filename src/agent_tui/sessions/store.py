@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,19 +21,29 @@ from agent_tui.core.errors import (
     UsageError,
 )
 from agent_tui.core.jsonl import encode
-from agent_tui.core.records import HeadRecord, SessionHeader, Stamp, record_fields
+from agent_tui.core.records import (
+    AssistantMessage,
+    HeadRecord,
+    SessionHeader,
+    Stamp,
+    ToolMessage,
+    UnknownRecord,
+    UserMessage,
+    record_fields,
+)
 from agent_tui.core.summary import SessionGlance
 from agent_tui.sessions.archive import LIVE, archive_numbers
 from agent_tui.sessions.disk import (
     FILE_MODE,
     FOLDER_MODE,
     create_folder,
+    move_folder,
     reading,
     spoken_errors,
     sync_folder,
     tighten,
 )
-from agent_tui.sessions.glance import glance_at, parent_session, unreadable_glance
+from agent_tui.sessions.glance import glance_at, parent_session, read_header, unreadable_glance
 from agent_tui.sessions.lineage import bequeathed_archives
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, Span, create_log
@@ -99,8 +110,10 @@ class SessionStore:
             if ownership is not None:
                 ownership.give_up()
             raise
+        # Who brought the session back from the trash may have died before its place was durable.
+        above = (folder.parent,)
         log = SessionLog(
-            folder, state, inode, self._writer, ownership, read_only, self.fork, self.find
+            folder, state, inode, self._writer, ownership, read_only, self.fork, self.find, above
         )
         log.notices = notices
         return log
@@ -173,16 +186,16 @@ class SessionStore:
 
     def _make_session(self, folder: Path, pieces: Iterable[Piece]) -> None:
         with spoken_errors("Creating", folder):
-            create_folder(folder)
-            for above in self._above(folder):  # one of them may be left by a process that died
-                sync_folder(above)
+            self._make_folder(folder)
         create_log(folder, pieces)
 
-    def _above(self, folder: Path) -> tuple[Path, ...]:
-        """The folders that must be flushed for a session's folder to be found after a power cut."""
-        parents = folder.parents
-        levels = list(parents).index(self.root) + 1 if self.root in parents else 1
-        return tuple(parents[:levels])
+    def _make_folder(self, folder: Path) -> None:
+        """Create a folder below the root if need be, so that it is found after a power cut."""
+        create_folder(folder)
+        for above in folder.parents:  # one of them may be left by a process that died
+            sync_folder(above)
+            if above == self.root:
+                break
 
     def _folder_of(self, header: SessionHeader) -> Path:
         return self.projects / project_name(header.cwd) / _checked(header.session_id)
@@ -243,9 +256,12 @@ class SessionStore:
         if ownership is None:
             return
         try:
-            if not load_log(folder / LIVE)[0].messages and not archive_numbers(folder):
-                with spoken_errors("Removing", folder):
-                    shutil.rmtree(folder)
+            with spoken_errors("Removing", folder):
+                if not _holds_words(load_log(folder / LIVE)[0]) and not archive_numbers(folder):
+                    # Away in one step: nobody may open it while a part of it is gone already.
+                    place = self._move_to_trash(folder)
+                    with suppress(OSError):  # what stays is in the trash, where it harms nobody
+                        shutil.rmtree(place)
         finally:
             ownership.give_up()
 
@@ -283,15 +299,16 @@ class SessionStore:
             raise SessionBusy(f"{session_id} cannot be deleted: {why_not}.")
         try:
             with spoken_errors("Deleting", folder):
-                create_folder(self.trash)
-                number = 1
-                while (place := self.trash / f"{session_id}-{number}").exists():
-                    number += 1
-                os.rename(folder, place)
-                sync_folder(self.trash)
-                sync_folder(folder.parent)
+                return self._move_to_trash(folder)
         finally:
             ownership.give_up()
+
+    def _move_to_trash(self, folder: Path) -> Path:
+        self._make_folder(self.trash)
+        number = 1
+        while (place := self.trash / f"{folder.name}-{number}").exists():
+            number += 1
+        move_folder(folder, place)
         return place
 
     def place_of_deleted(self, session_id: str) -> Path:
@@ -300,11 +317,15 @@ class SessionStore:
         Raises:
             SessionNotFound: none of that id was deleted.
         """
-        places = self.trash.glob(f"{_checked(session_id)}-*") if self.trash.is_dir() else ()
-        numbered = [place for place in places if place.name.rpartition("-")[2].isdecimal()]
-        if not numbered:
+        form = re.compile(re.escape(_checked(session_id)) + r"-([0-9]+)")
+        places = {
+            int(match[1]): place
+            for place in _subfolders(self.trash)
+            if (match := form.fullmatch(place.name)) and os.path.lexists(place / LIVE)
+        }
+        if not places:
             raise SessionNotFound(f"No session {session_id} was deleted.")
-        return max(numbered, key=lambda place: int(place.name.rpartition("-")[2]))
+        return places[max(places)]
 
     async def undelete(self, place: Path) -> None:
         """Put a deleted session back where it was.
@@ -315,18 +336,16 @@ class SessionStore:
         await asyncio.to_thread(self._undelete, place)
 
     def _undelete(self, place: Path) -> None:
-        if place.parent != self.trash or not place.is_dir():
-            raise UsageError(f"{place} is not a deleted session.")
-        glance = glance_at(place)
-        session_id = place.name.rpartition("-")[0]
-        folder = self.projects / project_name(glance.cwd) / session_id
-        if folder.exists():
-            raise UsageError(f"{folder} is there again; move it away first.")
         with spoken_errors("Restoring", place):
-            create_folder(folder.parent)
-            os.rename(place, folder)
-            sync_folder(folder.parent)
-            sync_folder(self.trash)
+            if place.parent != self.trash or not place.is_dir():
+                raise UsageError(f"{place} is not a deleted session.")
+            header = read_header(place / LIVE)
+            session_id = place.name.rpartition("-")[0]
+            folder = self.projects / project_name(header.cwd if header else "") / session_id
+            if folder.exists():
+                raise UsageError(f"{folder} is there again; move it away first.")
+            self._make_folder(folder.parent)
+            move_folder(place, folder)
 
     async def aclose(self) -> None:
         """Finish every write that was begun."""
@@ -360,6 +379,12 @@ def _claim(folder: Path) -> tuple[Ownership | None, str]:
     except SessionReadOnly:
         return None, f"its folder {folder} cannot be written"
     return None, f"it is open in another window{read_holder(folder)}"
+
+
+def _holds_words(state: SessionState) -> bool:
+    """Whether something was ever said, on any branch; what cannot be read may have been."""
+    said = (UserMessage, AssistantMessage, ToolMessage, UnknownRecord)
+    return bool(state.damaged) or any(isinstance(e.record, said) for e in state.all_entries)
 
 
 def _tightened(folder: Path) -> list[str]:
