@@ -123,6 +123,18 @@ async def test_enter_on_an_offered_command_runs_it() -> None:
         assert app.sent == [Composer.CommandEntered("archives", "")]
 
 
+async def test_an_argument_typed_faster_than_the_list_follows_is_sent() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await type_text(pilot, "/rename")
+        await settle(pilot)
+        for character in " Tide":
+            app.prompt.post_message(Key({" ": "space"}.get(character, character), character))
+        app.prompt.post_message(Key("enter", "\r"))
+        await settle(pilot)
+        assert app.sent == [Composer.CommandEntered("rename", "Tide")]
+
+
 async def test_enter_on_a_command_that_needs_an_argument_only_completes_it() -> None:
     async with (app := Host()).run_test() as pilot:
         await type_text(pilot, "/rena")

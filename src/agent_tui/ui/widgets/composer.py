@@ -83,7 +83,7 @@ class Composer(Vertical):
         self._complete_path = complete_path
         self._history = PromptHistory(history)
         self._pastes = Pastes()
-        self._quiet = ""
+        self._quiet = self._followed = ""
         self._draft_before_search: str | None = None
         self._completion = Completion()
         self._prompt = Prompt(self._take_key, self.paste)
@@ -189,7 +189,10 @@ class Composer(Vertical):
     @on(Prompt.Changed)
     def _follow_text(self, event: Prompt.Changed) -> None:
         event.stop()
-        text = self._prompt.text
+        self._follow(self._prompt.text)
+
+    def _follow(self, text: str) -> None:
+        self._followed = text
         if self.has_class("-shell") != text.startswith("!"):
             self.set_class(text.startswith("!"), "-shell")
             self._show_hint()
@@ -220,6 +223,8 @@ class Composer(Vertical):
             self._completion.offer(path_candidates(paths))
 
     def _take_key(self, key: str) -> bool:
+        if self._followed != self._prompt.text:
+            self._follow(self._prompt.text)  # the key was quicker than the news of the text
         if self._completion.is_offering and self._take_list_key(key):
             return True
         if key in _PAGE_KEYS:
