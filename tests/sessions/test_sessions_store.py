@@ -25,6 +25,8 @@ from agent_tui.core.records import (
     Checkpoint,
     CompactionRecord,
     HeadRecord,
+    LabelRecord,
+    ModelRecord,
     Record,
     RevertRecord,
     SystemPrompt,
@@ -136,6 +138,26 @@ async def test_a_name_given_later_outlives_a_revert_and_a_clear(log: SessionLog)
     await log.restore(1)
     assert log.state.title == "the engine"
     assert_memory_is_disk(log)
+
+
+async def test_labels_and_the_model_outlive_a_revert_in_the_same_replacement(
+    log: SessionLog,
+) -> None:
+    await talk(log)
+    first, later = (log.state.messages[place].record.stamp.uuid for place in (0, -1))
+    assert first
+    assert later
+    await log.append(LabelRecord(first, "wrong"), LabelRecord(later, "end"), durability=D1)
+    await log.append(LabelRecord(first, "start"), ModelRecord("p", "m2"), durability=D1)
+    await log.revert(1)
+    assert_memory_is_disk(log)
+    assert log.state.labels == {first: "start"}  # what "end" named is not there
+    assert (log.state.provider, log.state.model) == ("p", "m2")
+    await log.append(LabelRecord(first, ""), durability=D1)
+    await log.restore(1)
+    assert log.state.labels == {later: "end"}
+    written = log.path.read_bytes().removeprefix(archive_path(log.folder, 1).read_bytes())
+    assert written.count(b"\n") == 2  # the act, and the label that was taken away
 
 
 async def test_a_restore_copies_the_archive_and_can_be_undone(log: SessionLog) -> None:

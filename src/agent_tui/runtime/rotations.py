@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent_tui.context.context import Context
-from agent_tui.core.records import (
-    LabelRecord,
-    ModelRecord,
-    Record,
-    RevertReason,
-)
+from agent_tui.core.records import Record, RevertReason
 from agent_tui.core.summary import RotationReport
 from agent_tui.runtime import history
 from agent_tui.runtime.branches import Branches
@@ -30,8 +25,7 @@ from agent_tui.runtime.undoing import (
     find_undo,
     made_by,
 )
-from agent_tui.sessions.replay import SessionState
-from agent_tui.sessions.store import Durability, SessionLog
+from agent_tui.sessions.store import SessionLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +47,14 @@ class Rotations:
         """Go back to just before a checkpoint; raises UnknownCheckpoint."""
         count = self.context.count_message
         preview = await asyncio.to_thread(history.preview_revert, self._records, checkpoint, count)
-        chosen = await self._chosen()
         archive = await self.context.revert_to(checkpoint, reason)
-        await self._carry(*chosen)
         left = preview.messages_leaving
         return RotationReport(reason, archive, checkpoint, left, preview.prompt)
 
     async def clear(self) -> RotationReport:
         """Keep only what a new session begins with."""
-        left, chosen = len(self.log.state.messages), await self._chosen()
+        left = len(self.log.state.messages)
         archive = await self.context.clear()
-        await self._carry(*chosen)
         return RotationReport("clear", archive, messages_left=left)
 
     async def restore(
@@ -75,31 +66,9 @@ class Rotations:
             UnknownArchive: the session has no such archive.
         """
         fork = await self.fork(f"{self.title} (before undo)") if forking else ""
-        left, chosen = len(self.log.state.messages), await self._chosen()
+        left = len(self.log.state.messages)
         archive = await self.context.restore_archive(number, reason)
-        await self._carry(*chosen)
         return RotationReport(reason, archive, messages_left=left, fork=fork)
-
-    async def _chosen(self) -> tuple[dict[str, str], ModelRecord]:
-        """The labels that were given, empty where one was taken away, and the model."""
-        state = self.log.state
-        return await asyncio.to_thread(_labels_in, state), ModelRecord(state.provider, state.model)
-
-    async def _carry(self, labels: dict[str, str], model: ModelRecord) -> None:
-        """Say again what a person chose and the new log has lost; labels where they have a place.
-
-        The name is carried by the log itself.
-        """
-        state = self.log.state
-        lost: list[Record] = []
-        changed = {t: label for t, label in labels.items() if label != state.labels.get(t, "")}
-        if changed:
-            there = {entry.record.stamp.uuid for entry in state.all_entries}
-            lost += [LabelRecord(t, label) for t, label in changed.items() if t in there]
-        if model.model and model != ModelRecord(state.provider, state.model):
-            lost.append(model)
-        if lost:
-            await self.log.append(*lost, durability=Durability.D1)
 
     async def undo(self) -> RotationReport:
         """Take the last act back; raises SessionError where there is none."""
@@ -149,8 +118,3 @@ class Rotations:
         header = await asyncio.to_thread(fork_header, self.log.state.header, self.workspace)
         await name_fork(await self.log.fork(header), title)
         return header.session_id
-
-
-def _labels_in(state: SessionState) -> dict[str, str]:
-    records = (entry.record for entry in list(state.all_entries))
-    return {each.target: each.label for each in records if isinstance(each, LabelRecord)}

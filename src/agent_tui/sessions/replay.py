@@ -76,6 +76,8 @@ class SessionState:
     Attributes:
         entries: the records on the active path, in file order.
         messages: those of them that are messages.
+        labels: names of entries, by the entry's id.
+        unlabelled: ids of entries whose label was taken away.
         checkpoints: by id, on the active path; of equal ids the last one counts.
         next_checkpoint_id: one more than the highest id anywhere in the file.
         token_count: what the last ``_usage`` on the path says; 0 without one.
@@ -91,6 +93,7 @@ class SessionState:
         self.model = ""
         self.provider = ""
         self.labels: dict[str, str] = {}
+        self.unlabelled: set[str] = set()
         self.compactions: list[CompactionRecord] = []
         self.reverts: list[RevertRecord] = []
         self.next_checkpoint_id = 0
@@ -264,8 +267,10 @@ def _note_model(state: SessionState, record: ModelRecord) -> None:
 def _note_label(state: SessionState, record: LabelRecord) -> None:
     if record.label:
         state.labels[record.target] = record.label
+        state.unlabelled.discard(record.target)
     else:
         state.labels.pop(record.target, None)
+        state.unlabelled.add(record.target)
 
 
 def _note_checkpoint(state: SessionState, record: Checkpoint) -> None:

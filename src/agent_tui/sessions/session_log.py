@@ -27,6 +27,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary import ArchiveGlance
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
+from agent_tui.sessions.chosen import Chosen
 from agent_tui.sessions.glance import glance_archives, glance_at
 from agent_tui.sessions.lineage import holder_of
 from agent_tui.sessions.lock import Ownership, is_owned
@@ -116,7 +117,8 @@ class SessionLog:
             elif type(entry.record) is SystemPrompt:
                 firsts[SystemPrompt] = entry
         kept = sorted(firsts.values(), key=lambda entry: entry.offset)
-        return await self._rotate(lambda: self._tail.clear(kept, state.title))
+        chosen = Chosen.of(state)
+        return await self._rotate(lambda: self._tail.clear(kept, chosen))
 
     async def restore(self, number: int, reason: RevertReason = "restore") -> int:
         """Make a copy of an archive the live log; returns the archive of the log it replaced.
@@ -126,9 +128,9 @@ class SessionLog:
         """
         await self._begin_change()
         path = await asyncio.to_thread(self.archive_file, number)
-        title = self.state.title
+        chosen = Chosen.of(self.state)
         header = None if path.parent == self.folder else self._header
-        return await self._rotate(lambda: self._tail.restore(path, reason, title, header))
+        return await self._rotate(lambda: self._tail.restore(path, reason, chosen, header))
 
     async def mark(self) -> LogMark:
         """The fingerprint of the log as it is now: what a compaction is later checked against."""
@@ -151,8 +153,8 @@ class SessionLog:
             LogChanged: the log no longer begins with the marked bytes; nothing was changed.
         """
         await self._begin_change()
-        title = self.state.title
-        return await self._rotate(lambda: self._tail.compact(mark, build, title))
+        chosen = Chosen.of(self.state)
+        return await self._rotate(lambda: self._tail.compact(mark, build, chosen))
 
     def archives(self) -> list[ArchiveGlance]:
         """Every archive, oldest first, with why and when it was rotated out. Reads the disk."""

@@ -25,9 +25,9 @@ from agent_tui.core.records import (
     RevertRecord,
     SessionHeader,
     Stamp,
-    TitleRecord,
     record_fields,
 )
+from agent_tui.sessions.chosen import Chosen
 from agent_tui.sessions.disk import reading, spoken_errors
 from agent_tui.sessions.lineage import highest_number
 from agent_tui.sessions.log import Build, Durability, LogFile, OpenLog, Piece, Span
@@ -178,8 +178,8 @@ class Tail:
 
     def revert(self, old: SessionState, cut: int, act: RevertRecord) -> Change:
         """Keep the first ``cut`` bytes of the log as they are, and add the act behind them."""
-        state, title = old.prefix(cut), old.title
-        new = _with_title([act], state.title, title)
+        state = old.prefix(cut)
+        new = [act, *Chosen.of(old).missing_in(state)]
 
         def build(log: OpenLog, number: int) -> Iterable[Piece]:
             self._check_unchanged(log)
@@ -188,21 +188,21 @@ class Tail:
 
         return self._replace(build, state)
 
-    def clear(self, kept: Sequence[Entry], title: str) -> Change:
+    def clear(self, kept: Sequence[Entry], chosen: Chosen) -> Change:
         """Keep a few entries, and add a record of the act behind them."""
         state = SessionState()
-        new = _with_title([RevertRecord(0, "clear")], "", title)
 
         def build(log: OpenLog, number: int) -> Iterable[Piece]:
             self._check_unchanged(log)
             for entry in kept:
                 yield from _keep(log[0], entry, state)
+            new = [RevertRecord(0, "clear"), *chosen.missing_in(state)]
             yield self._extend(state, new, number)
 
         return self._replace(build, state)
 
     def restore(
-        self, path: Path, reason: RevertReason, title: str, header: Entry | None = None
+        self, path: Path, reason: RevertReason, chosen: Chosen, header: Entry | None = None
     ) -> Change:
         """Put a copy of an archive in the place of the log; the archive stays.
 
@@ -212,7 +212,7 @@ class Tail:
         if header is not None:
             state, start = _under_header(header, state)
             shift = header.length - start
-        new = _with_title([RevertRecord(0, reason)], state.title, title)
+        new = [RevertRecord(0, reason), *chosen.missing_in(state)]
         with reading(path) as (descriptor, status):
 
             def build(log: OpenLog, number: int) -> Iterable[Piece]:
@@ -227,7 +227,7 @@ class Tail:
 
             return self._replace(build, state)
 
-    def compact(self, mark: LogMark, assemble: Assemble, title: str) -> Change:
+    def compact(self, mark: LogMark, assemble: Assemble, chosen: Chosen) -> Change:
         """Replace the bytes under the mark by what ``assemble`` gives; keep what came after.
 
         Raises:
@@ -246,14 +246,12 @@ class Tail:
                     f"{self.file.path} is no longer the log that was summarised; "
                     "nothing was changed. Compact again."
                 )
-            parts = assemble(number)
-            if title and not any(_title_of(part) for part in parts):
-                parts = [*parts, TitleRecord(title)]
-            for part in parts:
+            for part in assemble(number):
                 if isinstance(part, Entry):
                     yield from _keep(descriptor, part, state)
                 else:
                     yield self._extend(state, [part], number)
+            yield self._extend(state, chosen.missing_in(state), number)
             yield Span(descriptor, mark.size, size - mark.size)
             shift = state.size - mark.size
             for item in read_items(LineReader(descriptor, mark.size)):
@@ -321,15 +319,6 @@ def _under_header(header: Entry, archive: SessionState) -> tuple[SessionState, i
 
 def _missing_newline(descriptor: int, end: int) -> bytes:
     return b"\n" if end and os.pread(descriptor, 1, end - 1) != b"\n" else b""
-
-
-def _title_of(part: Record | Entry) -> bool:
-    return isinstance(part.record if isinstance(part, Entry) else part, TitleRecord)
-
-
-def _with_title(records: list[Record], kept: str, title: str) -> list[Record]:
-    """A name that a person gave outlives the part of the log in which it was given."""
-    return [*records, TitleRecord(title)] if title != kept else records
 
 
 def _checksum(descriptor: int, size: int) -> int:

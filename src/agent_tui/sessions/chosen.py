@@ -1,0 +1,41 @@
+"""What a person chose for a session: it outlives the part of the log in which it was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent_tui.core.records import LabelRecord, ModelRecord, Record, TitleRecord
+from agent_tui.sessions.replay import SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The name, the model and the labels that are in force.
+
+    Labels are known by the id of their entry; an empty one was taken away.
+    """
+
+    title: str
+    model: ModelRecord
+    labels: Mapping[str, str]
+
+    @classmethod
+    def of(cls, state: SessionState) -> Chosen:
+        """What is in force where a log ends."""
+        labels = state.labels | dict.fromkeys(state.unlabelled, "")
+        return cls(state.title, ModelRecord(state.provider, state.model), labels)
+
+    def missing_in(self, state: SessionState) -> list[Record]:
+        """What has to be said again in another log; labels only where their entry is in it."""
+        missing: list[Record] = []
+        if self.title != state.title:
+            missing.append(TitleRecord(self.title))
+        if self.model.model and self.model != ModelRecord(state.provider, state.model):
+            missing.append(self.model)
+        said = state.labels
+        changed = {t: label for t, label in self.labels.items() if label != said.get(t, "")}
+        if changed:
+            there = {entry.record.stamp.uuid for entry in state.all_entries}
+            missing += [LabelRecord(t, label) for t, label in changed.items() if t in there]
+        return missing
