@@ -29,8 +29,10 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.indexed_records import BIG_BYTES
 from agent_tui.runtime.scrubbing import Scrub, start_scrub
-from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.runtime.session_tree import SessionTree, browsed_tree
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.replay import SessionState, read_log
 from agent_tui.sessions.store import SessionStore
@@ -164,6 +166,27 @@ async def measure_tree(folder: Path) -> SessionTree:
     return tree
 
 
+async def measure_path(folder: Path) -> None:
+    """The same log opened by its path: big logs are indexed, and their records stay on disk."""
+    path = session_sources(folder)[-1].path
+    size = path.stat().st_size >> 20
+    assert path.stat().st_size >= BIG_BYTES
+    browsed = await asyncio.to_thread(BrowsedSession.open_file, path)
+    grown = [await lateness(lambda: browsed_tree(browsed)) for _ in range(RUNS)]
+    name = f"grow the tree of a log of {size} MB opened by path"
+    report(f"{name}, best of {RUNS}", min(took for took, _ in grown), 0.5, "s")
+    scrub = await start_scrub(await browsed_tree(browsed))
+    times = []
+    for index in range(len(scrub) - 200, len(scrub)):
+        began = time.perf_counter()
+        look = await asyncio.to_thread(scrub.look, index)
+        assert look.messages[-1]
+        times.append(time.perf_counter() - began)
+    step = f"step in it, to the next of {len(look.messages):,} messages, p50"
+    report(step, statistics.median(times) * 1e3, 10, "ms")
+    report("the first look at it, worst", max(times) * 1e3, 250, "ms")
+
+
 async def measure_scrub(folder: Path) -> None:
     """Stepping through a session of 10,000 messages."""
     sources = session_sources(folder)
@@ -198,7 +221,9 @@ def main() -> None:
     gc.set_threshold(20_000, 20, 100)  # as the program does
     sys.setswitchinterval(0.0005)
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(measure_tree(asyncio.run(fill(Path(folder), RECORDS))))
+        log = asyncio.run(fill(Path(folder), RECORDS))
+        asyncio.run(measure_tree(log))
+        asyncio.run(measure_path(log))
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(measure_scrub(asyncio.run(fill(Path(folder), MESSAGES * 15 // 7))))
 

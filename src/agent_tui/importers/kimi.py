@@ -126,7 +126,7 @@ def _read_log(path: Path, number: int | None) -> _Log:
 def _older_logs(path: Path) -> list[_Log]:
     """The logs rotated before this one, oldest first: N only grows, file times say nothing."""
     logs = []
-    for number, older in sorted(_rotations(path).items()):
+    for number, older in sorted(rotations_of(path).items()):
         try:
             logs.append(_read_log(older, number))
         except (SessionError, StorageError, OSError):
@@ -134,7 +134,8 @@ def _older_logs(path: Path) -> list[_Log]:
     return logs
 
 
-def _rotations(path: Path) -> dict[int, Path]:
+def rotations_of(path: Path) -> dict[int, Path]:
+    """The logs that were rotated away before the one at a path, by number. Reads the folder."""
     base, before = path.name, None
     for pattern in (_OURS, _THEIRS):
         if found := pattern.fullmatch(path.name):

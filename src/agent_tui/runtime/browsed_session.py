@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_tui.context.compaction import view_past
@@ -24,8 +24,16 @@ from agent_tui.importers.registry import import_session, recognise
 from agent_tui.runtime import history
 from agent_tui.runtime.comparing import compare_branches
 from agent_tui.runtime.indexed_records import BIG_BYTES, IndexedRecords
+from agent_tui.runtime.placed_records import PlacedRecords
 from agent_tui.runtime.records_view import RecordsView
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.disk import spoken_errors
 from agent_tui.sessions.replay import SessionState
+from agent_tui.sessions.tree import Source
+
+_OURS = "agent-tui"
+WHOLE_BYTES = 256 << 20
+"""Up to this size what cannot be read in parts is read whole: it takes a few seconds."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,7 @@ class BrowsedSession:
         damaged: lines that are not records; they are kept where they are.
         findings: what was found in numbers, as ``open --json`` prints it.
         path: the file it was read from, where it was read from one.
+        logs: what its tree is read from where the files are ours: archives, then the live log.
         rotated: logs that were rotated away, and branches that were left.
         compactions: every compaction with both of its sides, oldest first.
     """
@@ -50,6 +59,7 @@ class BrowsedSession:
     token_count: int
     findings: dict[str, int]
     path: Path = Path()
+    logs: tuple[Source, ...] = ()
     rotated: tuple[ImportedArchive, ...] = ()
     compactions: tuple[ImportedCompaction, ...] = ()
 
@@ -88,8 +98,26 @@ class BrowsedSession:
         cls, records: Sequence[Record], title: str, session_id: str, tokens: int
     ) -> BrowsedSession:
         """Wrap the records of a session as they were at some point."""
-        messages = count_messages(tuple(records))
+        if isinstance(records, PlacedRecords):
+            messages = records.message_count
+        else:
+            messages = count_messages(tuple(records))
         return cls(session_id, title, records, 0, messages, tokens, {})
+
+    @classmethod
+    def open_file(cls, path: Path) -> BrowsedSession:
+        """Read a log or session file of any known kind to look at it; a big log is only indexed.
+
+        Raises:
+            SessionError, StorageError: it cannot be read; the sentence says why.
+        """
+        if path.is_dir():
+            path = path / LIVE
+        big = cls.of_big_log(path, path.name)
+        if big is None:
+            return cls.of_file(path)
+        ours = isinstance(big.records, IndexedRecords) and big.records.is_ours
+        return replace(big, path=path, logs=_logs_beside(path) if ours else ())
 
     @classmethod
     def of_file(cls, path: Path) -> BrowsedSession:
@@ -108,15 +136,29 @@ class BrowsedSession:
             message_count=findings["messages"],
             token_count=findings["token_count"],
             findings=findings,
-            path=path,
+            path=found.path,
+            logs=_logs_beside(found.path) if found.source == _OURS else (),
             rotated=found.archives,
             compactions=found.compactions,
         )
 
     @property
     def has_tree(self) -> bool:
-        """Whether it can be walked as a tree: a part of a session, or too big a log, cannot."""
-        return self.path != Path() and not isinstance(self.records, IndexedRecords)
+        """Whether it is a whole session, with a tree of its own, and not a part of one."""
+        return self.path != Path()
+
+    @property
+    def too_big(self) -> str:
+        """Why its tree and its moments cannot be shown, in a sentence; empty when they can."""
+        if self.logs or not isinstance(self.records, IndexedRecords):
+            return ""
+        size, most = self.records.size >> 20, WHOLE_BYTES >> 20
+        if self.records.size <= WHOLE_BYTES:
+            return ""
+        return (
+            "Other agents' logs do not say who spoke: that is worked out from the whole log, "
+            f"which is done up to {most} MB. This one has {size} MB."
+        )
 
     def checkpoints(self) -> list[CheckpointGlance]:
         """Every checkpoint, oldest first."""
@@ -179,3 +221,12 @@ class BrowsedSession:
                     view_past, compaction.before, compaction.after, count
                 )
         raise SessionError(f"No compaction here belongs to archive {archive}.")
+
+
+def _logs_beside(path: Path) -> tuple[Source, ...]:
+    """A log of ours with the archives beside it that came before it, oldest first."""
+    with spoken_errors("Listing the archives of", path):
+        archives = sorted(kimi.rotations_of(path).items())
+    name = path.parent.name
+    older = (Source(name, archive, number) for number, archive in archives)
+    return (*older, Source(name, path))

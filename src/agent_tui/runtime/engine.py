@@ -286,10 +286,7 @@ class Engine:
 
     async def open_path(self, path: Path) -> BrowsedSession:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""
-        big = await asyncio.to_thread(BrowsedSession.of_big_log, path, path.name)
-        if big is not None:
-            return big
-        return await asyncio.to_thread(BrowsedSession.of_file, path)
+        return await asyncio.to_thread(BrowsedSession.open_file, path)
 
     async def describe_path(self, path: Path) -> dict[str, int]:
         """What a log or session file of any known kind holds, in numbers."""

@@ -9,13 +9,20 @@ from typing import overload
 
 from agent_tui.core.records import Record, UnknownRecord
 from agent_tui.sessions.index import LogIndex
-from agent_tui.sessions.replay import Entry
+from agent_tui.sessions.replay import Entry, Item
 
 BIG_BYTES = 16 << 20
 """From this size on a log is indexed rather than read."""
 
 _PAGE = 64
 _PAGES_KEPT = 32
+
+
+def shown_record(item: Item | None) -> Record:
+    """The record of a line, or one that says why there is none."""
+    if isinstance(item, Entry):
+        return item.record
+    return UnknownRecord("damaged line", {"kept here": item.reason if item else "a blank line"})
 
 
 class IndexedRecords(Sequence[Record]):
@@ -61,13 +68,18 @@ class IndexedRecords(Sequence[Record]):
         items = {item.offset: item for item in self._log.read(start, stop)}
         page: list[Record] = []
         for line in range(start, stop):
-            item = items.get(self._log.span(line)[0])
-            if isinstance(item, Entry):
-                page.append(item.record)
-            else:
-                reason = item.reason if item else "a blank line"
-                page.append(UnknownRecord("damaged line", {"kept here": reason}))
+            page.append(shown_record(items.get(self._log.span(line)[0])))
         return page
+
+    @property
+    def size(self) -> int:
+        """Bytes of the log when it was indexed."""
+        return self._log.size
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a log of agent-tui: other agents write no header."""
+        return self._log.count("_session") > 0
 
     @property
     def message_count(self) -> int:

@@ -27,6 +27,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.tree import Look, Moment, MomentKind
 from agent_tui.importers.imported import ImportedCompaction
+from agent_tui.runtime.placed_records import PlacedRecords
 from agent_tui.runtime.session_tree import SessionTree
 from agent_tui.sessions.replay import repaired_messages
 from agent_tui.sessions.tree import ROOT
@@ -105,7 +106,7 @@ class Scrub:
         line = self._lines.pop(end, None)
         if line is None:
             places = self._tree.tree.path_to(end)
-            line = _Line(places, list(self._tree.paths.records_to(end)), self._tree.compactions)
+            line = _Line(places, self._tree.paths.records_to(end), self._tree.compactions)
         self._lines[end] = line
         while len(self._lines) > _KEPT_LINES:
             del self._lines[next(iter(self._lines))]
@@ -172,6 +173,8 @@ class _Line:
 
     def sent(self, count: int) -> Sequence[Message]:
         """What is sent when the first ``count`` records have been written."""
+        if isinstance(self.records, PlacedRecords):
+            return self.records.sent(count)
         index = bisect_right(self._begins, max(0, count - 1)) - 1
         stretch = self._stretches[index]
         sent = self._prepared.get(index)

@@ -11,13 +11,15 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message, Record, UserMessage
 from agent_tui.core.tree import Comparison, Detail, TreeRow
 from agent_tui.importers.imported import ImportedCompaction
-from agent_tui.runtime.browsed_session import BrowsedSession
+from agent_tui.runtime.browsed_session import WHOLE_BYTES, BrowsedSession
 from agent_tui.runtime.comparing import compare_branches
+from agent_tui.runtime.indexed_records import BIG_BYTES, IndexedRecords
 from agent_tui.runtime.outline import Outline
-from agent_tui.runtime.tree_paths import LogPaths, Paths, RecordPaths
+from agent_tui.runtime.placed_records import PlacedRecords
+from agent_tui.runtime.tree_paths import LogPaths, Paths, PlacedPaths, RecordPaths
 from agent_tui.runtime.tree_shape import MESSAGES, TreeShape
 from agent_tui.sessions.record_tree import RecordTree, build_record_tree
-from agent_tui.sessions.replay import Entry, SessionState, uncollected
+from agent_tui.sessions.replay import Entry, SessionState, read_log, uncollected
 from agent_tui.sessions.tree import ROOT, Source, Tree, build_tree
 
 _BIG = 1 << 20
@@ -66,7 +68,17 @@ class SessionTree:
 
     @classmethod
     def of_browsed(cls, browsed: BrowsedSession) -> SessionTree:
-        """The tree of a session that is only looked at, for example another agent's."""
+        """The tree of a session that is only looked at, for example another agent's.
+
+        Raises:
+            SessionError, StorageError: it cannot be read; the sentence says why.
+        """
+        if browsed.too_big:
+            raise SessionError(browsed.too_big)
+        if browsed.logs:
+            return cls._of_files(browsed.logs)
+        if isinstance(browsed.records, IndexedRecords):  # who spoke is worked out from the whole
+            browsed = BrowsedSession.of_file(browsed.path)
         name = browsed.session_id
         logs = [
             (Source(name, browsed.path, archive.number), archive.records)
@@ -81,6 +93,18 @@ class SessionTree:
             count=TokenCounter().count_message,
             compactions={each.archive: each for each in browsed.compactions},
         )
+
+    @classmethod
+    def _of_files(cls, sources: Sequence[Source]) -> SessionTree:
+        """The tree of logs of ours; where they are big, their records stay on disk."""
+        live, counter = len(sources) - 1, TokenCounter()
+        with uncollected(_BIG):
+            tree = build_tree(sources)
+            if tree.size < BIG_BYTES:
+                state = read_log(sources[live].path)
+                return cls(tree, live, None, state, count=counter.count_message)
+            paths, count = PlacedPaths(tree), counter.glance_message
+            return cls(tree, live, paths, SessionState(), count=count)
 
     @property
     def session_id(self) -> str:
@@ -159,8 +183,10 @@ class SessionTree:
         return await asyncio.to_thread(self._compare, ends, titles)
 
     def _compare(self, ends: tuple[int, int], titles: tuple[str, str]) -> Comparison:
-        sides = [(t, self.paths.records_to(end)) for t, end in zip(titles, ends, strict=True)]
-        return compare_branches(sides[0], sides[1], self._count)
+        left, right = (self.paths.records_to(end) for end in ends)
+        if isinstance(left, PlacedRecords) and isinstance(right, PlacedRecords):
+            return _compare_placed((titles[0], left), (titles[1], right), self._count)
+        return compare_branches((titles[0], left), (titles[1], right), self._count)
 
     async def messages_left(self, row: TreeRow) -> list[Record]:
         """What was said on the branch of a row after it parted from the present one."""
@@ -174,6 +200,32 @@ class SessionTree:
             for place, record in zip(path, records, strict=True)
             if place not in self.shape.context and self.tree.role(place) in MESSAGES
         ]
+
+
+def _compare_placed(
+    left: tuple[str, PlacedRecords],
+    right: tuple[str, PlacedRecords],
+    count: Callable[[Message], int],
+) -> Comparison:
+    """Two branches of a big log: what both have in common is read and counted once."""
+    common = left[1].common_with(right[1])
+    size = max(left[1].size, right[1].size)
+    if size > WHOLE_BYTES:
+        raise SessionError(
+            f"Branches are compared up to {WHOLE_BYTES >> 20} MB: they must be held in memory. "
+            f"Here is one of {size >> 20} MB."
+        )
+    counted: dict[int, int] = {}
+
+    def count_once(message: Message) -> int:
+        if id(message) not in counted:
+            counted[id(message)] = count(message)
+        return counted[id(message)]
+
+    with uncollected(size):
+        one = list(left[1])
+        other = [*one[:common], *right[1][common:]]
+        return compare_branches((left[0], one), (right[0], other), count_once)
 
 
 async def browsed_tree(browsed: BrowsedSession) -> SessionTree:

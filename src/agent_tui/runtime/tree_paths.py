@@ -1,19 +1,22 @@
-"""The records on the way to a place of a tree, read whole from the log that holds them."""
+"""The records on the way to a place of a tree: read whole with their log, or one by one."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from agent_tui.core.errors import LogChanged
 from agent_tui.core.records import Record
+from agent_tui.runtime.placed_records import PlacedRecords, read_records
 from agent_tui.runtime.tree_shape import TreeShape
 from agent_tui.sessions.record_tree import RecordTree
 from agent_tui.sessions.replay import Entry, SessionState, read_log
 from agent_tui.sessions.tree import Tree
 
 _KEPT_LOGS = 3
+_KEPT_RECORDS = 512
 
 
 class Paths(Protocol):
@@ -65,6 +68,20 @@ def entry_at(state: SessionState, tree: Tree, place: int) -> Entry:
             return entry
     path = tree.source_of(place).path
     raise LogChanged(f"{path} changed since its tree was read; open the tree again.")
+
+
+class PlacedPaths:
+    """Paths through logs that are too big to be held: records are read when they are looked at."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._read = lru_cache(_KEPT_RECORDS)(self._read_one)
+
+    def records_to(self, place: int) -> PlacedRecords:
+        return PlacedRecords(self._tree, self._tree.path_to(place), self._read)
+
+    def _read_one(self, place: int) -> Record:
+        return next(read_records(self._tree, (place,)))
 
 
 class RecordPaths:

@@ -111,6 +111,15 @@ class Tree:
         """Where a record begins in the log in which it was first found."""
         return self._offsets[place]
 
+    def length(self, place: int) -> int:
+        """How many bytes a record takes in its log."""
+        return self._lengths[place]
+
+    @property
+    def size(self) -> int:
+        """How many bytes all records take."""
+        return sum(self._lengths)
+
     @property
     def parents(self) -> Sequence[int]:
         """What each place hangs off, by place."""

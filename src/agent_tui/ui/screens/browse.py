@@ -77,6 +77,9 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
 
     def action_look(self, choice: Literal["tree", "scrub"]) -> None:
         """See its branches, or walk it step by step."""
+        if self._browsed.too_big:
+            self.tell(self._browsed.too_big)
+            return
         self.dismiss((choice, 0))
 
     def action_list_archives(self) -> None:

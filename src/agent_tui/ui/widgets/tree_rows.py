@@ -9,7 +9,6 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from rich.cells import cell_len
 from textual.content import Content
 
 from agent_tui.core.messages import text_of
@@ -70,7 +69,7 @@ _DEEDS = {
 }
 _HEADS = {"undo": "branch undone", "redo": "branch redone", "restore": "branched"}
 _WITH_FACTS = 60
-_FACTS_WIDTH = 15
+_AGE_WIDTH = 9
 _LONGEST_TEXT = 240
 _MARKDOWN = re.compile(r"^#+ +|\*\*|`")
 _KEPT_RECORDS = 4_000
@@ -202,8 +201,9 @@ def _draw_tags(row: TreeRow) -> Content:
 def _draw_facts(row: TreeRow, record: Record | None) -> Content:
     tokens = format_tokens(row.tokens) if row.tokens else ""
     age = format_age(record.stamp.at) if record is not None else ""
-    text = f"{tokens:>7}{age:>7} "
-    return Content.styled(text if cell_len(text) == _FACTS_WIDTH else text[:_FACTS_WIDTH], "$faint")
+    if len(age) > _AGE_WIDTH:
+        age = age.partition(" ")[2]  # the month of another year will do
+    return Content.styled(f"{tokens:>7}{age:>{_AGE_WIDTH}} ", "$faint")
 
 
 def words_of(message: Message) -> str:
