@@ -142,7 +142,7 @@ def run(effort: Effort) -> Outcome:
     with timed(outcome):
         with Stage(effort.scratch) as stage:
             for group in groups():
-                for before in (SMALL, TORN):
+                for before in (SMALL,) if effort.first_only else (SMALL, TORN):
                     _break_everywhere(stage, group, before, effort, outcome)
         with asyncio.Runner() as runner:
             _cut_the_power(runner, effort, outcome)

@@ -15,6 +15,7 @@ from tests.faults import (
     model_layer,
     power_layer,
     process_layer,
+    race_layer,
     sequences_layer,
     shim_layer,
     store_layer,
@@ -100,6 +101,14 @@ LAYERS = (
         "I1, I3, I4, I6, I22: a session is in one place, whole; a new one complete or not listed",
         {"stories": 1_600, "disks": 300},
         {"stories": 700, "disks": 300},
+    ),
+    Layer(
+        "two windows",
+        race_layer.run,
+        "one window discards or deletes, another writes; each cut into the other at every call",
+        "I1, I18: discard takes no session in which something was said; delete loses nothing",
+        {"sessions kept": 7, "interleavings": 4_000, "acknowledged": 700},
+        {"sessions kept": 7, "interleavings": 2_000, "acknowledged": 300},
     ),
     Layer(
         "group commit",

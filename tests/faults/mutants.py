@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -15,7 +16,7 @@ from typing import Any
 
 from agent_tui.core import jsonl
 from agent_tui.core.errors import AgentTuiError, SessionBusy
-from agent_tui.sessions import archive, disk, lock, log, replay, session_log, tail, writer
+from agent_tui.sessions import archive, disk, lock, log, replay, session_log, store, tail, writer
 from agent_tui.sessions.lock import FolderLock
 from agent_tui.sessions.log import Durability, LogFile, OpenLog
 
@@ -273,6 +274,31 @@ def _as_the_first_asked() -> Patch:
     return replaced(writer, "_run_together", run_together)
 
 
+def _discard_piece_by_piece(self: store.SessionStore, session_id: str) -> None:
+    folder = self.find(session_id)
+    ownership, _ = store._claim(folder)
+    if ownership is None:
+        return
+    try:
+        if not store._holds_words(replay.load_log(folder / archive.LIVE)[0]):
+            shutil.rmtree(folder)
+    finally:
+        ownership.give_up()
+
+
+def _claim_whatever_it_is(self: lock.Ownership, since: str) -> bool:
+    descriptor = lock._open_lock(self.path)
+    if not lock._try_lock(descriptor):
+        os.close(descriptor)
+        return False
+    self._descriptor = descriptor
+    return True
+
+
+def _only_create(self: store.SessionStore, folder: Path) -> None:
+    disk.create_folder(folder)
+
+
 def _text_lines(self: jsonl.LineReader) -> Iterator[tuple[int, int, bytes | None]]:
     start = self.offset
     data = b"".join(self.blocks())
@@ -354,6 +380,20 @@ MUTANTS = (
            _as_the_first_asked),
     Mutant("the end of a short write is forgotten", "I1", "group commit",
            lambda: replaced(log, "write_all", lambda to, data: os.write(to, data))),
+    Mutant("a session is moved without a flush", "I1", "store",
+           lambda: replaced(store, "move_folder", os.rename)),
+    Mutant("the names of the folders above are not flushed", "I1", "store",
+           lambda: replaced(store.SessionStore, "_make_folder", _only_create)),
+    Mutant(
+        "the name of a new log is not flushed", "I1", "creation",
+        lambda: replaced(store, "create_log", without(log.create_log, log, "sync_folder")),
+    ),
+    Mutant("discard removes a session piece by piece", "I1", "two windows",
+           lambda: replaced(store.SessionStore, "_discard", _discard_piece_by_piece)),
+    Mutant("discard looks at the active path only", "I1", "two windows",
+           lambda: replaced(store, "_holds_words", lambda state: bool(state.messages))),
+    Mutant("a lock file counts that is not there any more", "I18", "two windows",
+           lambda: replaced(lock.Ownership, "claim", _claim_whatever_it_is)),
     Mutant("fdatasync for fsync (no bug: it flushes bytes and size)", "", "", _data_only),
 )  # fmt: skip
 

@@ -81,12 +81,13 @@ class Ownership:
         descriptor = _open_lock(self.path)
         try:
             owned = _try_lock(descriptor)
+            replaced = owned and os.fstat(descriptor).st_ino != os.lstat(self.path).st_ino
         except BaseException:
             _close(descriptor)
             raise
-        if not owned:
+        if not owned or replaced:
             _close(descriptor)
-            return False
+            return replaced and self.claim(since)  # it went, and there is a new one of its name
         self._descriptor = descriptor
         with suppress(OSError):  # only the next who asks misses something
             os.ftruncate(descriptor, 0)

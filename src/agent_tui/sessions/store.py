@@ -261,6 +261,7 @@ class SessionStore:
                     # Away in one step: nobody may open it while a part of it is gone already.
                     place = self._move_to_trash(folder)
                     with suppress(OSError):  # what stays is in the trash, where it harms nobody
+                        os.unlink(place / LIVE)  # first: without it, nobody brings it back
                         shutil.rmtree(place)
         finally:
             ownership.give_up()
