@@ -371,7 +371,7 @@ MUTANTS = (
     Mutant("lockf in the place of flock", "I18", "processes", _posix_lock),
     Mutant("the descriptor stays open between writes", "I19", "processes",
            lambda: replaced(LogFile, "_open_recovered", _stay_open)),
-    Mutant("a lock that is held long is stolen", "I20", "processes", _steal_the_lock),
+    Mutant("a lock that is held long is stolen", "I20", "two windows", _steal_the_lock),
     Mutant("a cancelled task does not wait for its write", "I28", "cancelled tasks",
            lambda: replaced(writer.Writer, "_settled", _give_up_when_cancelled)),
     Mutant("of a group that failed, only the first caller is told", "I1", "group commit",

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.errors import AgentTuiError, SessionBusy
 from agent_tui.core.records import UserMessage
+from agent_tui.sessions.lock import FolderLock
+from agent_tui.sessions.log import LogFile
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import SessionStore
 from tests.faults.acts import D1, HISTORY, SMALL, open_store, steady_ids
@@ -120,6 +122,7 @@ def run(effort: Effort) -> Outcome:
             outcome.count("sessions kept")
             outcome.find(f"something was said {how}", stage.keep(session))
         outcome.find("nothing was said", stage.clear_away())
+        outcome.find("a lock is held", stage.wait_in_vain())
         seconds = SECONDS[:2] if effort.first_only else SECONDS
         for first, second in itertools.product(FIRSTS, seconds):
             places = ("projects",) if first is Window.discard else ("projects", "trash")
@@ -161,6 +164,22 @@ class _Stage:
         window = self._window()
         window.do(Window.discard)
         return window.broken + (["it is not discarded"] if self._logs("projects", "trash") else [])
+
+    def wait_in_vain(self) -> list[str]:
+        """I20: a lock that is held long is not stolen, and nothing is written without it."""
+        self._put(QUIET)
+        folder = self.root / "projects" / "-w" / SESSION
+        holder, file = FolderLock(folder), LogFile(folder, lock_timeout_seconds=0.05)
+        holder.acquire()
+        try:
+            file.append(_ASKED, D1)
+        except SessionBusy:
+            sound = (folder / LIVE).read_bytes() == QUIET.files[LIVE]
+            return [] if sound else ["it was written all the same"]
+        finally:
+            file.close()
+            holder.close()
+        return ["it was written without the lock"]
 
     def schedules(self, first: Step, second: tuple[Step, ...], full: bool) -> Iterator[Schedule]:
         """One window whole after every call of the other; or speaking only after a later call."""
