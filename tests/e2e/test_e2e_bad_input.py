@@ -278,7 +278,7 @@ def test_a_tool_that_hangs_prints_too_much_or_plays_tricks(
         server.answers.append(run_tool("echo begun; sleep 600", "hangs"))
         say(terminal, "hang")
         terminal.wait_for("sleep 600")
-        terminal.wait_for("working")
+        terminal.wait_for("running")
         began = time.monotonic()
         terminal.press("escape")
         terminal.wait_for("● ready")

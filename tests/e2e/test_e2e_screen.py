@@ -110,7 +110,7 @@ def test_an_interrupted_turn_leaves_a_log_that_goes_on(tmp_path: Path) -> None:
         terminal.wait_for("run_command asks")
         pause_guard(terminal)
         terminal.press("1")
-        terminal.wait_for("working")
+        terminal.wait_for("running")
         terminal.press("escape")
         terminal.wait_for("● ready")
         assert has_every_result(disk.records())

@@ -23,7 +23,10 @@ async def grow(stage: Stage) -> SessionTree:
 
 async def told(stage: Stage, detail: Detail = "turns") -> list[str]:
     """The rows in words: indent, what they are, and the logs that end there."""
-    tree = await grow(stage)
+    return await tell(await grow(stage), detail)
+
+
+async def tell(tree: SessionTree, detail: Detail = "turns") -> list[str]:
     outline = tree.outline(detail)
     rows = [outline.row(index) for index in range(len(outline))]
     records = await tree.describe([row.place for row in rows])
@@ -170,6 +173,20 @@ async def test_a_compaction_goes_on_from_what_it_compacted(tmp_path: Path) -> No
         tree = await grow(stage)
         rows = [tree.outline("turns").row(i) for i in range(len(tree.outline("turns")))]
         assert [row.standing for row in rows[-3:]] == ["lineage", "context", "context"]
+
+
+async def test_a_fork_goes_on_from_what_was_compacted_before_it(tmp_path: Path) -> None:
+    summaries = (Reply(text="## Current focus\nThe letters."),)
+    async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
+        await say(stage, *("long " * 400 + letter for letter in "abcd"))
+        await stage.session.compact()
+        fork = await stage.engine.open_session(await stage.session.fork())
+        await fork.run_turn("e")
+        lines = await tell(await stage.engine.grow_tree(fork))
+        left = f"compaction [{stage.session.session_id}]"
+        short = [line.replace("long ", "") for line in lines]
+        assert short[-6:] == ["a", "b", "c", "d", left, "e [live]"]
+        await fork.close()
 
 
 async def test_a_branch_from_before_a_compaction_restores_what_it_compacted(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
 from agent_tui.core.records import (
@@ -41,15 +40,15 @@ def all_leaves(tree: Tree) -> list[list[object]]:
     return [prompts(tree, leaf) for leaf in tree.leaves()]
 
 
-def grow(log: SessionLog, forks: Sequence[Path] = ()) -> Tree:
-    return build_tree(session_sources(log.folder, forks))
+def grow(*folders: Path) -> Tree:
+    return build_tree([source for folder in folders for source in session_sources(folder)])
 
 
 async def test_a_revert_keeps_the_old_future_as_a_branch(log: SessionLog) -> None:
     await talk(log, "a", "b", "c")
     await log.revert(1)
     await talk(log, "d")
-    tree = grow(log)
+    tree = grow(log.folder)
     assert all_leaves(tree) == [["a", "b", "c"], ["a", "d"]]
     [point] = tree.branch_points()
     assert [tree.role(child) for child in tree.children(point)] == ["_checkpoint", "_revert"]
@@ -64,7 +63,7 @@ async def test_a_clear_and_a_restore_are_branches_too(log: SessionLog) -> None:
     await talk(log, "c")
     await log.restore(1, "undo")
     await talk(log, "d")
-    tree = grow(log)
+    tree = grow(log.folder)
     assert all_leaves(tree) == [["c"], ["a", "b", "d"]]
     assert sorted(tree.act(place) for place in range(len(tree)) if tree.act(place)) == [
         "clear",
@@ -86,7 +85,7 @@ async def test_what_a_compaction_kept_occurs_in_both_contexts(log: SessionLog) -
         ]
 
     await log.compact(await log.mark(), build)
-    tree = grow(log)
+    tree = grow(log.folder)
     assert all_leaves(tree) == [["a", "b"], ["summary", "b"]]
     assert kept.record.stamp.uuid
     assert len(tree.places_of(kept.record.stamp.uuid)) == 2
@@ -98,7 +97,7 @@ async def test_a_head_opens_a_branch_inside_the_file(log: SessionLog) -> None:
     assert target
     await log.append(HeadRecord(target), durability=D1)
     await talk(log, "c")
-    tree = grow(log)
+    tree = grow(log.folder)
     assert all_leaves(tree) == [["a", "b"], ["a", "c"]]
     assert [tree.uuid(place) for place in tree.branch_points()] == [target]
 
@@ -113,7 +112,7 @@ async def test_labels_survive_and_can_be_taken_away(log: SessionLog) -> None:
         durability=D1,
     )
     await log.revert(0)
-    tree = grow(log)
+    tree = grow(log.folder)
     assert tree.labels == {first: "start"}
     assert [tree.label(place) for place in tree.places_of(first)] == ["start"]
 
@@ -123,8 +122,8 @@ async def test_a_fork_joins_where_it_left(store: SessionStore, log: SessionLog) 
     fork = await log.fork(header("s2"), log.state.messages[0])
     await talk(fork, "c")
     await talk(log, "d")
-    assert store.forks_of("s1") == [fork.folder]
-    tree = grow(log, store.forks_of("s1"))
+    assert store.kin_of("s1") == [log.folder, fork.folder]
+    tree = grow(*store.kin_of("s1"))
     assert all_leaves(tree) == [["a", "b", "d"], ["a", "c"]]
     assert [tree.source_of(leaf).session_id for leaf in tree.leaves()] == ["s1", "s2"]
     await fork.close()
@@ -157,7 +156,7 @@ async def test_the_leaf_of_every_source_has_that_logs_own_path(log: SessionLog) 
             await log.append(HeadRecord(uuid), durability=D1)
         elif log.archives():
             await log.restore(chance.choice(log.archives()).number)
-    tree = grow(log)
+    tree = grow(log.folder)
     assert len(tree.sources) > 5
     for source, leaf in zip(tree.sources, tree.leaves_of, strict=True):
         state = read_log(source.path)

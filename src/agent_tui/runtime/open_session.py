@@ -246,14 +246,19 @@ class OpenSession:
         )
 
     async def grow_tree(self, kin: Sequence[Path] = ()) -> SessionTree:
-        """The tree of this session and of its kin: sessions that hang together by forks."""
-        return await asyncio.to_thread(self._grow_tree, kin)
+        """The tree of this session and of its kin: sessions that hang together by forks.
+
+        Args:
+            kin: their folders, this session's among them, each behind the one it was forked from;
+                none for a tree of this session alone.
+        """
+        return await asyncio.to_thread(self._grow_tree, kin or (self._log.folder,))
 
     def _grow_tree(self, kin: Sequence[Path]) -> SessionTree:
-        own = session_sources(self._log.folder)
-        others = [source for folder in kin for source in session_sources(folder)]
+        sources = [source for folder in kin for source in session_sources(folder)]
+        live = next(n for n, each in enumerate(sources) if each.path == self._log.path)
         count = self._parts.context.count_message
-        return SessionTree.of_logs((*own, *others), len(own) - 1, self._log.state, count)
+        return SessionTree.of_logs(sources, live, self._log.state, count)
 
     async def compare_archive(self, number: int) -> Comparison:
         """An archive beside the live log; raises UnknownArchive."""

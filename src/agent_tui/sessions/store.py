@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -266,14 +266,10 @@ class SessionStore:
         finally:
             ownership.give_up()
 
-    def forks_of(self, session_id: str) -> Sequence[Path]:
-        """The folders of the sessions that were forked from one. Reads every header."""
-        return [folder for folder in self._folders() if parent_session(folder / LIVE) == session_id]
-
     def kin_of(self, session_id: str) -> Sequence[Path]:
-        """The folders of all sessions that hang together with one by forks, itself left out.
+        """The folders of all sessions that hang together with one by forks, itself among them.
 
-        Reads every header.
+        Each comes behind the one that it was forked from. Reads every header.
         """
         folders = {folder.name: folder for folder in self._folders()}
         parents = {name: parent_session(folder / LIVE) for name, folder in folders.items()}
@@ -283,7 +279,8 @@ class SessionStore:
             found |= {parents[name] for name in kin if parents.get(name)}
             grew = not found <= kin
             kin |= found
-        return [folders[name] for name in sorted(kin - {session_id}) if name in folders]
+        ordered = sorted(kin, key=lambda name: (_generation(name, parents), name))
+        return [folders[name] for name in ordered if name in folders]
 
     async def delete(self, session_id: str) -> Path:
         """Move a session into the trash; returns its place there, which undelete takes.
@@ -351,6 +348,15 @@ class SessionStore:
     async def aclose(self) -> None:
         """Finish every write that was begun."""
         await asyncio.to_thread(self._writer.close)
+
+
+def _generation(session_id: str, parents: Mapping[str, str]) -> int:
+    """How often what a session descends from was forked; headers that name each other end it."""
+    ancestors = {session_id}
+    while (parent := parents.get(session_id, "")) and parent not in ancestors:
+        ancestors.add(parent)
+        session_id = parent
+    return len(ancestors)
 
 
 def project_name(cwd: str) -> str:

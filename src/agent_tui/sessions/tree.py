@@ -198,14 +198,13 @@ class Tree:
         return item or Damage(offset, length, "the log was changed since the tree was built")
 
 
-def session_sources(folder: Path, forks: Iterable[Path] = ()) -> tuple[Source, ...]:
-    """The logs of a session: its archives, its live log, then the live logs of its forks."""
+def session_sources(folder: Path) -> tuple[Source, ...]:
+    """The logs of a session: its archives, then its live log."""
     archives = [
         Source(folder.name, archive_path(folder, number), number)
         for number in finished_archives(folder)
     ]
-    live = [Source(place.name, place / LIVE) for place in (folder, *forks)]
-    return (*archives, *live)
+    return (*archives, Source(folder.name, folder / LIVE))
 
 
 def build_tree(sources: Sequence[Source]) -> Tree:
