@@ -181,7 +181,8 @@ async def test_a_rejection_stops_the_turn_and_answers_every_call(tmp_path: Path)
         )
         assert not unanswered(stage.log)
         rejected, never_asked = stage.on_disk("tool")
-        assert rejected["rejected"] and never_asked["interrupted"]
+        assert rejected["rejected"]
+        assert never_asked["interrupted"]
 
 
 async def test_a_rejection_with_a_word_goes_on(tmp_path: Path) -> None:

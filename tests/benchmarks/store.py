@@ -30,6 +30,7 @@ from pathlib import Path
 
 from agent_tui.core.jsonl import encode
 from agent_tui.core.messages import TextPart, ThinkPart, ToolCall
+from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -38,7 +39,6 @@ from agent_tui.core.records import (
     ToolMessage,
     UsageRecord,
     UserMessage,
-    record_fields,
 )
 from agent_tui.sessions.index import LogIndex, read_tail
 from agent_tui.sessions.log import Durability, LogFile, create_log

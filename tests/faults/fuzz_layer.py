@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from agent_tui.core.jsonl import LineReader, bulk_decoder, decode_line
-from agent_tui.core.records import SessionHeader, parse_record
+from agent_tui.core.record_parsing import parse_record
+from agent_tui.core.records import SessionHeader
 from agent_tui.sessions.index import LogIndex, read_tail
 from agent_tui.sessions.repair import plan_clean_copy
 from agent_tui.sessions.replay import Entry, Item, read_items, read_log, repaired_messages

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from agent_tui.core.errors import SessionBusy
 from agent_tui.core.jsonl import encode
-from agent_tui.core.records import TitleRecord, UserMessage, record_fields
+from agent_tui.core.record_writing import record_fields
+from agent_tui.core.records import TitleRecord, UserMessage
 from agent_tui.sessions.lock import LOCK
 from agent_tui.sessions.log import Durability, LogFile, OpenLog, Piece, Span
 from agent_tui.sessions.replay import SessionState, read_log

@@ -11,6 +11,7 @@ import pytest
 
 from agent_tui.core.errors import SessionError
 from agent_tui.core.messages import ToolCall
+from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     AssistantMessage,
     Record,
@@ -19,7 +20,6 @@ from agent_tui.core.records import (
     ToolMessage,
     UnknownRecord,
     UserMessage,
-    record_fields,
 )
 from agent_tui.core.tree import TreeRow
 from agent_tui.runtime import browsed_session, session_tree

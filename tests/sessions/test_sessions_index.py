@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.jsonl import encode
-from agent_tui.core.records import Record, Stamp, TitleRecord, UserMessage, record_fields
+from agent_tui.core.record_writing import record_fields
+from agent_tui.core.records import Record, Stamp, TitleRecord, UserMessage
 from agent_tui.sessions import index as index_module
 from agent_tui.sessions.index import LogIndex, read_tail
 from agent_tui.sessions.replay import Item, read_log

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from agent_tui.core.record_writing import record_fields as fields
 from agent_tui.core.records import AssistantMessage, Record, SessionHeader, UserMessage
-from agent_tui.core.records import record_fields as fields
 from agent_tui.runtime import browsed_session, session_tree
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui

@@ -15,6 +15,7 @@ from typing import Any
 
 from agent_tui.core.errors import BadRecord, SessionError, StorageError
 from agent_tui.core.messages import text_of
+from agent_tui.core.record_parsing import parse_record
 from agent_tui.core.records import (
     CompactionRecord,
     Record,
@@ -22,7 +23,6 @@ from agent_tui.core.records import (
     SessionHeader,
     TitleRecord,
     UserMessage,
-    parse_record,
 )
 from agent_tui.core.text import first_line
 from agent_tui.importers.active_path import follow_heads

@@ -17,6 +17,7 @@ from agent_tui.core.messages import (
     text_of,
     thinking_of,
 )
+from agent_tui.core.record_writing import content_fields, tool_call_fields
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -29,8 +30,6 @@ from agent_tui.core.records import (
     UnknownRecord,
     UsageRecord,
     UserMessage,
-    content_fields,
-    tool_call_fields,
 )
 from agent_tui.core.text import clean
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from agent_tui.core.errors import AgentTuiError, BadRecord
 from agent_tui.core.jsonl import decode_line
 from agent_tui.core.messages import text_of
+from agent_tui.core.record_parsing import parse_record
 from agent_tui.core.records import (
     CompactionRecord,
     ModelRecord,
@@ -19,7 +20,6 @@ from agent_tui.core.records import (
     SessionHeader,
     TitleRecord,
     UserMessage,
-    parse_record,
 )
 from agent_tui.core.summary import ArchiveGlance, SessionGlance
 from agent_tui.core.text import first_line

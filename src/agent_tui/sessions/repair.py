@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_tui.core.jsonl import BOM, LineReader, encode
+from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     CompactionRecord,
     Record,
     RevertRecord,
     SessionHeader,
     Stamp,
-    record_fields,
 )
 from agent_tui.sessions.lineage import bequeathed_archives
 from agent_tui.sessions.log import Piece, Span

@@ -21,6 +21,7 @@ from agent_tui.core.jsonl import (
     decode_line,
 )
 from agent_tui.core.messages import ToolCall
+from agent_tui.core.record_parsing import parse_record
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -37,7 +38,6 @@ from agent_tui.core.records import (
     ToolMessage,
     UsageRecord,
     UserMessage,
-    parse_record,
 )
 from agent_tui.sessions.disk import reading
 

@@ -21,6 +21,7 @@ from agent_tui.core.errors import (
     UsageError,
 )
 from agent_tui.core.jsonl import encode
+from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     AssistantMessage,
     HeadRecord,
@@ -29,7 +30,6 @@ from agent_tui.core.records import (
     ToolMessage,
     UnknownRecord,
     UserMessage,
-    record_fields,
 )
 from agent_tui.core.summary import SessionGlance
 from agent_tui.sessions.archive import LIVE, archive_numbers

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, get_args
 
 from agent_tui.core.errors import AgentTuiError, LogChanged
 from agent_tui.core.jsonl import LineReader, encode
+from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     HeadRecord,
     Record,
@@ -25,7 +26,6 @@ from agent_tui.core.records import (
     RevertRecord,
     SessionHeader,
     Stamp,
-    record_fields,
 )
 from agent_tui.sessions.chosen import Chosen
 from agent_tui.sessions.disk import reading, spoken_errors

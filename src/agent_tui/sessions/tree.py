@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.core.jsonl import LineReader
+from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     CompactionRecord,
     HeadRecord,
@@ -28,7 +29,6 @@ from agent_tui.core.records import (
     UnknownRecord,
     UsageRecord,
     UserMessage,
-    record_fields,
 )
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.disk import open_regular, spoken_errors

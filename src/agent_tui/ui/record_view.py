@@ -18,6 +18,7 @@ from agent_tui.core.messages import (
     ToolCall,
     thinking_of,
 )
+from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     ApprovalRecord,
     AssistantMessage,
@@ -36,7 +37,6 @@ from agent_tui.core.records import (
     UnknownRecord,
     UsageRecord,
     UserMessage,
-    record_fields,
 )
 from agent_tui.ui.blocks import (
     AssistantBlock,

@@ -1,0 +1,303 @@
+"""JSON objects to records: the lines of a log, checked field by field.
+
+A log that holds only the plain roles (no uuid, no timestamps) parses too: a missing ``Stamp`` field
+is None and means "the line before". Unknown roles become UnknownRecord and keep all their fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agent_tui.core.errors import BadRecord
+from agent_tui.core.messages import (
+    CommandDisplay,
+    Content,
+    DiffDisplay,
+    Display,
+    MediaPart,
+    Part,
+    TextPart,
+    ThinkPart,
+    ToolCall,
+    UnknownPart,
+)
+from agent_tui.core.records import (
+    FORMAT,
+    UNSTAMPED,
+    ApprovalRecord,
+    AssistantMessage,
+    BranchSummary,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    LabelRecord,
+    ModelRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    Stamp,
+    SystemPrompt,
+    TitleRecord,
+    ToolMessage,
+    UnknownRecord,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.core.usage import Usage
+
+
+def parse_record(value: Mapping[str, Any]) -> Record:
+    """Turn one decoded JSON object into a record.
+
+    Raises:
+        BadRecord: the object has no string ``role``, or a known role with a wrong shape.
+    """
+    role = value.get("role")
+    if not isinstance(role, str):
+        raise BadRecord("expected an object with a string 'role'")
+    parse = _PARSERS.get(role)
+    if parse is None:
+        return UnknownRecord(role, dict(value), _stamp(value))
+    try:
+        return parse(value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadRecord(f"a {role!r} record of a wrong shape: {error!r}") from error
+
+
+def _stamp(value: Mapping[str, Any]) -> Stamp:
+    uuid, parent, at = value.get("uuid"), value.get("parent_uuid"), value.get("at")
+    if type(uuid) is type(parent) is type(at) is str:
+        return Stamp(uuid, parent, at)
+    if uuid is None and at is None:
+        return UNSTAMPED
+    return Stamp(_optional_text(uuid), _optional_text(parent), _optional_text(at))
+
+
+def _optional_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _optional_number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    found = value.get(key, default)
+    if not isinstance(found, str):
+        raise TypeError(f"{key!r} should be a string, is {type(found).__name__}")
+    return found
+
+
+def _number(value: Mapping[str, Any], key: str, default: int | None = None) -> int:
+    found = value.get(key, default)
+    if not isinstance(found, int) or isinstance(found, bool) or not -(2**63) <= found < 2**63:
+        raise TypeError(f"{key!r} should be a whole number")
+    return found
+
+
+def _part(value: Any) -> Part:
+    kind = value["type"]
+    if kind == "text":
+        return TextPart(_text(value, "text"))
+    if kind == "think":
+        return ThinkPart(_text(value, "think"), _optional_text(value.get("encrypted")))
+    if kind in ("image_url", "audio_url", "video_url"):
+        media = value[kind]
+        return MediaPart(kind, _text(media, "url"), _optional_text(media.get("id")))
+    return UnknownPart(dict(value))
+
+
+def _content(value: Mapping[str, Any]) -> Content:
+    content = value["content"]
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if not isinstance(content, list):
+        raise TypeError("'content' should be a string or a list of parts")
+    return tuple(_part(part) for part in content)
+
+
+def _tool_call(value: Mapping[str, Any]) -> ToolCall:
+    function = value["function"]
+    arguments = function.get("arguments")
+    return ToolCall(
+        _text(value, "id"),
+        _text(function, "name"),
+        arguments if isinstance(arguments, str) else "",
+    )
+
+
+def _display(value: object) -> Display | None:
+    if not isinstance(value, dict):
+        return None
+    if value.get("type") == "diff":
+        return DiffDisplay(_text(value, "path"), _text(value, "diff"))
+    if value.get("type") == "command":
+        return CommandDisplay(
+            _text(value, "command"), _text(value, "cwd", ""), _optional_number(value.get("exit"))
+        )
+    return None
+
+
+def _session(value: Mapping[str, Any]) -> SessionHeader:
+    parent = value.get("parent")
+    return SessionHeader(
+        session_id=_text(value, "session_id"),
+        cwd=_text(value, "cwd", ""),
+        created_at=_text(value, "created_at", ""),
+        version=_text(value, "version", ""),
+        git_branch=_optional_text(value.get("git_branch")),
+        parent=parent if isinstance(parent, dict) else None,
+        format=_number(value, "format", FORMAT),
+        stamp=_stamp(value),
+    )
+
+
+def _system_prompt(value: Mapping[str, Any]) -> SystemPrompt:
+    return SystemPrompt(_text(value, "content"), _stamp(value))
+
+
+def _checkpoint(value: Mapping[str, Any]) -> Checkpoint:
+    turn, step = _optional_number(value.get("turn")), _optional_number(value.get("step"))
+    number = _number(value, "id")
+    if number < 0:
+        raise ValueError("a checkpoint id is never negative")
+    return Checkpoint(number, turn, step, _stamp(value))
+
+
+def _user(value: Mapping[str, Any]) -> UserMessage:
+    return UserMessage(
+        _content(value),
+        _optional_text(value.get("origin")),
+        _optional_number(value.get("turn")),
+        _stamp(value),
+    )
+
+
+def _assistant(value: Mapping[str, Any]) -> AssistantMessage:
+    calls = value.get("tool_calls") or ()
+    return AssistantMessage(
+        _content(value) if "content" in value or not calls else "",
+        tuple(_tool_call(call) for call in calls),
+        _optional_text(value.get("model")),
+        _optional_number(value.get("turn")),
+        _stamp(value),
+    )
+
+
+def _tool(value: Mapping[str, Any]) -> ToolMessage:
+    return ToolMessage(
+        tool_call_id=_text(value, "tool_call_id"),
+        content=_content(value),
+        is_error=value.get("is_error") is True,
+        interrupted=value.get("interrupted") is True,
+        display=_display(value.get("display")),
+        turn=_optional_number(value.get("turn")),
+        rejected=value.get("rejected") is True,
+        stamp=_stamp(value),
+    )
+
+
+def _usage(value: Mapping[str, Any]) -> UsageRecord:
+    detail = value.get("usage")
+    usage = None
+    if isinstance(detail, dict):
+        usage = Usage(
+            input_tokens=_number(detail, "input", 0),
+            output_tokens=_number(detail, "output", 0),
+            cached_tokens=_number(detail, "cached", 0),
+            reasoning_tokens=_number(detail, "reasoning", 0),
+        )
+    estimated = value.get("estimated") is True
+    return UsageRecord(_number(value, "token_count"), usage, estimated, _stamp(value))
+
+
+def _compaction(value: Mapping[str, Any]) -> CompactionRecord:
+    files = value.get("files") or ()
+    return CompactionRecord(
+        trigger=_text(value, "trigger", ""),
+        strategy=_text(value, "strategy", ""),
+        pre_tokens=_number(value, "pre_tokens", 0),
+        post_tokens=_number(value, "post_tokens", 0),
+        archive=_number(value, "archive"),
+        files=tuple(str(file) for file in files),
+        kept=_number(value, "kept", 0),
+        summarised=_number(value, "summarised", 0),
+        dropped=_number(value, "dropped", 0),
+        retries=_number(value, "retries", 0),
+        fallback=value.get("fallback") is True,
+        focus=_text(value, "focus", ""),
+        stamp=_stamp(value),
+    )
+
+
+def _revert(value: Mapping[str, Any]) -> RevertRecord:
+    return RevertRecord(
+        archive=_number(value, "archive"),
+        reason=_text(value, "reason", "user"),
+        checkpoint=_optional_number(value.get("checkpoint")),
+        stamp=_stamp(value),
+    )
+
+
+def _head(value: Mapping[str, Any]) -> HeadRecord:
+    return HeadRecord(
+        to=_text(value, "to"),
+        reason=_optional_text(value.get("reason")) or "",
+        source=_optional_text(value.get("from")),
+        stamp=_stamp(value),
+    )
+
+
+def _branch_summary(value: Mapping[str, Any]) -> BranchSummary:
+    return BranchSummary(_text(value, "from"), _text(value, "summary"), _stamp(value))
+
+
+def _label(value: Mapping[str, Any]) -> LabelRecord:
+    target, label = _text(value, "target"), _text(value, "label", "")
+    return LabelRecord(target, label, *_change(value), _stamp(value))
+
+
+def _title(value: Mapping[str, Any]) -> TitleRecord:
+    return TitleRecord(_text(value, "title"), *_change(value), _stamp(value))
+
+
+def _model(value: Mapping[str, Any]) -> ModelRecord:
+    provider, model = _text(value, "provider", ""), _text(value, "model")
+    return ModelRecord(provider, model, *_change(value), _stamp(value))
+
+
+def _change(value: Mapping[str, Any]) -> tuple[str | None, str]:
+    """What a choice took the place of, and why it was made."""
+    return _optional_text(value.get("before")), _optional_text(value.get("reason")) or ""
+
+
+def _approval(value: Mapping[str, Any]) -> ApprovalRecord:
+    return ApprovalRecord(
+        request_id=_text(value, "request_id", ""),
+        tool_call_id=_text(value, "tool_call_id", ""),
+        decision=_text(value, "decision"),
+        word=_text(value, "word", ""),
+        stamp=_stamp(value),
+    )
+
+
+_PARSERS: dict[str, Callable[[Mapping[str, Any]], Record]] = {
+    "_session": _session,
+    "_system_prompt": _system_prompt,
+    "_checkpoint": _checkpoint,
+    "user": _user,
+    "assistant": _assistant,
+    "tool": _tool,
+    "_usage": _usage,
+    "_compaction": _compaction,
+    "_revert": _revert,
+    "_head": _head,
+    "_branch_summary": _branch_summary,
+    "_label": _label,
+    "_title": _title,
+    "_model": _model,
+    "_approval": _approval,
+}

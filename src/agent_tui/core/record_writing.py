@@ -1,0 +1,210 @@
+"""Records to JSON objects: what is written as the lines of a log."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from agent_tui.core.messages import (
+    CommandDisplay,
+    Content,
+    DiffDisplay,
+    Display,
+    MediaPart,
+    Part,
+    TextPart,
+    ThinkPart,
+    ToolCall,
+    UnknownPart,
+)
+from agent_tui.core.records import (
+    ApprovalRecord,
+    AssistantMessage,
+    BranchSummary,
+    Checkpoint,
+    Choice,
+    CompactionRecord,
+    HeadRecord,
+    LabelRecord,
+    ModelRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    SystemPrompt,
+    TitleRecord,
+    ToolMessage,
+    UnknownRecord,
+    UsageRecord,
+    UserMessage,
+)
+
+
+def record_fields(record: Record) -> dict[str, Any]:
+    """The JSON object of a record, ready to be written as one line; None and defaults left out."""
+    fields = _body(record)
+    stamp = record.stamp
+    if stamp.uuid is not None:
+        fields["uuid"] = stamp.uuid
+        fields["parent_uuid"] = stamp.parent_uuid
+    if stamp.at is not None:
+        fields["at"] = stamp.at
+    return fields
+
+
+def content_fields(content: Content) -> str | list[dict[str, Any]]:
+    """The JSON form of a content: a string, or a list of parts."""
+    if isinstance(content, str):
+        return content
+    return [_part_fields(part) for part in content]
+
+
+def _part_fields(part: Part) -> dict[str, Any]:
+    match part:
+        case TextPart(text):
+            return {"type": "text", "text": text}
+        case ThinkPart(think, encrypted):
+            return {"type": "think", "think": think, "encrypted": encrypted}
+        case MediaPart(kind, url, id_):
+            media = {"url": url} if id_ is None else {"url": url, "id": id_}
+            return {"type": kind, kind: media}
+        case UnknownPart(fields):
+            return dict(fields)
+        case _:
+            assert_never(part)
+
+
+def tool_call_fields(call: ToolCall) -> dict[str, Any]:
+    """The JSON form of a tool call, as chat-completion servers and logs spell it."""
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"type": "function", "id": call.id, "function": function}
+
+
+def _display_fields(display: Display) -> dict[str, Any]:
+    match display:
+        case DiffDisplay(path, diff):
+            return {"type": "diff", "path": path, "diff": diff}
+        case CommandDisplay(command, cwd, exit_code):
+            return {"type": "command", "command": command, "cwd": cwd, "exit": exit_code}
+        case _:
+            assert_never(display)
+
+
+def _filled(**optional: Any) -> dict[str, Any]:
+    """The fields that say something: None, False, empty text and empty lists are left out."""
+    return {key: value for key, value in optional.items() if value not in (None, False, "", [])}
+
+
+def _change_fields(record: Choice) -> dict[str, Any]:
+    before = {} if record.before is None else {"before": record.before}
+    return before | _filled(reason=record.reason)
+
+
+def _body(record: Record) -> dict[str, Any]:
+    match record:
+        case SessionHeader():
+            return {
+                "role": "_session",
+                "format": record.format,
+                "session_id": record.session_id,
+                "cwd": record.cwd,
+                "created_at": record.created_at,
+                "version": record.version,
+                **_filled(git_branch=record.git_branch, parent=record.parent),
+            }
+        case SystemPrompt():
+            return {"role": "_system_prompt", "content": record.content}
+        case Checkpoint():
+            fields = {"role": "_checkpoint", "id": record.id}
+            return (
+                fields
+                | _filled(turn=record.turn)
+                | ({} if record.step is None else {"step": record.step})
+            )
+        case UserMessage():
+            return {
+                "role": "user",
+                "content": content_fields(record.content),
+                **_filled(origin=record.origin, turn=record.turn),
+            }
+        case AssistantMessage():
+            return {
+                "role": "assistant",
+                "content": content_fields(record.content),
+                **_filled(
+                    tool_calls=[tool_call_fields(call) for call in record.tool_calls],
+                    model=record.model,
+                    turn=record.turn,
+                ),
+            }
+        case ToolMessage():
+            display = _display_fields(record.display) if record.display else None
+            return {
+                "role": "tool",
+                "content": content_fields(record.content),
+                "tool_call_id": record.tool_call_id,
+                **_filled(
+                    is_error=record.is_error,
+                    interrupted=record.interrupted,
+                    display=display,
+                    turn=record.turn,
+                    rejected=record.rejected,
+                ),
+            }
+        case UsageRecord():
+            usage = record.usage
+            detail = usage and {
+                "input": usage.input_tokens,
+                "output": usage.output_tokens,
+                "cached": usage.cached_tokens,
+                "reasoning": usage.reasoning_tokens,
+            }
+            return {
+                "role": "_usage",
+                "token_count": record.token_count,
+                **_filled(usage=detail, estimated=record.estimated),
+            }
+        case CompactionRecord():
+            return {
+                "role": "_compaction",
+                "trigger": record.trigger,
+                "strategy": record.strategy,
+                "pre_tokens": record.pre_tokens,
+                "post_tokens": record.post_tokens,
+                "archive": record.archive,
+                "files": list(record.files),
+                "kept": record.kept,
+                "summarised": record.summarised,
+                "dropped": record.dropped,
+                **_filled(retries=record.retries, fallback=record.fallback, focus=record.focus),
+            }
+        case RevertRecord():
+            return {
+                "role": "_revert",
+                "checkpoint": record.checkpoint,
+                "archive": record.archive,
+                "reason": record.reason,
+            }
+        case HeadRecord():
+            fields = {"role": "_head", "to": record.to}
+            return fields | _filled(**{"reason": record.reason, "from": record.source})
+        case BranchSummary():
+            return {"role": "_branch_summary", "from": record.source, "summary": record.summary}
+        case LabelRecord():
+            fields = {"role": "_label", "target": record.target, "label": record.label}
+            return fields | _change_fields(record)
+        case TitleRecord():
+            return {"role": "_title", "title": record.title, **_change_fields(record)}
+        case ModelRecord():
+            fields = {"role": "_model", "provider": record.provider, "model": record.model}
+            return fields | _change_fields(record)
+        case ApprovalRecord():
+            return {
+                "role": "_approval",
+                "request_id": record.request_id,
+                "tool_call_id": record.tool_call_id,
+                "decision": record.decision,
+                **_filled(word=record.word),
+            }
+        case UnknownRecord():
+            return dict(record.fields)
+        case _:
+            assert_never(record)
