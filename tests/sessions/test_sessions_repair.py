@@ -78,6 +78,21 @@ async def test_a_fork_starts_from_the_path_to_an_entry(
         await session.close()
 
 
+async def test_a_fork_keeps_lines_apart_of_which_one_was_never_finished(
+    store: SessionStore, log: SessionLog
+) -> None:
+    await log.append(UserMessage("one"), durability=D1)
+    await log.close()
+    log.path.write_bytes(log.path.read_bytes().removesuffix(b"\n"))
+    again = await store.open("s1")
+    await again.append(UserMessage("two"), durability=D1)  # which finishes the line before
+    fork = await again.fork(header("s2"))
+    assert prompts(fork) == ["one", "two"]
+    assert not fork.state.damaged
+    await fork.close()
+    await again.close()
+
+
 async def test_a_fork_starts_from_an_archive_too(store: SessionStore, log: SessionLog) -> None:
     await log.append(Checkpoint(0), UserMessage("one"), durability=D1)
     await log.append(Checkpoint(1), UserMessage("two"), UserMessage("three"), durability=D1)

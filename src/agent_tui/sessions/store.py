@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from agent_tui.core.errors import (
@@ -46,7 +47,7 @@ from agent_tui.sessions.disk import (
 from agent_tui.sessions.glance import glance_at, parent_session, read_header, unreadable_glance
 from agent_tui.sessions.lineage import bequeathed_archives
 from agent_tui.sessions.lock import Ownership, read_holder
-from agent_tui.sessions.log import Durability, Piece, Span, create_log
+from agent_tui.sessions.log import Durability, Piece, create_log
 from agent_tui.sessions.repair import (
     RepairReport,
     clean_header,
@@ -56,7 +57,7 @@ from agent_tui.sessions.repair import (
 )
 from agent_tui.sessions.replay import Entry, SessionState, load_log
 from agent_tui.sessions.session_log import SessionLog
-from agent_tui.sessions.tail import stamped, utc_now
+from agent_tui.sessions.tail import stamped, utc_now, whole_line
 from agent_tui.sessions.writer import Writer
 
 __all__ = ["Durability", "SessionLog", "SessionStore"]
@@ -164,8 +165,8 @@ class SessionStore:
                 raise LogChanged(
                     f"{path} was replaced by another window; nothing was forked. Try again."
                 )
-            spans = [Span(descriptor, entry.offset, entry.length) for entry in kept]
-            self._make_session(folder, [line, *spans])
+            lines = (whole_line(descriptor, entry) for entry in kept)
+            self._make_session(folder, chain([line], chain.from_iterable(lines)))
 
     async def repair(self, folder: Path, session_id: str) -> RepairReport:
         """Write a clean copy of a session as a new one; the original is only read.

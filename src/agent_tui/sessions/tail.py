@@ -296,11 +296,19 @@ def _encoded(
 
 
 def _keep(descriptor: int, entry: Entry, state: SessionState) -> Iterator[Piece]:
-    """Copy an entry of the old log into the new one; a last line without a newline gets one."""
-    yield Span(descriptor, entry.offset, entry.length)
-    newline = _missing_newline(descriptor, entry.offset + entry.length)
+    """Copy an entry of the old log into the new one."""
+    span, newline = whole_line(descriptor, entry)
     state.apply(Entry(entry.record, state.size, entry.length + len(newline)))
-    yield newline
+    yield from (span, newline)
+
+
+def whole_line(descriptor: int, entry: Entry) -> tuple[Span, bytes]:
+    """The bytes of an entry, and the newline that it lacks if it was the unfinished last line.
+
+    An append that finishes the line does not make the entry longer that was read before.
+    """
+    end = entry.offset + entry.length
+    return Span(descriptor, entry.offset, entry.length), _missing_newline(descriptor, end)
 
 
 def _under_header(header: Entry, archive: SessionState) -> tuple[SessionState, int]:
