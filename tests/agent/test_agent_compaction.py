@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
 
 from agent_tui.config import AgentSettings, ContextSettings
-from agent_tui.core.errors import CompactionError
-from agent_tui.core.events import CompactionBegan, CompactionFinished, Event, StepRetried
+from agent_tui.core.errors import CompactionError, ProviderError
+from agent_tui.core.events import (
+    CompactionBegan,
+    CompactionDelta,
+    CompactionFinished,
+    Event,
+    Failed,
+    ReplyEnded,
+    StepInterrupted,
+    StepRetried,
+    StreamPart,
+    TextDelta,
+)
+from agent_tui.core.messages import text_of
+from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.scenario import Fault, Reply
 from tests.agent.stage import Stage, call
 
@@ -126,3 +140,95 @@ async def test_the_gauge_has_no_mark_where_nothing_compacts_by_itself(tmp_path: 
         assert stage.session.gauge.trigger_at == 0
     async with Stage(tmp_path) as stage:
         assert stage.session.gauge.trigger_at > 0
+
+
+class Cramped:
+    """A server whose window is smaller than anybody told us; what it was asked to summarise."""
+
+    name = "cramped"
+
+    def __init__(self, most_chars: int) -> None:
+        self._most_chars = most_chars
+        self.briefs: list[str] = []
+        self.refusals = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
+        size = sum(len(text_of(message.content)) for message in request.messages)
+        if size > self._most_chars:
+            self.refusals += 1
+            words = "This model's maximum context length is 4096 tokens."
+            raise ProviderError(words, status=400, too_long=True)
+        if not request.tools:
+            self.briefs.append(text_of(request.messages[0].content))
+        yield TextDelta(LONG if request.tools else "They talked at length.")
+        yield ReplyEnded("stop", None)
+
+    async def aclose(self) -> None: ...
+
+
+async def test_a_request_that_the_server_finds_too_long_is_compacted_and_made_again(
+    tmp_path: Path,
+) -> None:
+    server = Cramped(most_chars=12_000)
+    async with Stage(tmp_path, provider=server, window=100_000) as stage:
+        for turn in range(6):
+            assert await stage.say(f"Question {turn}") == "done"
+        said = stage.transcript()
+        assert said[said.index("compaction auto") - 1 :][:5] == snapshot(
+            [
+                "step 1",
+                "compaction auto",
+                "compacted",
+                "checkpoint 1 (turn 6, step 1)",
+                f"text: {LONG}",
+            ]
+        )
+        # The server knows its window better: from now on it is compacted in time.
+        for turn in range(6, 10):
+            assert await stage.say(f"Question {turn}") == "done"
+        assert server.refusals == 1
+        assert len(server.briefs) == 2
+        assert not any(isinstance(event, StepInterrupted | Failed) for event in stage.events)
+
+
+async def test_what_is_too_long_and_cannot_be_compacted_is_told_once(tmp_path: Path) -> None:
+    async with Stage(tmp_path, provider=Cramped(most_chars=100), window=100_000) as stage:
+        assert await stage.say("A long question. " * 20) == "failed"
+        assert [e.message for e in stage.events if isinstance(e, Failed)] == [
+            "This model's maximum context length is 4096 tokens."
+        ]
+        assert stage.session.gauge.window == 100_000
+        assert not list(stage.log.parent.glob("context.jsonl.[0-9]*"))
+
+
+class Halting:
+    """A server that breaks off in the middle of its first summary."""
+
+    name = "halting"
+
+    def __init__(self) -> None:
+        self.summaries = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
+        if not request.tools:
+            self.summaries += 1
+            yield TextDelta("The first half")
+            if self.summaries == 1:
+                raise ProviderError("The connection ended in the middle of the answer.")
+        yield TextDelta(" and the second." if not request.tools else LONG)
+        yield ReplyEnded("stop", None)
+
+    async def aclose(self) -> None: ...
+
+
+async def test_a_summary_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
+    server = Halting()
+    async with Stage(tmp_path, provider=server, window=WINDOW) as stage:
+        for prompt in ("a", "b", "c", "d"):
+            await stage.say(prompt)
+        report = await stage.session.compact()
+        assert (report.fallback, report.retries, server.summaries) == (False, 1, 2)
+        (summary,) = [m for m in stage.on_disk("user") if m["origin"] == "compaction"]
+        assert summary["content"][1]["text"] == "The first half and the second."
+        told = "".join(e.text for e in stage.events if isinstance(e, CompactionDelta))
+        assert told.startswith("The first half\n\n(The answer broke off")

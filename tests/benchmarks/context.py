@@ -145,8 +145,8 @@ async def lateness(work: Callable[[], object]) -> tuple[float, float]:
 async def measure_preview(counter: TokenCounter, label: str) -> None:
     """The left side of the pane, and the whole draft, for a context of 10,000 messages."""
 
-    async def summarise(system: str, brief: str):  # type: ignore[no-untyped-def]
-        yield "## Current focus\nThe modules are being fixed one by one."
+    async def summarise(system: str, brief: str, tell: Callable[[str], None]) -> str:
+        return "## Current focus\nThe modules are being fixed one by one."
 
     with tempfile.TemporaryDirectory() as folder:
         context = await filled_context(Path(folder), counter)

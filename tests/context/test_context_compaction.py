@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,21 +36,21 @@ SUMMARY = "## Current focus\nMending modules; 1 to 4 are done."
 def says(*pieces: str) -> Summarise:
     """A model that answers every brief with these pieces."""
 
-    async def stream(system: str, brief: str) -> AsyncIterator[str]:
+    async def write(system: str, brief: str, tell: Callable[[str], None]) -> str:
         for piece in pieces:
-            yield piece
+            tell(piece)
+        return "".join(pieces)
 
-    return stream
+    return write
 
 
 def fails(message: str) -> Summarise:
     """A model that cannot be reached."""
 
-    async def stream(system: str, brief: str) -> AsyncIterator[str]:
+    async def write(system: str, brief: str, tell: Callable[[str], None]) -> str:
         raise ProviderError(message)
-        yield ""
 
-    return stream
+    return write
 
 
 async def compacted(context: Context, summary: str = SUMMARY) -> CompactionDraft:
@@ -262,9 +262,9 @@ async def test_a_second_compaction_updates_the_summary_of_the_first(talk: Contex
         await add_turn(talk, turn)
     briefs: list[str] = []
 
-    async def summarise(system: str, brief: str) -> AsyncIterator[str]:
+    async def summarise(system: str, brief: str, tell: Callable[[str], None]) -> str:
         briefs.append(brief)
-        yield "Updated."
+        return "Updated."
 
     await apply_draft(talk, await draft_compaction(talk, summarise=summarise))
     assert briefs[0].startswith(f"# Summary so far\n\n{SUMMARY}")

@@ -501,6 +501,35 @@ async def test_each_status_has_its_sentence(
     assert (error.status, error.retryable) == (status, retryable)
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "too_long"),
+    [
+        (400, {"error": {"message": "No.", "code": "context_length_exceeded"}}, True),
+        (400, {"error": {"message": "This model's maximum context length is 4096 tokens."}}, True),
+        (400, {"message": "prompt is too long: 213462 tokens > 200000 maximum"}, True),
+        (400, {"error": {"type": "exceed_context_size_error", "n_ctx": 4096}}, True),
+        (400, "The input token count (1048577) exceeds the maximum", True),
+        (500, {"error": "the request exceeds the available context size"}, True),
+        (413, "", True),
+        (400, {"error": {"message": "Unknown parameter: stream_optionz"}}, False),
+        (429, {"error": {"message": "Too many tokens per minute"}}, False),
+        (500, {"error": "out of memory"}, False),
+    ],
+)
+async def test_a_request_that_is_too_long_is_told_from_others(
+    sse_server: SseServer, status: int, body: Any, too_long: bool
+) -> None:
+    error = await fail(sse_server, failure(status, body))
+    assert error.too_long is too_long
+    assert not (error.too_long and error.retryable)
+
+
+async def test_a_stream_may_say_too_that_the_request_is_too_long(sse_server: SseServer) -> None:
+    trouble = {"error": {"message": "exceeds the context window", "code": "invalid_request"}}
+    error = await fail(sse_server, stream(trouble, done=False))
+    assert (error.too_long, error.retryable) == (True, False)
+
+
 async def test_a_spent_quota_is_not_worth_waiting_for(sse_server: SseServer) -> None:
     body = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
     error = await fail(sse_server, failure(429, body))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -26,7 +27,6 @@ from agent_tui.core.events import (
     CompactionFinished,
     StatusChanged,
     StepRetried,
-    StreamPart,
     TextDelta,
 )
 from agent_tui.core.records import Message, UserMessage
@@ -37,6 +37,7 @@ from agent_tui.resources import prompt
 
 _GROWTH_BEFORE_ANOTHER_TRY = 20  # parts of the window
 _BRIEF_SHARE = 0.75  # of the window; the rest is for instructions and the summary itself
+_AGAIN = "\n\n(The answer broke off: the model is asked again.)\n\n"
 
 Review: TypeAlias = Callable[[], Awaitable[CompactionReport | None]]
 """Lets a person see an automatic compaction first; None when it was not applied."""
@@ -102,6 +103,25 @@ class Compactor:
         if done is None:
             self._next_try_at = tokens + policy.window // _GROWTH_BEFORE_ANOTHER_TRY
 
+    async def make_room(self) -> bool:
+        """Compact because the server finds the context too long, whatever we count; whether it did.
+
+        The window is then taken to be no larger than what was refused: the server knows better.
+        """
+        policy, tokens = self.policy, self._context.token_count
+        if not policy.auto:
+            return False
+        self.policy = replace(policy, window=min(policy.window or tokens, tokens))
+        done = None
+        try:
+            done = await (self.review() if self.review else self.compact(trigger="auto"))
+        except CompactionError:
+            return False
+        finally:
+            if done is None:
+                self.policy = policy
+        return done is not None
+
     async def compact(
         self, *, trigger: str, focus: str = "", strategy: str = ""
     ) -> CompactionReport:
@@ -148,8 +168,8 @@ class Compactor:
             retries += 1
             self._wire.emit(event)
 
-        def summarise(system: str, brief: str) -> AsyncIterator[str]:
-            return self._summarise(system, brief, count_retry)
+        async def summarise(system: str, brief: str, tell: Callable[[str], None]) -> str:
+            return await self._summarise(system, brief, tell, count_retry)
 
         return await draft_compaction(
             self._context,
@@ -173,33 +193,47 @@ class Compactor:
         self._wire.emit(StatusChanged(self.gauge(), None, self._model))
         return report
 
-    async def summarise_branch(self, messages: Sequence[Message]) -> AsyncIterator[str]:
-        """Stream a summary of a branch that was left; raises ProviderError when it gives up."""
+    async def summarise_branch(
+        self, messages: Sequence[Message], on_text: Callable[[str], None]
+    ) -> str:
+        """Write a summary of a branch that was left; raises ProviderError when it gives up."""
         budget = int(self.policy.window * _BRIEF_SHARE)
         chosen = range(len(messages))
         brief = await asyncio.to_thread(write_brief, messages, chosen, budget=budget)
-        system = prompt("branch_summary")
-        async for text in self._summarise(system, brief.text, self._wire.emit):
-            yield text
+        return await self._summarise(prompt("branch_summary"), brief.text, on_text, self._wire.emit)
 
     async def _summarise(
-        self, system: str, brief: str, on_retry: Callable[[StepRetried], None]
-    ) -> AsyncIterator[str]:
-        """Stream a summary; the request is retried until its first text has come."""
+        self,
+        system: str,
+        brief: str,
+        on_text: Callable[[str], None],
+        on_retry: Callable[[StepRetried], None],
+    ) -> str:
+        """The whole summary; asked for again also where it broke off, for half of one is none."""
         message = UserMessage(brief, origin="compaction")
         request = ModelRequest(self._model, system, (message,))
+        has_begun = False
 
-        async def open_stream() -> tuple[AsyncIterator[StreamPart], str]:
-            stream = self._provider.stream(request)
-            async for part in stream:
-                if isinstance(part, TextDelta) and part.text:
-                    return stream, part.text
-            raise ProviderError("The model sent an empty summary.", retryable=True)
+        async def attempt() -> str:
+            nonlocal has_begun
+            if has_begun:
+                on_text(_AGAIN)
+            has_begun = False
+            pieces: list[str] = []
+            try:
+                async with aclosing(self._provider.stream(request)) as stream:
+                    async for part in stream:
+                        if isinstance(part, TextDelta) and part.text:
+                            has_begun = True
+                            pieces.append(part.text)
+                            on_text(part.text)
+            except ProviderError as error:
+                broke_off = has_begun and (error.status or 500) >= 500
+                error.retryable = error.retryable or broke_off
+                raise
+            summary = "".join(pieces).strip()
+            if not summary:
+                raise ProviderError("The model sent an empty summary.", retryable=True)
+            return summary
 
-        stream, first = await ask_again(
-            open_stream, max_attempts=self.policy.max_attempts, on_retry=on_retry
-        )
-        yield first
-        async for part in stream:
-            if isinstance(part, TextDelta):
-                yield part.text
+        return await ask_again(attempt, max_attempts=self.policy.max_attempts, on_retry=on_retry)

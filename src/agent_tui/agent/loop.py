@@ -141,7 +141,7 @@ class Agent:
         await settle(self._checkpoint(turn, step))
         self._wire.emit(StepBegan(step))
         try:
-            message = await self._ask(turn)
+            message = await self._ask(turn, step)
             rejected = await self._run_tools(message)
         finally:
             await settle(self._answer_interrupted(turn))
@@ -159,28 +159,43 @@ class Agent:
         self._steers.popleft()
         self._wire.emit(PromptJoined(text))
 
-    async def _ask(self, turn: int) -> AssistantMessage:
-        """Ask until a whole reply has come, and write it before anything acts on it."""
-        request = ModelRequest(
-            self._model, self._context.system_prompt, self._context.history, self._toolset.schemas
-        )
+    async def _ask(self, turn: int, step: int) -> AssistantMessage:
+        """Ask until a whole reply has come, and write it before anything acts on it.
+
+        What the server finds too long, whatever we counted, is asked once more when compacted.
+        """
         reply = Reply()
 
         async def attempt() -> None:
             nonlocal reply
             reply = Reply()
-            await self._receive(request, reply)
+            await self._receive(self._request(), reply)
 
-        try:
+        async def ask() -> None:
             await ask_again(
                 attempt, max_attempts=self._limits.max_attempts, on_retry=self._wire.emit
             )
+
+        try:
+            try:
+                await ask()
+            except ProviderError as error:
+                if not error.too_long or not await self._compactor.make_room():
+                    raise
+                await settle(self._checkpoint(turn, step))
+                await ask()
         except BaseException as error:
             await settle(self._keep_partial(reply, turn, error))
             raise
         message = reply.message(turn=turn, model=self._model)
         await settle(self._write_reply(message, reply.usage))
         return message
+
+    def _request(self) -> ModelRequest:
+        context = self._context
+        return ModelRequest(
+            self._model, context.system_prompt, context.history, self._toolset.schemas
+        )
 
     async def _receive(self, request: ModelRequest, reply: Reply) -> None:
         try:

@@ -7,7 +7,7 @@ the bytes that were summarised; what was appended meanwhile is kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -48,8 +48,12 @@ __all__ = [
     "view_past",
 ]
 
-Summarise: TypeAlias = Callable[[str, str], AsyncIterator[str]]
-"""Streams the summary for a system prompt and a brief; raises ProviderError when it gives up."""
+Summarise: TypeAlias = Callable[[str, str, Callable[[str], None]], Awaitable[str]]
+"""Writes the summary for a system prompt and a brief, and tells it as it comes.
+
+What it returns counts, and not what it told: where an answer broke off, it may have begun anew.
+Raises ProviderError when it gives up.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ async def draft_compaction(
         return await asyncio.to_thread(_fallback_draft, plan, "no model was asked", 0)
     plan, brief = await asyncio.to_thread(brief_plan, plan)
     try:
-        summary = await _receive(brief, summarise, on_text)
+        summary = await _written(brief, summarise, on_text)
     except (ProviderError, CompactionError) as error:
         if not fall_back:
             raise
@@ -143,18 +147,17 @@ async def draft_compaction(
     return await asyncio.to_thread(_make_draft, plan, summary, retries())
 
 
-async def _receive(
+async def _written(
     brief: Brief, summarise: Summarise, on_text: Callable[[str], None] | None
 ) -> str:
-    pieces: list[str] = []
-    async for piece in summarise(brief.system, brief.text):
-        pieces.append(piece)
-        if on_text is not None:
-            on_text(piece)
-    summary = "".join(pieces).strip()
+    summary = (await summarise(brief.system, brief.text, on_text or _tell_nobody)).strip()
     if not summary:
         raise CompactionError("The model sent an empty summary; nothing was changed.")
     return summary
+
+
+def _tell_nobody(text: str) -> None:
+    del text
 
 
 async def revise_draft(

@@ -88,6 +88,7 @@ class ProviderError(AgentTuiError):
         status: the HTTP status, where there was an answer.
         retryable: whether the same request may succeed later.
         retry_after_seconds: how long the server asked to wait, where it did.
+        too_long: whether it was refused for its length: it would do with fewer messages.
     """
 
     def __init__(
@@ -97,11 +98,13 @@ class ProviderError(AgentTuiError):
         status: int | None = None,
         retryable: bool = False,
         retry_after_seconds: float | None = None,
+        too_long: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.retryable = retryable
         self.retry_after_seconds = retry_after_seconds
+        self.too_long = too_long
 
 
 class ToolError(AgentTuiError):

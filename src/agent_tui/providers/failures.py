@@ -22,6 +22,13 @@ from agent_tui.providers.secret import Secret
 RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 _LONGEST = 400
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|maximum context length|context (?:window|length|size)"
+    r"|(?:prompt|input|request) (?:is|was) too long|too many (?:input )?tokens"
+    r"|input token count|maximum (?:prompt|input|number of (?:input )?tokens)|exceed_context",
+    re.IGNORECASE,
+)
+"""What servers say of a request that does not fit: each has words of its own."""
 _PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
 
 
@@ -54,12 +61,14 @@ def explain_status(
     """An answer with a status of 4xx or 5xx."""
     words = server.quote(read_words(body))
     is_spent = status == 429 and _QUOTA.search(words) is not None
+    too_long = status == 413 or (status in (400, 422, 500) and _is_too_long(body))
     said = f' It says: "{words}"' if words else ""
     return ProviderError(
         _sentence(server, status, is_spent) + said,
         status=status,
-        retryable=status in RETRYABLE_STATUSES and not is_spent,
+        retryable=status in RETRYABLE_STATUSES and not is_spent and not too_long,
         retry_after_seconds=read_retry_after(headers),
+        too_long=too_long,
     )
 
 
@@ -68,12 +77,14 @@ def explain_error_event(server: Server, body: Any, *, begun: bool) -> ProviderEr
     words = server.quote(read_words(body))
     code = body.get("code") if isinstance(body, dict) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else None
-    fatal = status is not None and status not in RETRYABLE_STATUSES
+    too_long = not begun and _is_too_long(body)
+    fatal = too_long or (status is not None and status not in RETRYABLE_STATUSES)
     said = f': "{words}"' if words else "."
     return ProviderError(
         f"{server.shown_url} ended the answer with an error{said}",
         status=status,
         retryable=not begun and not fatal,
+        too_long=too_long,
     )
 
 
@@ -111,6 +122,12 @@ def explain_garbage(server: Server, sample: str, *, begun: bool) -> ProviderErro
     return ProviderError(
         f"{server.shown_url} sent something that is not a chat stream{said}", retryable=not begun
     )
+
+
+def _is_too_long(body: Any) -> bool:
+    """Whether an error says that the request was too long, in its words, its code or its type."""
+    said = body.decode("utf-8", "replace") if isinstance(body, bytes) else str(body)
+    return _TOO_LONG.search(said[:20_000]) is not None
 
 
 def read_words(body: Any) -> str:

@@ -116,18 +116,15 @@ class Branches:
         messages: Sequence[Message] = [r for r in records if isinstance(r, Message)]
         if not messages:
             raise SessionError("Nothing was said here that is not in the context anyway.")
-        text = ""
-        async for piece in self.compactor.summarise_branch(messages):
-            text += piece
-            on_text(piece)
+        text = await self.compactor.summarise_branch(messages, on_text)
         leaf = tree.tree.uuid(tree.leaf_of(row))
         told = UserMessage(
-            (TextPart(_PREFACE), TextPart(text.strip())),
+            (TextPart(_PREFACE), TextPart(text)),
             origin="branch",
             turn=self.context.last_turn or None,
         )
-        await settle(self._write_summary(BranchSummary(leaf, text.strip()), told))
-        return text.strip()
+        await settle(self._write_summary(BranchSummary(leaf, text), told))
+        return text
 
     async def _write_summary(self, summary: BranchSummary, told: UserMessage) -> None:
         await self.log.append(summary, told, durability=Durability.D1)
