@@ -186,8 +186,8 @@ def _reserialised_line(line: bytes) -> bytes:
 
 
 def _restore_by_moving() -> Patch:
-    def restore(self: tail.Tail, path: Path, *more: Any) -> Any:
-        change = real(self, path, *more)
+    def restore(self: tail.Tail, inode: int, path: Path, *more: Any) -> Any:
+        change = real(self, inode, path, *more)
         os.unlink(path)  # noqa: PTH108
         return change
 

@@ -7,6 +7,8 @@ import errno
 import os
 import shutil
 import stat
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -138,6 +140,39 @@ async def test_a_name_given_later_outlives_a_revert_and_a_clear(log: SessionLog)
     await log.restore(1)
     assert log.state.title == "the engine"
     assert_memory_is_disk(log)
+
+
+@pytest.mark.parametrize("act", ["revert", "clear", "restore"])
+async def test_a_name_given_while_an_act_begins_is_not_forgotten(log: SessionLog, act: str) -> None:
+    await log.append(Checkpoint(0), UserMessage("one"), durability=D1)
+    await log.revert(0)
+
+    async def rename(turns: int) -> None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await log.append(TitleRecord(f"after {turns}"), durability=D1)
+
+    acts: dict[str, Callable[[], Awaitable[int]]] = {
+        "revert": partial(log.revert, 0),
+        "clear": log.clear,
+        "restore": partial(log.restore, 1),
+    }
+    for turns in range(12):
+        await log.append(Checkpoint(0), UserMessage("two"), durability=D1)
+        await asyncio.gather(acts[act](), rename(turns))
+        assert log.state.title == f"after {turns}"
+        assert_memory_is_disk(log)
+
+
+async def test_of_two_acts_at_once_the_second_changes_nothing(log: SessionLog) -> None:
+    await talk(log)
+    acts: list[Callable[[], Awaitable[int]]] = [partial(log.revert, n) for n in (2, 1, 0)]
+    acts.append(log.clear)
+    for act in acts:
+        told = await asyncio.gather(act(), log.clear(), return_exceptions=True)
+        assert [type(each) for each in told] == [int, LogChanged]
+        assert_memory_is_disk(log)
+        await log.restore(1)
 
 
 async def test_labels_and_the_model_outlive_a_revert_in_the_same_replacement(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from agent_tui.core.records import LabelRecord, ModelRecord, Record, TitleRecord
 from agent_tui.sessions.replay import SessionState
@@ -25,6 +25,21 @@ class Chosen:
         """What is in force where a log ends."""
         labels = state.labels | dict.fromkeys(state.unlabelled, "")
         return cls(state.title, ModelRecord(state.provider, state.model), labels)
+
+    def and_then(self, records: Iterable[Record]) -> Chosen:
+        """What is in force when some more records are written."""
+        chosen = self
+        for record in records:
+            match record:
+                case TitleRecord(title):
+                    chosen = replace(chosen, title=title)
+                case ModelRecord(provider, model):
+                    chosen = replace(chosen, model=ModelRecord(provider, model))
+                case LabelRecord(target, label):
+                    chosen = replace(chosen, labels={**chosen.labels, target: label})
+                case _:
+                    pass
+        return chosen
 
     def missing_in(self, state: SessionState) -> list[Record]:
         """What has to be said again in another log; labels only where their entry is in it."""

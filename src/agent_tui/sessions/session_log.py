@@ -27,7 +27,6 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary import ArchiveGlance
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
-from agent_tui.sessions.chosen import Chosen
 from agent_tui.sessions.glance import glance_archives, glance_at
 from agent_tui.sessions.lineage import holder_of
 from agent_tui.sessions.lock import Ownership, is_owned
@@ -94,9 +93,10 @@ class SessionLog:
 
         Raises:
             UnknownCheckpoint: the log has no such checkpoint.
+            LogChanged: another act or program was faster; nothing was changed.
         """
         await self._begin_change()
-        state = self.state
+        state, inode = self.state, self._inode
         target = state.checkpoints.get(checkpoint_id)
         if target is None:
             known = ", ".join(str(number) for number in list(state.checkpoints)[-5:]) or "none"
@@ -104,33 +104,33 @@ class SessionLog:
                 f"There is no checkpoint {checkpoint_id} in this session; the latest are: {known}."
             )
         act = RevertRecord(0, reason, checkpoint_id)
-        return await self._rotate(lambda: self._tail.revert(state, target.offset, act))
+        return await self._rotate(lambda: self._tail.revert(inode, state, target.offset, act))
 
     async def clear(self) -> int:
         """Keep only header and system prompt; returns the archive that holds the rest."""
         await self._begin_change()
-        state = self.state
+        inode = self._inode
         firsts: dict[type, Entry] = {}
-        for entry in state.entries:
+        for entry in self.state.entries:
             if type(entry.record) is SessionHeader:
                 firsts.setdefault(SessionHeader, entry)
             elif type(entry.record) is SystemPrompt:
                 firsts[SystemPrompt] = entry
         kept = sorted(firsts.values(), key=lambda entry: entry.offset)
-        chosen = Chosen.of(state)
-        return await self._rotate(lambda: self._tail.clear(kept, chosen))
+        return await self._rotate(lambda: self._tail.clear(inode, kept))
 
     async def restore(self, number: int, reason: RevertReason = "restore") -> int:
         """Make a copy of an archive the live log; returns the archive of the log it replaced.
 
         Raises:
             UnknownArchive: no archive is meant by that number here, or it is not there any more.
+            LogChanged: another act or program was faster; nothing was changed.
         """
         await self._begin_change()
         path = await asyncio.to_thread(self.archive_file, number)
-        chosen = Chosen.of(self.state)
+        inode = self._inode
         header = None if path.parent == self.folder else self._header
-        return await self._rotate(lambda: self._tail.restore(path, reason, chosen, header))
+        return await self._rotate(lambda: self._tail.restore(inode, path, reason, header))
 
     async def mark(self) -> LogMark:
         """The fingerprint of the log as it is now: what a compaction is later checked against."""
@@ -153,8 +153,7 @@ class SessionLog:
             LogChanged: the log no longer begins with the marked bytes; nothing was changed.
         """
         await self._begin_change()
-        chosen = Chosen.of(self.state)
-        return await self._rotate(lambda: self._tail.compact(mark, build, chosen))
+        return await self._rotate(lambda: self._tail.compact(mark, build))
 
     def archives(self) -> list[ArchiveGlance]:
         """Every archive, oldest first, with why and when it was rotated out. Reads the disk."""

@@ -105,6 +105,8 @@ class Tail:
         self._inode = inode
         self._size = state.size
         self._leaf = state.leaf_uuid
+        # Of all that was written, what the event loop has not settled yet included.
+        self._chosen = Chosen.of(state)
         acts: list[Record] = [*state.compactions, *state.reverts]
         self.file.highest_number = highest_number(state.header, acts)
 
@@ -158,6 +160,7 @@ class Tail:
             records.append(record)
             entries.append(Entry(record, self._size, len(line)))
             self._size += len(line)
+        self._chosen = self._chosen.and_then(records)
         return Change(records, entries)
 
     def _after_foreign_write(
@@ -176,33 +179,40 @@ class Tail:
         with reading(self.file.path) as (descriptor, status):
             return LogMark(status.st_ino, self._size, _checksum(descriptor, self._size))
 
-    def revert(self, old: SessionState, cut: int, act: RevertRecord) -> Change:
-        """Keep the first ``cut`` bytes of the log as they are, and add the act behind them."""
+    def revert(self, inode: int, old: SessionState, cut: int, act: RevertRecord) -> Change:
+        """Keep the first ``cut`` bytes of the log as they are, and add the act behind them.
+
+        Like ``clear`` and ``restore``, it changes only the log that it was worked out from, which
+        ``inode`` tells; what was appended to that since goes into the archive.
+
+        Raises:
+            LogChanged: the log is another one by now; nothing was changed.
+        """
         state = old.prefix(cut)
-        new = [act, *Chosen.of(old).missing_in(state)]
+        new = [act, *self._chosen.missing_in(state)]
 
         def build(log: OpenLog, number: int) -> Iterable[Piece]:
-            self._check_unchanged(log)
+            self._check_unchanged(log, inode)
             yield Span(log[0], 0, cut)
             yield self._extend(state, new, number)
 
         return self._replace(build, state)
 
-    def clear(self, kept: Sequence[Entry], chosen: Chosen) -> Change:
+    def clear(self, inode: int, kept: Sequence[Entry]) -> Change:
         """Keep a few entries, and add a record of the act behind them."""
         state = SessionState()
 
         def build(log: OpenLog, number: int) -> Iterable[Piece]:
-            self._check_unchanged(log)
+            self._check_unchanged(log, inode)
             for entry in kept:
                 yield from _keep(log[0], entry, state)
-            new = [RevertRecord(0, "clear"), *chosen.missing_in(state)]
+            new = [RevertRecord(0, "clear"), *self._chosen.missing_in(state)]
             yield self._extend(state, new, number)
 
         return self._replace(build, state)
 
     def restore(
-        self, path: Path, reason: RevertReason, chosen: Chosen, header: Entry | None = None
+        self, inode: int, path: Path, reason: RevertReason, header: Entry | None = None
     ) -> Change:
         """Put a copy of an archive in the place of the log; the archive stays.
 
@@ -212,11 +222,11 @@ class Tail:
         if header is not None:
             state, start = _under_header(header, state)
             shift = header.length - start
-        new = [RevertRecord(0, reason), *chosen.missing_in(state)]
+        new = [RevertRecord(0, reason), *self._chosen.missing_in(state)]
         with reading(path) as (descriptor, status):
 
             def build(log: OpenLog, number: int) -> Iterable[Piece]:
-                self._check_unchanged(log)
+                self._check_unchanged(log, inode)
                 if header is not None:
                     yield Span(log[0], header.offset, header.length)
                 yield Span(descriptor, start, status.st_size - start)
@@ -227,7 +237,7 @@ class Tail:
 
             return self._replace(build, state)
 
-    def compact(self, mark: LogMark, assemble: Assemble, chosen: Chosen) -> Change:
+    def compact(self, mark: LogMark, assemble: Assemble) -> Change:
         """Replace the bytes under the mark by what ``assemble`` gives; keep what came after.
 
         Raises:
@@ -251,7 +261,7 @@ class Tail:
                     yield from _keep(descriptor, part, state)
                 else:
                     yield self._extend(state, [part], number)
-            yield self._extend(state, chosen.missing_in(state), number)
+            yield self._extend(state, self._chosen.missing_in(state), number)
             yield Span(descriptor, mark.size, size - mark.size)
             shift = state.size - mark.size
             for item in read_items(LineReader(descriptor, mark.size)):
@@ -259,11 +269,16 @@ class Tail:
 
         return self._replace(build, state)
 
-    def _check_unchanged(self, log: OpenLog) -> None:
+    def _check_unchanged(self, log: OpenLog, planned_on: int) -> None:
         if log[1:] != (self._size, self._inode):
             raise LogChanged(
                 f"{self.file.path} was changed by another program; nothing was changed here. "
                 "It is read anew; try again."
+            )
+        if self._inode != planned_on:
+            raise LogChanged(
+                f"{self.file.path} was replaced by another act; nothing was changed by this one. "
+                "Look at what is there now, and try again."
             )
 
     def _extend(self, state: SessionState, records: Sequence[Record], number: int) -> bytes:
