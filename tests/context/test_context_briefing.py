@@ -43,6 +43,12 @@ def test_a_previous_summary_is_updated_and_not_nested() -> None:
     assert "summary as it was" not in write_brief(MESSAGES, range(3)).system
 
 
+def test_a_summary_that_was_pinned_once_is_taken_up_with_the_newer_one() -> None:
+    messages = [write_summary_message("Newer."), write_summary_message("Pinned."), *MESSAGES]
+    brief = write_brief(messages, range(5))
+    assert brief.text.startswith("# Summary so far\n\nNewer.\n\nPinned.\n\n# Transcript")
+
+
 def test_both_prompts_ask_for_the_same_sections() -> None:
     sections = (
         "Current focus", "Environment", "Completed work", "Open issues", "Code state",

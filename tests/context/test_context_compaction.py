@@ -14,7 +14,8 @@ from agent_tui.context.compaction import (
     revise_draft,
 )
 from agent_tui.context.context import Context
-from agent_tui.context.summary_message import is_summary, summary_text
+from agent_tui.context.fallback_notes import write_fallback_notes
+from agent_tui.context.summary_message import is_summary, summary_text, write_summary_message
 from agent_tui.core.errors import CompactionError, LogChanged, ProviderError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
@@ -198,6 +199,34 @@ async def test_when_the_model_fails_the_fallback_keeps_the_newest_and_says_so(
     assert "src/module_1.py" in notes
     assert any(isinstance(e.record, CompactionRecord) and e.record.fallback
                for e in talk.state.entries)  # fmt: skip
+
+
+async def test_one_fallback_after_another_keeps_the_models_summary_and_does_not_nest(
+    talk: Context,
+) -> None:
+    await compacted(talk)
+    for number in range(3):
+        for turn in range(7 + 4 * number, 11 + 4 * number):
+            await add_turn(talk, turn)
+        draft = await draft_compaction(talk, summarise=fails("503"))
+        if number == 1:
+            draft = await revise_draft(draft, summary=f"{draft.summary}\n\nBy hand.")
+        await apply_draft(talk, draft)
+    notes = summary_text(talk.history[0])
+    assert notes.count("No summary could be made: 503") == 1
+    assert notes.count("older messages were cut off") == 1
+    assert notes.endswith(f"{SUMMARY}\n\nBy hand.")
+    assert "- Please look at src/module_12.py" in notes
+    assert "src/module_12.py" in notes.split("Files they were about: ")[1]
+
+
+def test_a_fallback_cuts_a_long_summary_only_where_the_window_is_small_and_says_so() -> None:
+    messages = [write_summary_message("Port 8123. " * 900), UserMessage("Go on", "human")]
+    roomy = write_fallback_notes(messages, range(2), "503", window=100_000)
+    assert roomy.endswith("before them:\n" + ("Port 8123. " * 900).strip())
+    narrow = write_fallback_notes(messages, range(2), "503", window=8_000)
+    assert "characters left out" in narrow
+    assert len(narrow) < 6_500
 
 
 async def test_a_failure_without_fallback_is_raised(talk: Context) -> None:

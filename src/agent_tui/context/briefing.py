@@ -59,10 +59,11 @@ def write_brief(
     """
     summaries = [index for index in chosen if is_summary(messages[index])]
     shown = [index for index in chosen if index not in summaries]
-    previous = summary_text(messages[summaries[-1]]) if summaries else ""
+    previous = "\n\n".join(summary_text(messages[index]) for index in summaries)
     closing = _closing(focus)
     asked = _staying_requests(messages, staying)
-    taken = [previous, closing, *asked.values()]
+    system = prompt("compact_update" if previous else "compact")
+    taken = [system, previous, closing, *asked.values()]
     left = budget - sum(map(_room_for, taken)) if budget else 0
     entries = dict.fromkeys(shown, "")
     for level in LEVELS:
@@ -77,7 +78,6 @@ def write_brief(
     said = {index: text for index, text in entries.items() if index not in left_out} | asked
     parts += [said[index] for index in sorted(said)]
     parts.append(closing)
-    system = prompt("compact_update" if previous else "compact")
     return Brief(system, "\n\n".join(parts), left_out)
 
 

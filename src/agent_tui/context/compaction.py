@@ -229,7 +229,8 @@ def _record(report: CompactionReport, archive: int) -> CompactionRecord:
 
 def _fallback_draft(plan: CompactionPlan, reason: str, retries: int) -> CompactionDraft:
     plan = replan_fallback(plan)
-    notes = write_fallback_notes(plan.messages, plan.selection.dropped, reason)
+    gone = plan.selection.dropped
+    notes = write_fallback_notes(plan.messages, gone, reason, window=plan.window)
     return _make_draft(plan, notes, retries, reason)
 
 
