@@ -300,6 +300,15 @@ async def test_a_second_compaction_updates_the_summary_of_the_first(talk: Contex
     assert [summary_text(m) for m in talk.history if is_summary(m)] == ["Updated."]
 
 
+async def test_what_the_next_summary_forgets_of_the_last_one_is_reported(talk: Context) -> None:
+    await compacted(talk, f"{SUMMARY}\nThe server listens on port 8123, see docs/ports.md.")
+    for turn in range(7, 12):
+        await add_turn(talk, turn)
+    draft = await draft_compaction(talk, summarise=says("All modules are mended: docs/ports.md."))
+    lost = [(loss.kind, loss.text) for loss in draft.view.losses if loss.message == 0]
+    assert lost == [("number", "port 8123")]
+
+
 async def test_the_last_share_adds_files_as_they_are_now(talk: Context, tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "module_2.py").write_text("fixed = True\n")

@@ -65,7 +65,7 @@ def compare(
 
 
 def _losses(messages: Sequence[Message], fates: Sequence[Fate], summary: str) -> tuple[Loss, ...]:
-    gone = [i for i, fate in enumerate(fates) if fate != "kept" and not is_summary(messages[i])]
+    gone = [i for i, fate in enumerate(fates) if fate != "kept"]
     kept_text = "\n".join(
         message_text(messages[i]) for i, fate in enumerate(fates) if fate == "kept"
     )

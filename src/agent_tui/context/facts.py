@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from agent_tui.context.file_analysis import is_change, path_argument, paths_in
 from agent_tui.context.selection import is_request
+from agent_tui.context.summary_message import is_summary, summary_text
 from agent_tui.core.arguments import read_arguments
 from agent_tui.core.messages import ToolCall, text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
@@ -20,6 +21,7 @@ Kind: TypeAlias = Literal["file", "command", "error", "decision", "number", "url
 
 _SCANNED_CHARS = 8_000
 _RESULT_CHARS = 3_000
+_SUMMARY_CHARS = 40_000
 _LONGEST_LINE = 400
 _WHOLE_CHARS = 1_500
 _SHORT_REQUEST = 60
@@ -89,6 +91,8 @@ class Fact:
 def facts_in(message: Message) -> list[Fact]:
     """Everything that a message says, in the order in which it is said."""
     match message:
+        case UserMessage() if is_summary(message):
+            return list(_said_by_summary(message))
         case UserMessage():
             return list(_said_by_user(message))
         case AssistantMessage():
@@ -110,6 +114,17 @@ def _said_by_user(message: UserMessage) -> Iterator[Fact]:
             yield Fact("decision", line, line, 34 if line.endswith("?") else 48)
     for line in _error_lines(text):
         yield Fact("error", line, line, 45)
+
+
+def _said_by_summary(message: UserMessage) -> Iterator[Fact]:
+    """An earlier summary says what was worth keeping once; the next one may lose it."""
+    text = _clipped(summary_text(message), _SUMMARY_CHARS)
+    prose = _FENCE.sub("", text) if "```" in text else text
+    yield from _common(prose, 10)
+    for line in _sentences(prose, _AGENT_DECISION):
+        yield Fact("decision", line, line, 30)
+    for line in _error_lines(prose):
+        yield Fact("error", line, line, 40)
 
 
 def _request_line(text: str) -> str:
