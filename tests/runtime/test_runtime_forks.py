@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.core.errors import LogChanged, SessionError, UnknownArchive
+from agent_tui.core.errors import LogChanged, SessionError, SessionNotFound, UnknownArchive
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import CompactionRecord, RevertRecord, TitleRecord, UserMessage
 from agent_tui.providers.scenario import Reply
@@ -126,6 +126,20 @@ async def test_a_session_that_another_window_writes_is_forked_at_any_point(tmp_p
         assert not fork.read_only
         for session in (fork, window):
             await session.close()
+
+
+async def test_the_tree_of_a_window_whose_session_was_deleted_is_refused_in_words(
+    tmp_path: Path,
+) -> None:
+    async with Stage(tmp_path, *numbered(9)) as stage:
+        await say(stage, "a")
+        await stage.session.fork()  # which is kin that is still there
+        window = await stage.engine.read_session(stage.session.session_id)
+        await stage.session.close()
+        await stage.engine.delete_session(stage.session.session_id)
+        with pytest.raises(SessionNotFound, match="not there"):
+            await stage.engine.grow_tree(window)
+        await window.close()
 
 
 async def test_a_fork_from_a_tree_that_is_out_of_date_makes_nothing(tmp_path: Path) -> None:

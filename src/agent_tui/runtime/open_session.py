@@ -255,6 +255,9 @@ class OpenSession:
         return await asyncio.to_thread(self._grow_tree, kin or (self._log.folder,))
 
     def _grow_tree(self, kin: Sequence[Path]) -> SessionTree:
+        own = self._log.folder
+        if own not in kin:  # it was moved or deleted since it was opened, or lies there twice
+            kin = (*(folder for folder in kin if folder.name != own.name), own)
         sources = [source for folder in kin for source in session_sources(folder)]
         live = next(n for n, each in enumerate(sources) if each.path == self._log.path)
         count = self._parts.context.count_message

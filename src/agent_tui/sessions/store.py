@@ -272,7 +272,9 @@ class SessionStore:
 
         Each comes behind the one that it was forked from. Reads every header.
         """
-        folders = {folder.name: folder for folder in self._folders()}
+        folders: dict[str, Path] = {}
+        for folder in self._folders():
+            folders.setdefault(folder.name, folder)  # which is the one that find finds
         parents = {name: parent_session(folder / LIVE) for name, folder in folders.items()}
         kin, grew = {session_id, parents.get(session_id, "")} - {""}, True
         while grew:
