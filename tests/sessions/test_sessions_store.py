@@ -349,6 +349,18 @@ async def test_a_second_window_reads_follows_and_cannot_write(
     await third.close()
 
 
+async def test_following_twice_at_once_brings_each_line_once(
+    store: SessionStore, log: SessionLog
+) -> None:
+    second = await store.open("s1")
+    for act in (partial(talk, log), log.clear, partial(talk, log, 1)):
+        await act()
+        assert all(await asyncio.gather(*(second.reload() for _ in range(3))))
+        assert_memory_is_disk(second)
+    assert not await second.reload()
+    await second.close()
+
+
 async def test_a_cancelled_append_is_settled_before_the_cancellation_goes_on(
     log: SessionLog,
 ) -> None:
@@ -481,6 +493,16 @@ async def test_a_copy_under_another_name_is_a_session_of_its_own(
     await copy.append(UserMessage("only here"), durability=D1)
     assert texts(copy)[:-1] == texts(log)
     await copy.close()
+
+
+async def test_kin_are_the_sessions_that_their_ids_open(
+    store: SessionStore, log: SessionLog
+) -> None:
+    fork = await log.fork(header("s2"))
+    await fork.close()
+    for folder in (log.folder, fork.folder):
+        copied(folder, store.projects / "-later" / folder.name)
+    assert store.kin_of("s2") == [store.find("s1"), store.find("s2")] == [log.folder, fork.folder]
 
 
 @pytest.mark.parametrize("place", ["-home-ada-poems/s1", "-home-ada-engine/s1 (copy)"])

@@ -213,14 +213,16 @@ class SessionLog:
             if os.access(self.path, os.W_OK):
                 self.read_only = ""
             return change.state is not None
-        size = self.state.size
+        state, size = self.state, self.state.size
         followed = await asyncio.to_thread(follow_log, self.path, self._inode, size)
+        if self.state is not state or state.size != size:
+            return True  # another reload was faster, and brought this already
         if followed is None:
             self.state, self._inode = await asyncio.to_thread(load_log, self.path)
             return True
         items, end = followed
-        self.state.fold(items)
-        self.state.size = end
+        state.fold(items)
+        state.size = end
         return end > size
 
     async def fork(self, header: SessionHeader, upto: Entry | None = None) -> SessionLog:
