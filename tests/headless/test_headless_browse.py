@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import fcntl
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.headless.command_line import CommandLine
+from tests.importers.session_files import (
+    pi_answer,
+    pi_entry,
+    pi_header,
+    pi_user,
+    write_lines,
+)
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 FILES = sorted(path for path in SHARED.rglob("*") if path.is_file() and path.suffix != ".md")
@@ -107,6 +115,30 @@ def test_a_session_is_exported_for_people_and_for_kimi(
     again = run("export", session_id, "--format", "kimi", "-o", target)
     assert again.code == 1
     assert "exists already" in again.sentence
+
+
+def test_what_another_agent_compacted_stays_compacted_in_an_export(
+    run: CommandLine, tmp_path: Path
+) -> None:
+    entries = [
+        pi_header(3),
+        pi_user("long ago", "1"),
+        pi_answer("done", "2", "1", tokens=900),
+        pi_user("lately", "3", "2"),
+        pi_answer("also done", "4", "3", tokens=950),
+        pi_entry("compaction", "5", "4", summary="S", tokensBefore=950, firstKeptEntryId="3"),
+        pi_user("now", "6", "5"),
+    ]
+    path = write_lines(tmp_path / "s.jsonl", entries)
+    exported = run("export", path, "--format", "kimi").out
+    assert [json.loads(line)["role"] for line in exported.splitlines()] == [
+        "user", "user", "assistant", "user",
+    ]  # fmt: skip
+    target = tmp_path / "context.jsonl"
+    target.write_text(exported)
+    found = run("open", target, "--json").json
+    assert (found["messages"], found["compactions"], found["damaged"]) == (4, 1, 0)
+    assert "long ago" in run("export", path, "--format", "markdown").out
 
 
 def test_a_damaged_session_is_repaired_with_an_account(run: CommandLine, session_id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_tui.context.summary_message import write_summary_message
+from agent_tui.context.summary_message import PREFACE, write_summary_message
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall, UnknownPart
 from agent_tui.core.records import (
     AssistantMessage,
@@ -27,6 +27,7 @@ from agent_tui.core.usage import Usage
 from agent_tui.importers.imported import count_findings
 from agent_tui.importers.registry import import_session
 from agent_tui.library.export import export_kimi, export_markdown
+from agent_tui.sessions.replay import INTERRUPTED
 
 STAMP = Stamp("u1", None, "2026-01-01T00:00:00Z")
 RECORDS: tuple[Record, ...] = (
@@ -58,7 +59,13 @@ def test_only_what_kimi_reads_is_written() -> None:
     lines = [json.loads(line) for line in export_kimi(RECORDS)]
     assert lines == [
         {"role": "_system_prompt", "content": "be good"},
-        {"role": "user", "content": "what came before"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": PREFACE},
+                {"type": "text", "text": "what came before"},
+            ],
+        },
         {"role": "_checkpoint", "id": 3},
         {
             "role": "user",
@@ -109,6 +116,26 @@ def test_a_summary_of_ours_is_still_one_after_an_export(tmp_path: Path) -> None:
     log.write_bytes(b"".join(export_kimi([UserMessage(parts, "compaction"), *RECORDS[6:]])))
     (compaction,) = import_session(log).compactions
     assert compaction.summary == "what was done"
+
+
+def test_what_is_exported_can_be_sent_without_being_mended() -> None:
+    calls = (ToolCall("a", "read_file", "{torn"), ToolCall("b", "read_file", "{}"))
+    records: list[Record] = [
+        ToolMessage("x", "without a call"),
+        AssistantMessage("I look.", calls),
+        UsageRecord(50),
+        Checkpoint(4),
+        UserMessage("and hurry", "steer"),
+        ToolMessage("a", "late"),
+        AssistantMessage("Done."),
+    ]
+    lines = [json.loads(line) for line in export_kimi(records)]
+    assert [line["role"] for line in lines] == [
+        "assistant", "_usage", "tool", "tool", "_checkpoint", "user", "assistant",
+    ]  # fmt: skip
+    assert lines[2] == {"role": "tool", "content": "late", "tool_call_id": "a"}
+    assert lines[3] == {"role": "tool", "content": INTERRUPTED, "tool_call_id": "b"}
+    assert [call["function"]["arguments"] for call in lines[0]["tool_calls"]] == ["{}", "{}"]
 
 
 def test_a_token_count_is_added_where_the_records_do_not_say_it() -> None:

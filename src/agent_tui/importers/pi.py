@@ -144,7 +144,13 @@ class _Tree:
         facts = [index for index in path[:first] if self.entries[index]["type"] != "message"]
         facts = [index for index in facts if index not in self.kept]
         kept = [index for index in path[first:last] if index not in self.kept]
-        return self._join([*facts, path[last], *kept, *path[last + 1 :]])
+        # What was billed for kept messages was billed for the context that is gone.
+        before = (r for r in self._join(kept) if not isinstance(r, UsageRecord))
+        return (
+            *self._join([*facts, path[last]]),
+            *before,
+            *self._join(path[last + 1 :]),
+        )
 
     def _first_kept(self, path: Sequence[int], compaction: int) -> int:
         kept = self.kept[path[compaction]]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
+from agent_tui.context.summary_message import PREFACE
 from agent_tui.core.messages import (
     Content,
     MediaPart,
@@ -32,6 +34,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.text import clean
+from agent_tui.sessions.replay import repaired_messages
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPEAKERS = {
@@ -48,14 +51,15 @@ def export_kimi(records: Iterable[Record], token_count: int | None = None) -> It
     """The lines of a log that kimi-cli loads with the same history, checkpoints and token count.
 
     Only roles, fields and kinds of parts that it knows are written: it skips lines of other roles
-    as broken and cannot load a part of another kind.
+    as broken and cannot load a part of another kind. It sends what it loads without
+    mending it, so that every call gets its result here.
 
     Args:
         records: the active path of a session.
         token_count: the size of the context, where the records do not say it themselves.
     """
     last = None
-    for record in records:
+    for record in _repaired(records):
         fields = _kimi_fields(record)
         if fields is None:
             continue
@@ -64,6 +68,31 @@ def export_kimi(records: Iterable[Record], token_count: int | None = None) -> It
         yield _line(fields)
     if token_count is not None and token_count != last:
         yield _line({"role": "_usage", "token_count": token_count})
+
+
+def _repaired(records: Iterable[Record]) -> Iterator[Record]:
+    """The records with their messages as they are sent: each call answered right behind it."""
+    group: list[Record] = []
+    for record in records:
+        if isinstance(record, AssistantMessage):
+            yield from _repaired_answer(group)
+            group = []
+        group.append(record)
+    yield from _repaired_answer(group)
+
+
+def _repaired_answer(group: Sequence[Record]) -> Iterator[Record]:
+    """An answer, its usage where that came first, its results, and all else up to the next one."""
+    rest: deque[Record] = deque(r for r in group if not isinstance(r, ToolMessage))
+    if rest and isinstance(rest[0], AssistantMessage):
+        rest.popleft()
+        spoken = [r for r in group if isinstance(r, AssistantMessage | ToolMessage)]
+        answer, *results = repaired_messages(spoken)
+        yield answer
+        if isinstance(group[1] if len(group) > 1 else None, UsageRecord):
+            yield rest.popleft()
+        yield from results
+    yield from rest
 
 
 def _line(fields: dict[str, Any]) -> bytes:
@@ -79,7 +108,9 @@ def _kimi_fields(record: Record) -> dict[str, Any] | None:
             return {"role": "_checkpoint", "id": number}
         case UsageRecord(count):
             return {"role": "_usage", "token_count": count}
-        case UserMessage(content):
+        case UserMessage(content, origin):
+            if origin == "compaction":
+                content = _told_as_summary(content)
             return {"role": "user", "content": _kimi_content(content)}
         case AssistantMessage(content, calls):
             fields = {"role": "assistant", "content": _kimi_content(content)}
@@ -100,6 +131,13 @@ def _kimi_content(content: Content) -> str | list[dict[str, Any]]:
     fields = content_fields(tuple(_known_part(part) for part in content))
     assert isinstance(fields, list)
     return fields
+
+
+def _told_as_summary(content: Content) -> Content:
+    """A summary with the words by which it is known as one: its origin is not written."""
+    parts = (TextPart(content),) if isinstance(content, str) else content
+    told = text_of(parts).startswith("<system>")
+    return content if told else (TextPart(PREFACE), *parts)
 
 
 def _known_part(part: Part) -> Part:

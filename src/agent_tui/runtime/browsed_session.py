@@ -47,6 +47,7 @@ class BrowsedSession:
         findings: what was found in numbers, as ``open --json`` prints it.
         path: the file it was read from, where it was read from one.
         logs: what its tree is read from where the files are ours: archives, then the live log.
+        context: what the model would be sent, where a file also holds what was compacted.
         rotated: logs that were rotated away, and branches that were left.
         compactions: every compaction with both of its sides, oldest first.
     """
@@ -60,6 +61,7 @@ class BrowsedSession:
     findings: dict[str, int]
     path: Path = Path()
     logs: tuple[Source, ...] = ()
+    context: Sequence[Record] = ()
     rotated: tuple[ImportedArchive, ...] = ()
     compactions: tuple[ImportedCompaction, ...] = ()
 
@@ -138,6 +140,7 @@ class BrowsedSession:
             findings=findings,
             path=found.path,
             logs=_logs_beside(found.path) if found.source == _OURS else (),
+            context=found.context,
             rotated=found.archives,
             compactions=found.compactions,
         )

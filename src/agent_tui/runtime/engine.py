@@ -297,7 +297,8 @@ class Engine:
         path = Path(source)
         if await asyncio.to_thread(path.exists):
             browsed = await asyncio.to_thread(BrowsedSession.of_file, path)
-            return await asyncio.to_thread(write_export, form, browsed.records, browsed.title)
+            records = browsed.context if form == "kimi" else browsed.records
+            return await asyncio.to_thread(write_export, form, records, browsed.title)
         session = await self.read_session(source)
         try:
             tokens = session.gauge.tokens
