@@ -189,6 +189,26 @@ async def test_a_label_that_was_changed_stays_changed_when_the_change_is_reverte
         assert labels(stage) == ["old"]
 
 
+async def test_a_label_that_only_an_archive_tells_is_changed_and_undone(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(1)) as stage:
+        await talk(stage, "one")
+        await stage.session.label(*await first_row(stage), "old")
+        await stage.session.clear()
+        assert labels(stage) == []
+
+        async def shown() -> str:
+            _, row = await first_row(stage)
+            return row.label
+
+        for label in ("new", ""):
+            await stage.session.label(*await first_row(stage), label)
+            assert await shown() == label
+            assert (await stage.session.undo()).told == "Label is “old” again."
+            assert await shown() == "old"
+        await stage.session.redo()
+        assert await shown() == ""
+
+
 async def test_a_change_of_model_is_undone_and_outlives_a_revert(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two")

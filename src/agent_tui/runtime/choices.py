@@ -39,11 +39,15 @@ class Choices:
             if title != before:
                 await self._write(TitleRecord(title, before))
 
-    async def label(self, target: str, label: str) -> None:
-        """Name an entry by its id; an empty label takes its name away."""
+    async def label(self, target: str, label: str, archived: str = "") -> None:
+        """Name an entry by its id; an empty label takes its name away.
+
+        ``archived`` is the name that an archive tells: it counts where the log says nothing.
+        """
         label = first_line(label.strip(), _LONGEST_LABEL)
         async with self._gate:
-            before = self._log.state.labels.get(target, "")
+            state = self._log.state
+            before = "" if target in state.unlabelled else state.labels.get(target, archived)
             if label != before:
                 await self._write(LabelRecord(target, label, before))
 

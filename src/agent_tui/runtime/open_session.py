@@ -285,7 +285,7 @@ class OpenSession:
         uuid = tree.tree.uuids[row.place]
         if uuid is None:
             raise SessionError("This entry has no id that a label could be tied to.")
-        await self._choices.label(uuid, label)
+        await self._choices.label(uuid, label, archived=tree.tree.label(row.place))
 
     async def sum_up_branch(
         self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
