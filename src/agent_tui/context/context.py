@@ -131,8 +131,9 @@ class Context:
     async def warm(self) -> None:
         """Count every message exactly, in a thread: long histories begin with rough counts.
 
-        Worth calling after ``restore``, once the counter is warm.
+        Loads the ranks of the model where they are not yet; worth calling after ``restore``.
         """
+        await asyncio.to_thread(self.counter.warm)
         state = self.state
         entries = list(state.messages)
         if entries:
