@@ -17,6 +17,7 @@ FOLDER_MODE = 0o700
 BLOCK = 1 << 20
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_FULL_SYNC = {errno.ENOTSUP, errno.EOPNOTSUPP}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -82,7 +83,11 @@ def create_file(path: Path) -> int:
     """Create a file that must not exist yet, readable by its owner only under any umask."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     descriptor = os.open(path, flags, FILE_MODE)
-    os.fchmod(descriptor, FILE_MODE)
+    try:
+        os.fchmod(descriptor, FILE_MODE)
+    except BaseException:
+        os.close(descriptor)
+        raise
     return descriptor
 
 
@@ -123,18 +128,27 @@ def copy_span(source: int, target: int, offset: int, length: int) -> None:
 
 
 def durable_sync(descriptor: int) -> None:
-    """Return when the file would survive a power cut (macOS: F_FULLFSYNC, not just fsync)."""
+    """Return when a file, or the names in a folder, would survive a power cut.
+
+    On macOS fsync leaves the bytes in the drive's cache; F_FULLFSYNC empties that too, where the
+    file system has it: a network's may not.
+    """
     if hasattr(fcntl, "F_FULLFSYNC"):
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-    else:
-        os.fsync(descriptor)
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+        except OSError as error:
+            if error.errno not in _NO_FULL_SYNC:
+                raise
+        else:
+            return
+    os.fsync(descriptor)
 
 
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(descriptor)
+        durable_sync(descriptor)
     finally:
         os.close(descriptor)
 
