@@ -232,3 +232,19 @@ async def test_a_summary_that_breaks_off_is_asked_for_again(tmp_path: Path) -> N
         assert summary["content"][1]["text"] == "The first half and the second."
         told = "".join(e.text for e in stage.events if isinstance(e, CompactionDelta))
         assert told.startswith("The first half\n\n(The answer broke off")
+
+
+async def test_a_compaction_that_leaves_the_context_full_is_not_made_at_every_step(
+    tmp_path: Path,
+) -> None:
+    """The system prompt and the tools take most of this window: there is little to gain."""
+    look = Reply(calls=(call("find_files", pattern="*"),))
+    script = (Reply(text=LONG), *(look for _ in range(9)), Reply(text="ok"))
+    short = tuple(Reply(text="They talked.") for _ in range(9))
+    async with Stage(tmp_path, *script, compactions=short, window=1_200) as stage:
+        await stage.say("a")
+        assert await stage.say("b") == "done"
+        made = [e.report for e in stage.events if isinstance(e, CompactionFinished) and e.report]
+        gauge = stage.session.gauge
+        assert made[0].tokens_after >= gauge.trigger_at
+        assert len(made) <= 4

@@ -86,22 +86,26 @@ class Compactor:
     async def compact_if_full(self) -> None:
         """Compact before a step when the trigger says so.
 
-        A compaction that was not made is told once, and not tried again until the context has
-        grown by a twentieth of the window: each try may cost a model call.
+        A compaction that was not made is told once. It is not tried again until the context has
+        grown by a twentieth of the window, nor is one that left it full: each costs a model call.
         """
-        policy, tokens = self.policy, self._context.token_count
-        full = should_compact(tokens, policy.window, policy.reserved, policy.ratio)
-        if not (policy.auto and full):
+        if not (self.policy.auto and self._is_full):
             self._next_try_at = 0
             return
-        if tokens < self._next_try_at:
+        if self._context.token_count < self._next_try_at:
             return
         try:
             done = await (self.review() if self.review else self.compact(trigger="auto"))
         except CompactionError:
             done = None
-        if done is None:
-            self._next_try_at = tokens + policy.window // _GROWTH_BEFORE_ANOTHER_TRY
+        if done is None or self._is_full:
+            growth = self.policy.window // _GROWTH_BEFORE_ANOTHER_TRY
+            self._next_try_at = self._context.token_count + growth
+
+    @property
+    def _is_full(self) -> bool:
+        policy, tokens = self.policy, self._context.token_count
+        return should_compact(tokens, policy.window, policy.reserved, policy.ratio)
 
     async def make_room(self) -> bool:
         """Compact because the server finds the context too long, whatever we count; whether it did.
