@@ -77,6 +77,9 @@ def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> Non
     assert run("restore", session_id, "1").out.startswith("Restored archive 1:")
     assert run.logs()[0].read_bytes().startswith(before)
     assert run("archives", "prune", session_id, "--keep", "1", "--json").json == {"removed": [1]}
+    assert run("archives", "prune", session_id, "--keep", "5").out == (
+        "Removed 0 archives; at most 5 are left.\n"
+    )
 
 
 def test_a_session_is_compacted_with_numbers(
