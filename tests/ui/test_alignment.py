@@ -79,3 +79,5 @@ def test_alone_the_new_context_is_without_gaps(fates: list[bool], lines: int, he
     for place, index in enumerate(kept):
         assert rows.new(rows.row_of(index)) == index == kept[place]
         assert rows.old(rows.row_of(index)) is None
+    for index in set(range(len(fates))).difference(kept):
+        assert not lines or rows.line(rows.row_of(index)) == 0

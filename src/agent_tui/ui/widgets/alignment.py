@@ -8,7 +8,6 @@ the end always do. Rows are found by arithmetic: aligning ten thousand messages 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 
 
 class Alignment:
@@ -21,7 +20,7 @@ class Alignment:
         head: rows over everything else, for what no compaction touches.
     """
 
-    def __init__(self, count: int, kept: Sequence[int], lines: int, head: int = 0) -> None:
+    def __init__(self, count: int, kept: list[int], lines: int, head: int = 0) -> None:
         self.head = head
         self.lines = lines
         self._kept = kept
@@ -62,9 +61,11 @@ class Alignment:
         return row if is_beside_itself else None
 
     def row_of(self, message: int) -> int:
-        """The row of an old message; where the new context stands alone, where it is kept."""
+        """The row of an old message; in the new context alone, of what now stands for it."""
         if self._is_alone:
-            return self.head + self.lines + bisect_left(self._kept, message)
+            place = bisect_left(self._kept, message)
+            is_kept = self._kept[place : place + 1] == [message]
+            return self.head + (self.lines + place if is_kept or not self.lines else 0)
         if message < self._before_tail:
             return self.head + message
         return self.head + message - self._before_tail + self._tail_row
