@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_tui.core.summary import CompactionReport, CompactionView, Fate, MessageFate
-from agent_tui.ui.widgets.fates import FATES, draw_balance, draw_counts
+from agent_tui.ui.widgets.fates import FATES, Balance, draw_counts
 
 
 def view(tokens: list[tuple[int, Fate]], before: int, after: int) -> CompactionView:
@@ -30,7 +30,7 @@ FATED = st.lists(st.tuples(st.integers(0, 90_000), st.sampled_from(get_args(Fate
 def test_the_longer_bar_is_the_bigger_context(
     tokens: list[tuple[int, Fate]], before: int, after: int, width: int
 ) -> None:
-    upper, lower = draw_balance(view(tokens, before, after), width, final=True).plain.split("\n")
+    upper, lower = Balance(view(tokens, before, after)).draw(width, final=True).plain.split("\n")
     if tokens and before > after:
         assert upper.count("█") >= lower.count("█")
     assert lower.count("█") <= width

@@ -17,7 +17,7 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.format import format_count
 from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.reader import ReaderScreen
-from agent_tui.ui.widgets.fates import draw_balance, draw_counts
+from agent_tui.ui.widgets.fates import Balance, draw_counts
 from agent_tui.ui.widgets.fitted import Fitted
 from agent_tui.ui.widgets.loss_list import LossList
 from agent_tui.ui.widgets.rows import Rows
@@ -45,12 +45,15 @@ class CompactionPane(Panel[Result], Generic[Result]):
         self.sides = Sides()
         self.losses = LossList()
         self._view: CompactionView | None = None
+        self._balance: Balance | None = None
         self._is_final = False
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield Fitted(self._draw_balance, id="balance")
-        yield Static(id="notice")
+        notice = Static(id="notice")
+        notice.display = False
+        yield notice
         yield Fitted(self.sides.headings, id="columns")
         yield self.sides
         yield Fitted(self._draw_losses_heading, id="losses-heading")
@@ -62,10 +65,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
         """Whether both sides stand next to each other; else one is shown at a time."""
         return self.app.size.width >= _BOTH_SIDES_WIDTH
 
-    def on_mount(self) -> None:
-        self.show_notice("")
-
-    def on_resize(self) -> None:
+    async def on_resize(self) -> None:
         self.sides.split(both=self.has_room_for_both)
 
     def show_view(self, view: CompactionView, *, final: bool) -> None:
@@ -73,7 +73,8 @@ class CompactionPane(Panel[Result], Generic[Result]):
         self._view = view
         self._is_final = final
         self.set_class(not final, "-writing")
-        self.sides.show_view(view)
+        self._balance = Balance(view)
+        self.sides.show_view(view, self._balance.untouched)
         empty = "Nothing that counts is missing from the summary." if final else ""
         self.losses.show_losses(view.losses, empty or "Known when the summary is complete.")
         for drawn in self.query(Fitted):
@@ -86,9 +87,9 @@ class CompactionPane(Panel[Result], Generic[Result]):
         notice.update(Content.styled(clean(text), style))
 
     def _draw_balance(self, width: int) -> Content:
-        if self._view is None:
+        if self._balance is None:
             return Content("")
-        return draw_balance(self._view, width, final=self._is_final)
+        return self._balance.draw(width, final=self._is_final)
 
     def _draw_losses_heading(self, _width: int) -> Content:
         count = len(self._view.losses) if self._view is not None else 0
@@ -165,7 +166,6 @@ class PastCompactionScreen(CompactionPane[PastChoice]):
         self._can_undo = can_undo
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.show_heading("Compaction", "reading…")
         self._load()
 

@@ -99,7 +99,6 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._field: SummaryEditor | LineInput | None = None
 
     def on_mount(self) -> None:
-        super().on_mount()
         self._timer = self.set_interval(_FRAME_SECONDS, self._show_stream, pause=True)
         self._begin()
 
@@ -153,10 +152,10 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     def _show_stream(self) -> None:
         if self._streamed and self._draft is None:
+            self.sides.show_summary("".join(self._streamed))
             if not self._has_streamed:
                 self._has_streamed = True
                 self.show_side("after")
-            self.sides.show_summary("".join(self._streamed))
 
     def _take_draft(self, draft: Draft) -> None:
         self._draft = draft

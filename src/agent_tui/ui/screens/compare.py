@@ -73,7 +73,7 @@ class CompareScreen(Panel[None]):
         self.pairs.show_comparison(found)
         self._draw_columns()
 
-    def on_resize(self) -> None:
+    async def on_resize(self) -> None:
         self.pairs.split(both=self.size.width >= _BOTH_SIDES)
         self._draw_columns()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from textual import events
 from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
@@ -29,6 +31,8 @@ PANEL_SHEETS = [
 NARROW = 90
 """Below this many cells two things no longer fit side by side."""
 
+_BREATH_SECONDS = 0.001
+
 
 class Panel(Screen[Result]):
     """A full screen over the conversation; Esc leaves it without a result."""
@@ -36,6 +40,32 @@ class Panel(Screen[Result]):
     BINDINGS = [Binding("escape", "leave", "back", key_display="Esc")]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._was_shown = False
+
+    def on_compose(self) -> None:
+        """Take on the classes of this size before there are children: all would be restyled.
+
+        The screen itself was styled before its own stylesheets were read.
+        """
+        for points, size in zip(
+            (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), self.app.size, strict=True
+        ):
+            name = next(name for least, name in reversed(points) if size >= least)
+            self.add_class(name, update=False)
+        self.app.stylesheet.apply(self)
+
+    async def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Let keys through between mounting and drawing, which hold the loop for a while each."""
+        event.refresh_styles &= self._was_shown  # what was just mounted was just styled
+        self._was_shown = True
+        await asyncio.sleep(_BREATH_SECONDS)
+
+    async def on_resize(self) -> None:
+        """Let keys through before all is laid out."""
+        await asyncio.sleep(_BREATH_SECONDS)
 
     def heading(self) -> Static:
         """The first line of the panel; fill it with ``show_heading``."""

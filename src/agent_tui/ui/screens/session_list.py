@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal
 from textual.content import Content
 
 from agent_tui.core.errors import AgentTuiError
@@ -17,6 +17,7 @@ from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.format import format_age, format_count, format_size
 from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.key_hints import KeyHints
 from agent_tui.ui.widgets.line_input import LineInput
 from agent_tui.ui.widgets.rows import Rows, fit_cells
 from agent_tui.ui.widgets.session_preview import SessionPreview
@@ -48,7 +49,6 @@ class SessionListScreen(Panel[SessionChoice]):
 
     CSS_PATH = [
         *PANEL_SHEETS,
-        stylesheet("widgets/session_preview.tcss"),
         stylesheet("screens/session_list.tcss"),
     ]
     AUTO_FOCUS = "#session-rows"
@@ -73,21 +73,18 @@ class SessionListScreen(Panel[SessionChoice]):
         self._deleted = [(token, "The session") for token in getattr(sessions, "deleted", ())]
         self._renaming = ""
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
-        self._new_title = LineInput("New title", id="session-title")
+        self._new_title: LineInput | None = None
         self._rows = Rows(self._draw, id="session-rows", empty=Content("Reading sessions…"))
         self._preview = SessionPreview()
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield self._filter
-        with Horizontal():
-            yield self._rows
-            yield self._preview
-        yield self._new_title
+        yield self._rows
+        yield self._preview
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        self._new_title.display = False
         self.show_heading("Sessions")
         self._load()
 
@@ -98,13 +95,14 @@ class SessionListScreen(Panel[SessionChoice]):
         except AgentTuiError as error:
             self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
             return
-        self._take(found)
+        self._all, self._texts = await asyncio.to_thread(_arrange, found)
+        self._refilter()
 
-    def _take(self, found: Sequence[SessionGlance]) -> None:
-        self._all = sorted(found, key=lambda glance: glance.updated_at, reverse=True)
-        self._texts = [
-            f"{glance.title}\n{glance.cwd}\n{glance.first_prompt}".lower() for glance in self._all
-        ]
+    def _take_out(self, glance: SessionGlance) -> None:
+        gone = glance.session_id
+        stays = [place for place, each in enumerate(self._all) if each.session_id != gone]
+        self._all = [self._all[place] for place in stays]
+        self._texts = [self._texts[place] for place in stays]
         self._refilter()
 
     def _refilter(self) -> None:
@@ -123,7 +121,8 @@ class SessionListScreen(Panel[SessionChoice]):
         self._rows.show_empty(Content(empty))
         place = next((i for i, glance in enumerate(self._shown) if glance is chosen), 0)
         self._rows.show_rows(len(self._shown), cursor=place)
-        self._preview.show_session(self._highlighted)
+        if not self._shown:
+            self._preview.show_session(None)
         projects = format_count(len({glance.cwd for glance in self._shown}), "project")
         self.show_heading("Sessions", f"{format_count(len(self._shown), 'session')} in {projects}")
 
@@ -150,11 +149,11 @@ class SessionListScreen(Panel[SessionChoice]):
             (f"{size} {age}", "$muted"),
         )
 
-    @on(Rows.Highlighted)
+    @on(Rows.Highlighted, "#session-rows")
     def _follow_cursor(self) -> None:
         self._preview.show_session(self._highlighted)
 
-    @on(Rows.Chosen)
+    @on(Rows.Chosen, "#session-rows")
     def action_open_highlighted(self) -> None:
         if (glance := self._highlighted) is not None:
             self.dismiss(("open", glance.session_id))
@@ -189,7 +188,7 @@ class SessionListScreen(Panel[SessionChoice]):
                 self._rows.action_move(step)
 
     def action_leave(self) -> None:
-        if self._new_title.display:
+        if self._new_title is not None:
             self._close_title()
         elif self._filter.value:
             self._filter.value = ""
@@ -202,9 +201,11 @@ class SessionListScreen(Panel[SessionChoice]):
     def action_rename(self) -> None:
         if (glance := self._highlighted) is None:
             return
+        self._close_title()
         self._renaming = glance.session_id
-        self._new_title.value = clean(glance.title)
-        self._new_title.display = True
+        self._new_title = LineInput("New title", value=clean(glance.title), id="session-title")
+        self.mount(self._new_title, before=self.query_one(KeyHints))
+        self.add_class("-renaming")
         self._new_title.focus()
 
     @on(LineInput.Submitted, "#session-title")
@@ -216,7 +217,10 @@ class SessionListScreen(Panel[SessionChoice]):
             self._rename(self._renaming, title)
 
     def _close_title(self) -> None:
-        self._new_title.display = False
+        if self._new_title is not None:
+            self._new_title.remove()
+        self._new_title = None
+        self.remove_class("-renaming")
         self._rows.focus()
 
     @work(group="session-acts")
@@ -239,7 +243,7 @@ class SessionListScreen(Panel[SessionChoice]):
         if token is None:
             return
         self._deleted.append((token, _title(glance)))
-        self._take([each for each in self._all if each.session_id != glance.session_id])
+        self._take_out(glance)
         self.tell(f"Deleted “{first_line(_title(glance), 40)}”. Press u to take it back.")
 
     @work(group="session-acts")
@@ -251,6 +255,14 @@ class SessionListScreen(Panel[SessionChoice]):
         await self.attempt(self._sessions.undelete_session(token))
         self.tell(f"“{first_line(title, 40)}” is back.")
         self._load()
+
+
+def _arrange(found: Sequence[SessionGlance]) -> tuple[list[SessionGlance], list[str]]:
+    """The sessions, last used first, and what the filter looks through of each."""
+    ordered = sorted(found, key=lambda glance: glance.updated_at, reverse=True)
+    return ordered, [
+        f"{glance.title}\n{glance.cwd}\n{glance.first_prompt}".lower() for glance in ordered
+    ]
 
 
 def _title(glance: SessionGlance) -> str:

@@ -30,47 +30,56 @@ def draw_counts(view: CompactionView) -> Content:
     return Content("  ").join(parts)
 
 
-def count_untouched(view: CompactionView) -> int:
-    """The tokens of what no compaction touches: the system prompt and the tools."""
-    report = view.report
-    counted = sum(message.tokens for message in view.before)
-    kept = sum(message.tokens for message in view.before if message.fate == "kept")
-    return max(0, min(report.tokens_before - counted, report.tokens_after - kept))
+class Balance:
+    """The tokens of both sides, by fate; they are added up once, as there may be many messages."""
 
+    def __init__(self, view: CompactionView) -> None:
+        self._report = view.report
+        self._sums: dict[Fate, int] = dict.fromkeys(FATES, 0)
+        for message in view.before:
+            self._sums[message.fate] += message.tokens
 
-def draw_balance(view: CompactionView, width: int, *, final: bool) -> Content:
-    """Two bars on one scale, before over after, each with its tokens.
+    @property
+    def untouched(self) -> int:
+        """The tokens of what no compaction touches: the system prompt and the tools."""
+        report = self._report
+        before = report.tokens_before - sum(self._sums.values())
+        return max(0, min(before, report.tokens_after - self._sums["kept"]))
 
-    What no compaction touches (the system prompt, the tools) comes first in both.
+    def draw(self, width: int, *, final: bool) -> Content:
+        """Two bars on one scale, before over after, each with its tokens.
 
-    Args:
-        view: both sides.
-        width: cells to use.
-        final: whether the summary is complete; until then the second bar still grows.
-    """
-    report = view.report
-    room = max(4, width - 32)
-    sums: dict[Fate, float] = dict.fromkeys(FATES, 0.0)
-    for message in view.before:
-        sums[message.fate] += message.tokens
-    counted = sum(sums.values())
-    always = count_untouched(view)
-    kept = min(sums["kept"], report.tokens_after)
-    summary = report.tokens_after - always - kept
-    stretch = (report.tokens_before - always) / counted if counted else 0.0
-    before = [(always, "$faint"), *((sums[fate] * stretch, STYLES[fate]) for fate in _GOING_FIRST)]
-    after = [(always, "$faint"), (summary, STYLES["summarised"]), (kept, STYLES["kept"])]
-    scale = max(report.tokens_before, report.tokens_after, 1)
-    saved = f"  {format_percent(report.saved_share)} saved" if final else "  …"
-    return Content.assemble(
-        ("Before ", "$muted"),
-        _bar(before, scale, room),
-        f" {format_tokens(report.tokens_before)}",
-        ("\nAfter  ", "$muted"),
-        _bar(after, scale, room),
-        f" {format_tokens(report.tokens_after, estimated=True)}",
-        (saved, "$ok" if report.saved_share > 0 else "$danger"),
-    )
+        Args:
+            width: cells to use.
+            final: whether the summary is complete; until then the second bar still grows.
+        """
+        report = self._report
+        saved = f"  {format_percent(report.saved_share)} saved" if final else "  …"
+        scale = max(report.tokens_before, report.tokens_after, 1)
+        room = max(4, width - 32)
+        return Content.assemble(
+            ("Before ", "$muted"),
+            _bar(self._before(), scale, room),
+            f" {format_tokens(report.tokens_before)}",
+            ("\nAfter  ", "$muted"),
+            _bar(self._after(), scale, room),
+            f" {format_tokens(report.tokens_after, estimated=True)}",
+            (saved, "$ok" if report.saved_share > 0 else "$danger"),
+        )
+
+    def _before(self) -> list[tuple[float, str]]:
+        counted = sum(self._sums.values())
+        going = self._report.tokens_before - self.untouched
+        stretch = going / counted if counted else 0.0
+        parts = [(self._sums[fate] * stretch, STYLES[fate]) for fate in _GOING_FIRST]
+        return [(self.untouched, "$faint"), *parts]
+
+    def _after(self) -> list[tuple[float, str]]:
+        after = self._report.tokens_after
+        kept = min(self._sums["kept"], after)
+        summary = after - self.untouched - kept
+        parts = [(summary, STYLES["summarised"]), (kept, STYLES["kept"])]
+        return [(self.untouched, "$faint"), *parts]
 
 
 def _bar(parts: list[tuple[float, str]], scale: int, width: int) -> Content:

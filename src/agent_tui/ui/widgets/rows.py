@@ -90,6 +90,7 @@ class Rows(ScrollView, can_focus=True):
         self._has_cursor = has_cursor
         self._empty = empty or Content("")
         self._strips: LRUCache[tuple[int, int, str], Strip] = LRUCache(_KEPT_STRIPS)
+        self._empty_strips: list[Strip] | None = None
 
     @property
     def count(self) -> int:
@@ -103,7 +104,7 @@ class Rows(ScrollView, can_focus=True):
     def show_rows(self, count: int, *, cursor: int | None = None) -> None:
         """Take a new number of rows and draw everything again; the cursor stays where it can."""
         self._count = count
-        self._strips.clear()
+        self._forget_strips()
         self._fit()
         wanted = self.cursor if cursor is None else cursor
         self.set_reactive(Rows.cursor, max(0, min(wanted, count - 1)))
@@ -115,22 +116,23 @@ class Rows(ScrollView, can_focus=True):
     def show_empty(self, text: Content) -> None:
         """Say this where there are no rows."""
         self._empty = text
-        self.refresh()
+        self.redraw()
 
     def redraw(self) -> None:
         """Draw the rows in view again: what they show has changed, their number has not."""
-        self._strips.clear()
+        self._forget_strips()
         self.refresh()
 
     def on_mount(self) -> None:
         self._fit()
 
     def on_resize(self) -> None:
+        self._empty_strips = None
         self._fit()
         self._show_cursor()
 
     def notify_style_update(self) -> None:
-        self._strips.clear()
+        self._forget_strips()
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
@@ -160,13 +162,21 @@ class Rows(ScrollView, can_focus=True):
         return strip.apply_style(_REVERSE) if is_reverse else strip
 
     def _blank_line(self, y: int, width: int) -> Strip:
-        style = self.visual_style
-        if self._count or not self._empty:
-            return Strip.blank(width, style.rich_style)
+        if not self._count and self._empty:
+            if self._empty_strips is None:
+                self._empty_strips = self._render_empty(width)
+            if y < len(self._empty_strips):
+                return self._empty_strips[y]
+        return Strip.blank(width, self.visual_style.rich_style)
+
+    def _render_empty(self, width: int) -> list[Strip]:
         style = self.get_visual_style("rows--empty")
         lines = Visual.to_strips(self, self._empty, max(1, width), None, style)
-        blank = Strip.blank(width, style.rich_style)
-        return lines[y].adjust_cell_length(width, style.rich_style) if y < len(lines) else blank
+        return [line.adjust_cell_length(width, style.rich_style) for line in lines]
+
+    def _forget_strips(self) -> None:
+        self._strips.clear()
+        self._empty_strips = None
 
     def _row_state(self, index: int) -> str:
         if self._has_cursor and index == self.cursor:
@@ -187,7 +197,7 @@ class Rows(ScrollView, can_focus=True):
 
     def watch_has_focus(self, has_focus: bool) -> None:
         super().watch_has_focus(has_focus)
-        self._strips.clear()
+        self._forget_strips()
         self.refresh()
 
     def _fit(self) -> None:

@@ -4,29 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from agent_tui.core.summary import SessionGlance
 from agent_tui.core.text import clean, reveal
 from agent_tui.ui.format import format_age, format_count, format_size
+from agent_tui.ui.widgets.rows import Rows
 
 
-class SessionPreview(VerticalScroll, can_focus=False):
-    """One session's facts and the beginning of its first prompt."""
+class SessionPreview(Rows, can_focus=False):
+    """One session's facts and the beginning of its first prompt; the mouse wheel scrolls it."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._text = Static()
-
-    def compose(self) -> Iterator[Static]:
-        yield self._text
+        super().__init__(has_cursor=False)
+        self._text = Content("")
+        self._lines: list[Content] = []
 
     def show_session(self, glance: SessionGlance | None) -> None:
         """Show this session, or nothing."""
-        self._text.update(Content("") if glance is None else describe_session(glance))
+        self._text = Content("") if glance is None else describe_session(glance)
+        self._wrap()
         self.scroll_home(animate=False)
+
+    def _wrap(self) -> None:
+        self._lines = self._text.wrap(max(1, self.scrollable_content_region.width))
+        self.show_rows(len(self._lines))
+
+    def on_resize(self) -> None:
+        self._wrap()
+
+    def draw_row(self, index: int, width: int) -> Content:
+        return self._lines[index]
 
 
 def describe_session(glance: SessionGlance) -> Content:

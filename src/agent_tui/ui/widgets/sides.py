@@ -14,7 +14,7 @@ from agent_tui.core.summary import CompactionView, MessageFate
 from agent_tui.core.text import clean, first_line
 from agent_tui.ui.format import format_count, format_tokens
 from agent_tui.ui.widgets.alignment import Alignment
-from agent_tui.ui.widgets.fates import GLYPHS, PINNED, STYLES, count_untouched
+from agent_tui.ui.widgets.fates import GLYPHS, PINNED, STYLES
 from agent_tui.ui.widgets.rows import Rows, fit_cells
 
 Side: TypeAlias = Literal["before", "after"]
@@ -43,7 +43,7 @@ class Sides(Rows):
         self._summary = ""
         self._summary_tokens = 0
         self._lines: list[Content] = []
-        self._aligned = Alignment(0, (), 0)
+        self._aligned = Alignment(0, [], 0)
         self._aligned_width = 0
         self._is_split = True
         self._side: Side = "before"
@@ -67,12 +67,15 @@ class Sides(Rows):
         """The side that is shown alone, or None when both are."""
         return None if self._is_split else self._side
 
-    def show_view(self, view: CompactionView) -> None:
-        """Show both sides of this view; the cursor stays on its message."""
+    def show_view(self, view: CompactionView, untouched: int) -> None:
+        """Show both sides of this view, with so many tokens of what no compaction touches.
+
+        The cursor stays on its message.
+        """
         held = self.message
         self._view = view
         self._kept = [row.before for row in view.after if row.before is not None]
-        self._untouched = count_untouched(view)
+        self._untouched = untouched
         summaries = [row for row in view.after if row.before is None]
         if summaries:
             self._summary = view.summary
@@ -148,7 +151,7 @@ class Sides(Rows):
         has_after = self._is_split or self._side == "after"
         self._aligned = Alignment(
             count=len(self._view.before) if has_before else 0,
-            kept=self._kept if has_after else (),
+            kept=self._kept if has_after else [],
             lines=len(self._lines) if has_after else 0,
             head=1 if self._untouched else 0,
         )
@@ -160,7 +163,6 @@ class Sides(Rows):
     def on_resize(self) -> None:
         if self.scrollable_content_region.width != self._aligned_width:
             self._align(self.message)
-        super().on_resize()
 
     def draw_row(self, index: int, width: int) -> Content:
         if not self._is_split:
