@@ -138,6 +138,20 @@ def test_both_sides_of_every_compaction_are_worked_out(tmp_path: Path, tree: boo
     assert count_findings(session)["compactions"] == 2
 
 
+def test_the_context_is_smaller_as_soon_as_it_was_compacted(tmp_path: Path) -> None:
+    entries = [
+        pi_header(3),
+        pi_user("q1", "1"),
+        pi_answer("a1", "2", "1", tokens=900),
+        pi_entry("compaction", "3", "2", summary="S", tokensBefore=900, firstKeptEntryId="2"),
+        pi_user("q2", "4", "3"),
+        pi_answer("a2", "5", "4", tokens=70),
+    ]
+    session = import_session(write_lines(tmp_path / "s.jsonl", entries))
+    counts = [(r.token_count, r.estimated) for r in session.records if isinstance(r, UsageRecord)]
+    assert counts == [(903, False), (72, True), (73, False)]
+
+
 def test_the_active_path_ends_at_the_last_entry_and_other_branches_are_kept(
     tmp_path: Path,
 ) -> None:

@@ -15,6 +15,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     CompactionRecord,
     Record,
+    Stamp,
     TitleRecord,
     UsageRecord,
     UserMessage,
@@ -196,6 +197,10 @@ def _compactions(tree: _Tree) -> Iterator[ImportedCompaction]:
             summarised=max(count_messages(before) - kept, 0),
         )
         tree.records[index] = (record, summary)
+        if record.post_tokens:
+            # Until the next answer the context takes this, and not what was billed before.
+            usage = UsageRecord(record.post_tokens, estimated=True, stamp=Stamp(at=record.stamp.at))
+            tree.records[index] = (record, summary, usage)
         yield ImportedCompaction(
             archive=record.archive,
             before=before,
