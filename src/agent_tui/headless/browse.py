@@ -152,7 +152,8 @@ async def prune_archives(engine: Engine, session_id: str, keep: int, *, as_json:
     """Remove all but the newest ``keep`` archives."""
     async with opened(engine, session_id) as session:
         removed = await session.prune_archives(keep)
-    _say(as_json, {"removed": removed}, f"Removed {len(removed)} archives; at most {keep} are left.")
+    sentence = f"Removed {len(removed)} archives; at most {keep} are left."
+    _say(as_json, {"removed": removed}, sentence)
 
 
 async def compact_session(
