@@ -1,17 +1,17 @@
-"""``python -m tests.faults [--full] [--write PATH]``: run the harness, and print its two tables."""
+"""``python -m tests.faults [--full] [--write PATH]``: run the harness, and print its tables."""
 
 from __future__ import annotations
 
 import argparse
-import platform
 import sys
 import time
 from pathlib import Path
 
-from tests.faults.hunt import as_markdown, hunt_all, scratch_folder
+from tests.faults.hunt import CAUGHT, as_markdown, hunt_all, scratch_folder
 from tests.faults.layers import LAYERS, Layer
 from tests.faults.mutants import MUTANTS
 from tests.faults.outcome import Effort, Outcome
+from tests.faults.report import layers_table, mutants_table, promises_list, write_report
 
 
 def main() -> int:
@@ -19,22 +19,19 @@ def main() -> int:
     options = _options()
     outcomes = [_run(layer, options.full) for layer in LAYERS]
     sound = not any(_complaints(layer, found, options.full) for layer, found in outcomes)
-    report = [_layers_as_markdown(outcomes, options.full)]
+    report = [layers_table(outcomes, full=options.full)]
     if options.full:
         began = time.monotonic()
-        table = hunt_all(_say)
-        caught = [name for name, row in table.items() if "caught" in row.values()]
+        found = hunt_all(_say)
+        caught = [name for name, row in found.items() if CAUGHT in row.values()]
         wanted = [mutant.name for mutant in MUTANTS if mutant.soonest]
         sound = sound and sorted(caught) == sorted(wanted)
-        took = time.monotonic() - began
-        report += [
-            f"{len(caught)} of {len(wanted)} protocol bugs were caught, in {took:.0f} s.",
-            as_markdown(table),
-        ]
-    text = "\n\n".join(report) + "\n"
+        print(as_markdown(found), end="\n\n")
+        report += [promises_list(), mutants_table(found, time.monotonic() - began)]
+    text = "\n\n".join(report)
     print(text)
     if options.write:
-        options.write.write_text(text, encoding="utf-8")
+        write_report(text, options.write)
     return 0 if sound else 1
 
 
@@ -45,7 +42,11 @@ def _say(line: str) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--full", action="store_true", help="the long form, with all mutants")
-    parser.add_argument("--write", type=Path, help="write the tables to this file as well")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        help="put the tables into this file, or between the marks that a README has for them",
+    )
     return parser.parse_args()
 
 
@@ -66,24 +67,6 @@ def _complaints(layer: Layer, outcome: Outcome, full: bool) -> list[str]:
         f"too few {unit}" for unit, number in goal.items() if outcome.counts.get(unit, 0) < number
     ]
     return few + [f"{len(outcome.findings)} broken"] * bool(outcome.findings)
-
-
-def _layers_as_markdown(outcomes: list[tuple[Layer, Outcome]], full: bool) -> str:
-    form = "long" if full else "short"
-    where = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
-    lines = [
-        f"The {form} form, on {where}:",
-        "",
-        "| layer | what is done | tried | broken | seconds | what it proves |",
-        "|---|---|---:|---:|---:|---|",
-    ]
-    for layer, outcome in outcomes:
-        tried = "<br>".join(f"{number:,} {unit}" for unit, number in outcome.counts.items())
-        lines.append(
-            f"| {layer.name} | {layer.what} | {outcome.skipped or tried} |"
-            f" {len(outcome.findings)} | {outcome.seconds:.0f} | {layer.proves} |"
-        )
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,14 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from tests.faults.layers import BY_NAME, LAYERS, Layer
 from tests.faults.mutants import MUTANTS, Mutant, in_force
 from tests.faults.outcome import Effort
+
+Verdicts: TypeAlias = dict[str, dict[str, str]]
+"""By mutant, then by layer: what the layer said of it."""
 
 CAUGHT, MISSED, UNTRIED, SKIPPED = "caught", "-", "", "skipped"
 
@@ -61,9 +65,9 @@ def bounded(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def hunt_all(say: Callable[[str], None]) -> dict[str, dict[str, str]]:
-    """Every hunting layer on every mutant: by mutant, then by layer."""
-    table: dict[str, dict[str, str]] = {}
+def hunt_all(say: Callable[[str], None]) -> Verdicts:
+    """Every hunting layer on every mutant."""
+    table: Verdicts = {}
     for mutant in MUTANTS:
         row = table.setdefault(mutant.name, {})
         for layer in LAYERS:
@@ -78,7 +82,7 @@ def hunt_all(say: Callable[[str], None]) -> dict[str, dict[str, str]]:
     return table
 
 
-def as_markdown(table: dict[str, dict[str, str]]) -> str:
+def as_markdown(table: Verdicts) -> str:
     """The table mutant by layer, in Markdown."""
     names = [layer.name for layer in LAYERS if layer.hunts]
     promises = {mutant.name: mutant.promise for mutant in MUTANTS}
