@@ -205,7 +205,11 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
             )
         case "compact":
             add("--focus", default="", metavar="TEXT", help="what the summary should dwell on")
-            add("--strategy", default="", help="last-messages, last-share or recent-tokens")
+            add(
+                "--strategy",
+                default="",
+                help="last-messages, last-share, recent-tokens, or fallback: no model",
+            )
         case "tree":
             add("--detail", choices=("turns", "steps", "records"), default="turns")
         case "fork":

@@ -33,7 +33,7 @@ class ContextSettings(_Section):
     ratio: float = Field(default=0.85, gt=0, le=1)
     auto_compact: bool = True
     preview_auto: bool = False
-    strategy: Literal["last-messages", "last-share", "recent-tokens"] = "last-messages"
+    strategy: Literal["last-messages", "last-share", "recent-tokens", "fallback"] = "last-messages"
 
 
 class AgentSettings(_Section):

@@ -234,6 +234,24 @@ async def test_a_summary_that_breaks_off_is_asked_for_again(tmp_path: Path) -> N
         assert told.startswith("The first half\n\n(The answer broke off")
 
 
+class Wordy(Halting):
+    """A server that cuts its summary off at the limit of its output."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
+        yield TextDelta("A long sum" if not request.tools else LONG)
+        yield ReplyEnded("stop" if request.tools else "length", None)
+
+
+async def test_a_summary_that_is_cut_off_by_the_models_limit_says_so(tmp_path: Path) -> None:
+    async with Stage(tmp_path, provider=Wordy(), window=WINDOW) as stage:
+        for prompt in ("a", "b", "c", "d"):
+            await stage.say(prompt)
+        report = await stage.session.compact()
+        assert (report.fallback, report.retries) == (False, 0)
+        (summary,) = [m for m in stage.on_disk("user") if m["origin"] == "compaction"]
+        assert summary["content"][1]["text"].startswith("A long sum\n\n(Cut off here")
+
+
 async def test_a_compaction_that_leaves_the_context_full_is_not_made_at_every_step(
     tmp_path: Path,
 ) -> None:

@@ -39,3 +39,10 @@ async def test_strategies_say_what_they_keep_in_this_window(
         notes = {each.name: each.keeps for each in stage.session.strategies}
         assert list(notes) == ["last-messages", "last-share", "recent-tokens", "fallback"]
         assert f"up to {tokens} tokens" in notes["recent-tokens"]
+
+
+async def test_another_model_is_counted_exactly_from_the_start(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="Hello.")) as stage:
+        await stage.say("Hello")
+        await stage.session.use_model("gpt-4o")
+        assert stage.session._parts.context.counter.exact

@@ -224,3 +224,19 @@ async def test_an_undo_says_whose_archive_is_gone_and_makes_no_fork(tmp_path: Pa
         await stage.engine.undelete_session(place)
         assert (await fork.undo()).fork  # four goes on there
         await fork.close()
+
+
+async def test_a_fork_lists_compactions_that_lie_in_archives_of_its_parent(tmp_path: Path) -> None:
+    summaries = (Reply(text="Summary."), Reply(text="Another."))
+    async with Stage(tmp_path, *numbered(12), compactions=summaries) as stage:
+        for prompts in (("one", "two", "three"), ("four", "five", "six")):
+            for prompt in prompts:
+                await stage.say(prompt * 200)
+            await stage.session.compact()
+        fork = await stage.engine.open_session(await stage.session.fork())
+        listed = [number for number, _ in await fork.compactions()]
+        assert listed == [number for number, _ in await stage.session.compactions()] == [2, 1]
+        for number in listed:
+            here = await stage.session.view_compaction(number)
+            assert (await fork.view_compaction(number)).summary == here.summary
+        await fork.close()

@@ -15,6 +15,7 @@ import pytest
 
 from agent_tui.core.errors import SessionBusy, SessionNotFound, SessionReadOnly, StorageError
 from agent_tui.core.records import Checkpoint, UserMessage
+from agent_tui.sessions import lock
 from agent_tui.sessions.archive import archive_numbers, archive_path, finished_archives
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, LogFile, OpenLog, Piece, Span, create_log
@@ -338,3 +339,16 @@ def test_a_claim_holds_although_it_cannot_be_signed(
     assert second.claim("now")
     assert read_holder(tmp_path) == f" (pid {os.getpid()}, since now)"
     second.give_up()
+
+
+def test_a_look_whether_a_session_is_free_does_not_keep_a_window_from_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who looks holds the lock for a moment, because flock knows no other way to ask."""
+    answers = iter([False, False])
+    take = lock._try_lock
+    monkeypatch.setattr(lock, "_try_lock", lambda fd: next(answers, True) and take(fd))
+    ownership = Ownership(tmp_path)
+    assert ownership.claim("now")
+    assert list(answers) == []
+    ownership.give_up()

@@ -25,6 +25,7 @@ from agent_tui.core.events import (
     CompactionBegan,
     CompactionDelta,
     CompactionFinished,
+    ReplyEnded,
     StatusChanged,
     StepRetried,
     TextDelta,
@@ -38,6 +39,7 @@ from agent_tui.resources import prompt
 _GROWTH_BEFORE_ANOTHER_TRY = 20  # parts of the window
 _BRIEF_SHARE = 0.75  # of the window; the rest is for instructions and the summary itself
 _AGAIN = "\n\n(The answer broke off: the model is asked again.)\n\n"
+_CUT_OFF = "\n\n(Cut off here: the model reached the limit of what it may write.)"
 
 Review: TypeAlias = Callable[[], Awaitable[CompactionReport | None]]
 """Lets a person see an automatic compaction first; None when it was not applied."""
@@ -231,6 +233,9 @@ class Compactor:
                             has_begun = True
                             pieces.append(part.text)
                             on_text(part.text)
+                        elif isinstance(part, ReplyEnded) and part.finish_reason == "length":
+                            pieces.append(_CUT_OFF)
+                            on_text(_CUT_OFF)
             except ProviderError as error:
                 broke_off = has_begun and (error.status or 500) >= 500
                 error.retryable = error.retryable or broke_off

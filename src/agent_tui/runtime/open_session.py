@@ -432,6 +432,8 @@ class OpenSession:
             self._wire.emit(StatusChanged(self.gauge, None, parts.model))
 
         await settle(change())
+        if parts is self._parts:
+            await self.warm()
 
     async def export(self, form: ExportForm, folder: Path) -> Path:
         """Write the session to a new file in a folder; returns its path."""

@@ -9,17 +9,16 @@ from agent_tui.context.compaction import view_past
 from agent_tui.core.errors import AgentTuiError, SessionError
 from agent_tui.core.records import CompactionRecord, Message
 from agent_tui.core.summary import CompactionView
-from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.index import LogIndex
-from agent_tui.sessions.replay import Entry, SessionState
+from agent_tui.sessions.replay import Entry, SessionState, read_log
 from agent_tui.sessions.store import SessionLog
 
 
 def list_compactions(log: SessionLog) -> list[tuple[int, CompactionRecord]]:
     """Every compaction, undone ones too: its archive and its record, newest first."""
     found = {record.archive: record for record in log.state.compactions}
-    for glance in log.archives():
-        for record in _compactions_in(archive_path(log.folder, glance.number)):
+    for path in log.archive_files().values():
+        for record in _compactions_in(path):
             found.setdefault(record.archive, record)
     return sorted(found.items(), reverse=True)
 
@@ -54,10 +53,7 @@ def _state_after(log: SessionLog, archive: int) -> SessionState:
     """The log that follows the compaction into ``archive``: live, or since archived."""
     if any(record.archive == archive for record in log.state.compactions):
         return log.state
-    for glance in log.archives():
-        path = archive_path(log.folder, glance.number)
-        if glance.number > archive and any(
-            record.archive == archive for record in _compactions_in(path)
-        ):
-            return log.read_archive(glance.number)
+    for number, path in sorted(log.archive_files().items()):
+        if number > archive and any(record.archive == archive for record in _compactions_in(path)):
+            return read_log(path)
     raise SessionError(f"No log of this session begins with the compaction of archive {archive}.")

@@ -19,6 +19,7 @@ OWNER = "context.jsonl.owner"
 _AT_ONCE = fcntl.LOCK_EX | fcntl.LOCK_NB
 _FIRST_PAUSE_SECONDS = 0.0005
 _LONGEST_PAUSE_SECONDS = 0.02
+_GLANCE_SECONDS = 0.02
 
 
 class FolderLock:
@@ -77,22 +78,32 @@ class Ownership:
         self._descriptor = -1
 
     def claim(self, since: str) -> bool:
-        """Take the right if nobody has it, leaving pid and time for the next who asks."""
+        """Take the right if nobody has it, leaving pid and time for the next who asks.
+
+        Tries again for a moment: who only looks whether it is free holds it just as long.
+        """
+        patience = time.monotonic() + _GLANCE_SECONDS
+        while not (owned := self._try_claim()) and time.monotonic() < patience:
+            time.sleep(_GLANCE_SECONDS / 10)
+        if owned:
+            with suppress(OSError):  # only the next who asks misses something
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, f"{os.getpid()} {since}\n".encode(), 0)
+        return owned
+
+    def _try_claim(self) -> bool:
         descriptor = _open_lock(self.path)
         try:
             owned = _try_lock(descriptor)
-            replaced = owned and os.fstat(descriptor).st_ino != os.lstat(self.path).st_ino
+            # It may have gone with its session, and there is a new one of its name.
+            if owned and os.fstat(descriptor).st_ino == os.lstat(self.path).st_ino:
+                self._descriptor = descriptor
+                return True
         except BaseException:
             _close(descriptor)
             raise
-        if not owned or replaced:
-            _close(descriptor)
-            return replaced and self.claim(since)  # it went, and there is a new one of its name
-        self._descriptor = descriptor
-        with suppress(OSError):  # only the next who asks misses something
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()} {since}\n".encode(), 0)
-        return True
+        _close(descriptor)
+        return False
 
     def give_up(self) -> None:
         """Let another window write."""

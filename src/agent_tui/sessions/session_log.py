@@ -28,7 +28,7 @@ from agent_tui.core.records import (
 from agent_tui.core.summary import ArchiveGlance
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.glance import glance_archives, glance_at
-from agent_tui.sessions.lineage import holder_of
+from agent_tui.sessions.lineage import holder_of, inherited_archives
 from agent_tui.sessions.lock import Ownership, is_owned
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
@@ -178,6 +178,22 @@ class SessionLog:
         raise UnknownArchive(
             f"This was done in session {holder}, whose archive {number} is not there any more."
         )
+
+    def archive_files(self) -> dict[int, Path]:
+        """Every archive that a number can mean here and that is there. Reads the disk.
+
+        Those of sessions that this one was forked from are among them.
+        """
+        files = {
+            number: archive_path(self.folder, number) for number in finished_archives(self.folder)
+        }
+        for session_id in inherited_archives(self.state.header):
+            with suppress(SessionNotFound):
+                folder = self._find(session_id)
+                for number in finished_archives(folder):
+                    if holder_of(self.state.header, number) == session_id:
+                        files[number] = archive_path(folder, number)
+        return files
 
     def read_archive(self, number: int) -> SessionState:
         """What the archive holds that a number means here. Reads the disk.
