@@ -51,3 +51,23 @@ def test_a_signal_ends_the_program_as_its_command_does(
     assert not _is_running(seconds)
     (log,) = (tmp_path / "home").glob("projects/*/*/context.jsonl")
     assert all(json.loads(line) for line in log.read_text().splitlines())
+
+
+def test_a_terminal_that_goes_away_ends_the_program(tmp_path: Path) -> None:
+    """System and multiplexer say SIGHUP and SIGCONT; nothing can be written any more."""
+    env = environment(tmp_path / "home")
+    with Terminal(["--demo"], env=env, cwd=tmp_path, columns=100, rows=30) as terminal:
+        terminal.wait_for("tokens ·")
+        terminal.pump(1)
+        terminal.write("Read README.md")
+        terminal.press("enter")
+        terminal.pump(0.6)  # it is in the middle of drawing
+        terminal.process.ptyproc.fileobj.close()
+        for number in (signal.SIGHUP, signal.SIGCONT):
+            os.kill(terminal.process.pid, number)
+        deadline = time.monotonic() + 15
+        while terminal.process.isalive() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not terminal.process.isalive()
+    (log,) = (tmp_path / "home").glob("projects/*/*/context.jsonl")
+    assert all(json.loads(line) for line in log.read_text().splitlines())

@@ -23,6 +23,8 @@ from agent_tui.ui.screens.chat import CHAT_SHEETS, ChatScreen
 from agent_tui.ui.theme import THEMES, token_defaults
 
 if TYPE_CHECKING:
+    from textual.driver import Driver
+
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
 
@@ -53,6 +55,14 @@ class AgentTui(App[int]):
         self.set_reactive(App.theme, theme.name)
         self.stylesheet.set_variables(self.get_css_variables())
         self.add_class(f"-theme-{theme.name}", "-dark-mode" if theme.dark else "-light-mode")
+
+    def get_driver_class(self) -> type[Driver]:
+        driver = super().get_driver_class()
+        if driver.__name__ != "LinuxDriver":
+            return driver
+        from agent_tui.ui.terminal_driver import TerminalDriver
+
+        return TerminalDriver
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return token_defaults(dark=self.current_theme.dark)

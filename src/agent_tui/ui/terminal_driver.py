@@ -1,0 +1,52 @@
+"""Textual's terminal driver, made to outlive its terminal.
+
+When a terminal goes away, the system sends SIGHUP and then SIGCONT, and every write fails. Textual
+would start input and output a second time, and its output thread would die: nobody empties the
+queue then, and the program waits for ever to write its last words.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import IO, Any, cast
+
+from textual.drivers.linux_driver import LinuxDriver
+
+
+class TerminalDriver(LinuxDriver):
+    """Starts once, and goes on where nobody listens any more."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._has_started = False
+        self._file = cast("Any", Unheard(cast("IO[str]", self._file)))
+
+    def start_application_mode(self) -> None:
+        if not self._has_started:
+            self._has_started = True
+            super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def stop_application_mode(self) -> None:
+        super().stop_application_mode()
+        self._has_started = False
+
+
+class Unheard:
+    """A file for output that may have nobody at its other end: what fails then is left out."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Write, if it can be written."""
+        with suppress(OSError):
+            self._file.write(text)
+
+    def flush(self) -> None:
+        """Pass on what was written, if it can be passed on."""
+        with suppress(OSError):
+            self._file.flush()
+
+    def fileno(self) -> int:
+        """The descriptor of the file."""
+        return self._file.fileno()
