@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from agent_tui.core.errors import AgentTuiError, SessionBusy
 from agent_tui.core.records import UserMessage
+from agent_tui.sessions import lock
 from agent_tui.sessions.lock import FolderLock
 from agent_tui.sessions.log import LogFile
 from agent_tui.sessions.session_log import SessionLog
@@ -116,7 +118,9 @@ class Schedule:
 def run(effort: Effort) -> Outcome:
     """Keep what was said however it is read; then cut two windows into each other."""
     outcome = Outcome(LAYER)
-    with timed(outcome), asyncio.Runner() as runner, steady_ids():
+    # Nobody else runs while a window waits here for the other to stop looking.
+    at_once = mock.patch.object(lock, "GLANCE_SECONDS", 0)
+    with timed(outcome), asyncio.Runner() as runner, steady_ids(), at_once:
         stage = _Stage(effort.scratch / "store", runner)
         for how, session in SPOKEN.items():
             outcome.count("sessions kept")

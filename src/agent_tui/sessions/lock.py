@@ -19,7 +19,8 @@ OWNER = "context.jsonl.owner"
 _AT_ONCE = fcntl.LOCK_EX | fcntl.LOCK_NB
 _FIRST_PAUSE_SECONDS = 0.0005
 _LONGEST_PAUSE_SECONDS = 0.02
-_GLANCE_SECONDS = 0.02
+GLANCE_SECONDS = 0.02
+"""How long a claim waits for who only looks whether a session is free."""
 
 
 class FolderLock:
@@ -82,9 +83,9 @@ class Ownership:
 
         Tries again for a moment: who only looks whether it is free holds it just as long.
         """
-        patience = time.monotonic() + _GLANCE_SECONDS
+        patience = time.monotonic() + GLANCE_SECONDS
         while not (owned := self._try_claim()) and time.monotonic() < patience:
-            time.sleep(_GLANCE_SECONDS / 10)
+            time.sleep(GLANCE_SECONDS / 10)
         if owned:
             with suppress(OSError):  # only the next who asks misses something
                 os.ftruncate(self._descriptor, 0)
