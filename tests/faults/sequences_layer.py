@@ -1,7 +1,8 @@
 """Layer "sequences": every sequence of up to three acts, a death in the last, one in recovery.
 
 A death before a call that changes nothing leaves the same disk as a death before the next call
-that does, so only those are tried; the shim layer tries the others.
+that does, so only those are tried; the shim layer tries the others. The short form dies twice in
+sequences of two acts only.
 """
 
 from __future__ import annotations
@@ -27,11 +28,10 @@ def run(effort: Effort) -> Outcome:
     outcome = Outcome(LAYER)
     seen: set[object] = set()
     with timed(outcome), Stage(effort.scratch) as stage:
-        for sequence, before in sequences(
-            stage, 3 if effort.full else 1 if effort.first_only else 2
-        ):
+        for sequence, before in sequences(stage, 1 if effort.first_only else 3):
             outcome.count("sequences")
-            for where, broken, units in _die_everywhere(stage, sequence[-1], before, seen):
+            twice = effort.full or len(sequence) < 3
+            for where, broken, units in _die_everywhere(stage, sequence[-1], before, seen, twice):
                 for unit in units:
                     outcome.count(unit)
                 outcome.find(f"{' → '.join(act.name for act in sequence)}, {where}", broken)
@@ -73,14 +73,14 @@ async def _perform(act: Act, folder: Path) -> None:
 
 
 def _die_everywhere(
-    stage: Stage, act: Act, before: Snapshot, seen: set[object]
+    stage: Stage, act: Act, before: Snapshot, seen: set[object], twice: bool
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     case, rehearsal = stage.rehearse(act, before)
     for fault in _deaths(rehearsal.calls):
         stage.play(act, before, fault)
         dead = take(stage.folder)
         yield str(fault), stage.ask(judge_after_death(case, stage.folder)), ["deaths"]
-        for second in itertools.count(1):
+        for second in itertools.count(1) if twice else ():
             put(dead, stage.folder)
             if not _recover_and_die(stage.folder, second):
                 break

@@ -37,7 +37,7 @@ _ERRORS = {
     "close": ("EIO",),
     "flock": ("ENOLCK",),
 }
-_IN_BRIEF = {"append", "revert"}
+_IN_BRIEF = {"append", "revert", "compact", "restore"}
 _IN_A_HUNT = {"append", "append three", "revert", "restore"}
 
 
