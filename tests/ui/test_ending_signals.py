@@ -71,3 +71,16 @@ def test_a_terminal_that_goes_away_ends_the_program(tmp_path: Path) -> None:
         assert not terminal.process.isalive()
     (log,) = (tmp_path / "home").glob("projects/*/*/context.jsonl")
     assert all(json.loads(line) for line in log.read_text().splitlines())
+
+
+def test_a_program_that_was_suspended_draws_itself_again(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home")
+    with Terminal(["--demo"], env=env, cwd=tmp_path, columns=100, rows=30) as terminal:
+        terminal.wait_for("tokens ·")
+        terminal.pump(1)
+        os.kill(terminal.process.pid, signal.SIGTSTP)
+        terminal.wait_for(lambda text: "tokens ·" not in text)
+        os.kill(terminal.process.pid, signal.SIGCONT)
+        terminal.wait_for("tokens ·")
+        terminal.write("hello")
+        terminal.wait_for("❯ hello")

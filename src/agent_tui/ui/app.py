@@ -77,6 +77,7 @@ class AgentTui(App[int]):
         gc.set_threshold(20_000, 20, 100)
         sys.setswitchinterval(0.0005)
         self._heed_signals()
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
         self.run_worker(self._start_engine(), group="engine", exit_on_error=False)
 
     def _heed_signals(self) -> None:
