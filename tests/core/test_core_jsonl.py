@@ -24,7 +24,7 @@ GOOD = b'{"role":"user","content":"hello"}'
     ("line", "reason"),
     [
         (b"not json", "not JSON"),
-        (b'{"role":"user","content":"cut', "not JSON"),
+        (b'{"role":"user","content":"cut', "Unterminated string starting at character 25$"),
         (GOOD + GOOD, "something follows"),
         (b"[1]", "not an object"),
         (b"null", "not an object"),

@@ -51,7 +51,10 @@ def test_sessions_are_listed_shown_renamed_and_deleted(run: CommandLine, session
     assert shown["messages"] > 4
     assert shown["checkpoints"] == 6
     assert shown["damaged"] == 0
-    assert "checkpoints" in run("sessions", "show", session_id).out
+    words = dict(
+        line.split(None, 1) for line in run("sessions", "show", session_id).out.splitlines()
+    )
+    assert (words["archives"], words["token_count_estimated"]) == ("none", "no")
     assert run("sessions", "rename", session_id, "A better name", "--json").json == {
         "session_id": session_id,
         "title": "A better name",
@@ -78,8 +81,10 @@ def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> Non
     assert run.logs()[0].read_bytes().startswith(before)
     assert run("archives", "prune", session_id, "--keep", "1", "--json").json == {"removed": [1]}
     assert run("archives", "prune", session_id, "--keep", "5").out == (
-        "Removed 0 archives; at most 5 are left.\n"
+        "Removed 0 archives; at most 5 left.\n"
     )
+    run("revert", session_id, second["id"])
+    assert run("archives", "prune", session_id, "--keep", "1").out.startswith("Removed 1 archive;")
 
 
 def test_a_session_is_compacted_with_numbers(

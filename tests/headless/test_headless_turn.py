@@ -66,7 +66,9 @@ def test_json_is_one_object_with_the_whole_turn(run: CommandLine, server: SseSer
 
 def test_stream_json_is_every_event_as_it_comes(run: CommandLine, server: SseServer) -> None:
     ran = run("-p", "Hi", "--output-format", "stream-json")
-    kinds = [line["type"] for line in ran.lines]
+    opened, *events = ran.lines
+    assert opened == {"type": "session_opened", "session_id": run.logs()[0].parent.name}
+    kinds = [event["type"] for event in events]
     assert kinds[:4] == ["checkpoint_made", "turn_began", "checkpoint_made", "step_began"]
     assert kinds[-1] == "turn_finished"
     assert "".join(line["text"] for line in ran.lines if line["type"] == "text_delta") == (

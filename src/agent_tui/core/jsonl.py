@@ -56,7 +56,8 @@ def decode_line(line: bytes) -> dict[str, Any]:
     except StopIteration as stop:
         raise BadRecord(f"not JSON from character {stop.value} on") from stop
     except json.JSONDecodeError as error:
-        raise BadRecord(f"not JSON: {error.msg} at character {error.pos}") from error
+        message = error.msg.removesuffix(" at")  # some of the parser's messages end in it
+        raise BadRecord(f"not JSON: {message} at character {error.pos}") from error
     except ValueError as error:  # the interpreter bounds the digits of a whole number
         raise BadRecord(f"a whole number that is too long: {error}") from error
     except RecursionError as error:

@@ -74,7 +74,7 @@ async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> Non
     if as_json:
         print_json(facts)
         return
-    print_rows(((name, value) for name, value in facts.items()), "")
+    print_rows(((name, _in_words(value)) for name, value in facts.items()), "")
 
 
 async def rename_session(engine: Engine, session_id: str, title: str, *, as_json: bool) -> None:
@@ -152,7 +152,8 @@ async def prune_archives(engine: Engine, session_id: str, keep: int, *, as_json:
     """Remove all but the newest ``keep`` archives."""
     async with opened(engine, session_id) as session:
         removed = await session.prune_archives(keep)
-    sentence = f"Removed {len(removed)} archives; at most {keep} are left."
+    archives = "archive" if len(removed) == 1 else "archives"
+    sentence = f"Removed {len(removed)} {archives}; at most {keep} left."
     _say(as_json, {"removed": removed}, sentence)
 
 
@@ -212,6 +213,19 @@ async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> N
         for left in report.left_out
     )
     print_rows(rows, "nothing")
+
+
+def _in_words(value: object) -> str:
+    """A value as people write it: yes and no, a list without brackets, none where it is empty."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case list() | tuple():
+            return ", ".join(_in_words(each) for each in value) or "none"
+        case None | "":
+            return "none"
+        case _:
+            return str(value)
 
 
 def _say(as_json: bool, fields: object, sentence: str) -> None:

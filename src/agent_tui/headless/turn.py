@@ -54,6 +54,12 @@ class Printer:
         self._mid_line = False
         self._between_answers = False
 
+    def begin(self) -> None:
+        """Name the session where lines follow one by one, so that it is known whatever comes."""
+        if self._form == "stream-json":
+            opened = {"type": "session_opened", "session_id": self._session.session_id}
+            print(to_json(opened), flush=True)
+
     def hear(self, event: Event) -> None:
         """Take the next event."""
         if self._form == "stream-json":
@@ -131,6 +137,7 @@ async def print_turn(launch: Launch, form: OutputFormat) -> int:
         for notice in session.notices:
             print(f"agent-tui: {clean(notice)}", file=sys.stderr)
         printer = Printer(session, form)
+        printer.begin()
         session.subscribe(printer.hear)
         end: TurnEnd = "cancelled"
         try:
