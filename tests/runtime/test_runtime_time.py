@@ -155,6 +155,27 @@ async def test_an_undo_keeps_the_turns_that_came_after_as_a_fork(tmp_path: Path)
         assert said(stage) == went_on
 
 
+async def test_an_undo_forks_once_for_what_was_said_however_often_it_is_toggled(
+    tmp_path: Path,
+) -> None:
+    async with Stage(tmp_path, *numbered(4)) as stage:
+        await talk(stage, "one", "two")
+        await stage.session.revert(2)
+        await talk(stage, "other")
+        went_on = said(stage)
+        forks = []
+        for _ in range(3):
+            forks.append((await stage.session.undo()).fork)
+            assert said(stage)[-2] == "two"
+            await stage.session.redo()
+            assert said(stage) == went_on
+        assert [bool(fork) for fork in forks] == [True, False, False]
+        assert len(await stage.engine.list_sessions()) == 2
+        await talk(stage, "more")
+        assert (await stage.session.undo()).fork
+        assert len(await stage.engine.list_sessions()) == 3
+
+
 async def test_an_undo_of_a_revert_keeps_the_new_turn_too(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two")

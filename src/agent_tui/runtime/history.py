@@ -122,7 +122,8 @@ def _line(message: Message) -> str:
 def went_on_after(records: Sequence[Record], archive: int) -> bool:
     """Whether the conversation went on after the rotation that made an archive.
 
-    A compaction's own summary and what it kept stand behind its record: they do not count.
+    A compaction's own summary and what it kept stand behind its record: they do not count. Nor does
+    what was said before an undo or a redo put this log here: it is in an archive or a fork already.
     """
     for index in range(len(records) - 1, -1, -1):
         record = records[index]
@@ -130,6 +131,14 @@ def went_on_after(records: Sequence[Record], archive: int) -> bool:
             later = sum(isinstance(one, _MESSAGES) for one in records[index + 1 :])
             own = 1 + record.kept if isinstance(record, CompactionRecord) else 0
             return later > own
-        if isinstance(record, HeadRecord) and record.reason == "restore":
+        if _put_log_here(record):
             return any(isinstance(one, _MESSAGES) for one in records[index + 1 :])
     return True
+
+
+def _put_log_here(record: Record) -> bool:
+    match record:
+        case RevertRecord(reason="undo" | "redo") | HeadRecord(reason="undo" | "redo" | "restore"):
+            return True
+        case _:
+            return False
