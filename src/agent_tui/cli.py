@@ -213,8 +213,10 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         case "tree":
             add("--detail", choices=("turns", "steps", "records"), default="turns")
         case "fork":
-            where = "an entry's id, as tree --json tells it (default: the end)"
-            add("--at", default="", metavar="ENTRY", help=where)
+            where = (
+                "a checkpoint's number, or an entry's id as tree --json tells it (default: the end)"
+            )
+            add("--at", default="", metavar="PLACE", help=where)
         case "export":
             add("--format", choices=("kimi", "markdown"), default="markdown")
             add("-o", "--output", type=Path, metavar="FILE", help="default: standard output")

@@ -158,7 +158,9 @@ def test_a_damaged_session_is_repaired_with_an_account(run: CommandLine, session
     assert "Left out:" in ran.out
     assert "\x1b" not in ran.out
     report = run("repair", session_id, "--json").json
-    assert run("sessions", "show", report["session_id"], "--json").json["damaged"] == 0
+    shown = run("sessions", "show", report["session_id"], "--json").json
+    assert (shown["damaged"], shown["title"]) == (0, "What files are here? (repaired)")
+    assert run("sessions", "show", session_id, "--json").json["title"] == "What files are here?"
 
 
 @pytest.mark.parametrize(

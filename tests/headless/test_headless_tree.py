@@ -47,6 +47,12 @@ def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path
     made = run("fork", session_id, "--at", second["uuid"][:20], "--json").json
     assert made["prompt"] == "Read README.md"
     assert made["session_id"] in run("tree", session_id, "--json").json[0]["leaves"]
+    checkpoints = run("checkpoints", session_id, "--json").json
+    turn = next(c["id"] for c in checkpoints if (c["turn"], c["step"]) == (2, 0))
+    back = run("fork", session_id, "--at", turn, "--json").json
+    assert back["prompt"] == "Read README.md"
+    both = [run("sessions", "show", one["session_id"], "--json").json for one in (made, back)]
+    assert both[0]["messages"] == both[1]["messages"] == checkpoints[turn]["messages_before"]
     whole = run("fork", session_id, "--json").json
     shown = run("sessions", "show", whole["session_id"], "--json").json
     assert shown["messages"] == run("sessions", "show", session_id, "--json").json["messages"]

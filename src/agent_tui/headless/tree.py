@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     AssistantMessage,
+    Checkpoint,
     CompactionRecord,
     HeadRecord,
     Record,
@@ -23,6 +24,8 @@ from agent_tui.core.tree import Detail, Fork, TreeRow
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
 from agent_tui.runtime.engine import Engine
+from agent_tui.runtime.history import prompt_after
+from agent_tui.runtime.open_session import OpenSession
 from agent_tui.runtime.session_tree import SessionTree, browsed_tree
 
 _CHUNK = 1_000
@@ -46,20 +49,39 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
 
 
 async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: bool) -> None:
-    """Make a session of its own of the path to an entry, or of all that a session holds now."""
+    """Make a session of its own of the path to an entry, or of all that a session holds now.
+
+    ``at`` is an entry's id, or the number of a checkpoint in the context.
+    """
     async with looked_at(engine, session_id) as session:
-        if at:
-            tree = await engine.grow_tree(session)
-            outline = await tree.prepare("records")
-            fork = await engine.fork_at(tree, outline.row(outline.row_of(tree.place_of(at))))
-        else:
-            fork = Fork(await session.fork())
+        fork = await _fork_at(engine, session, at) if at else Fork(await session.fork())
     if as_json:
         print_json(fork)
         return
     print(f"Forked; go on with: agent-tui -r {fork.session_id}")
     if fork.prompt:
         print(f"It ends before the prompt: {clean(fork.prompt)}")
+
+
+async def _fork_at(engine: Engine, session: OpenSession, at: str) -> Fork:
+    records = session.records
+    checkpoint = _place_of_checkpoint(records, at)
+    uuid = at if checkpoint is None else records[checkpoint].stamp.uuid or at
+    tree = await engine.grow_tree(session)
+    outline = await tree.prepare("records")
+    fork = await engine.fork_at(tree, outline.row(outline.row_of(tree.place_of(uuid))))
+    if checkpoint is None:
+        return fork
+    return dataclasses.replace(fork, prompt=prompt_after(records, checkpoint))
+
+
+def _place_of_checkpoint(records: Sequence[Record], number: str) -> int | None:
+    """The index of the last checkpoint of that number; None where there is none."""
+    for index in range(len(records) - 1, -1, -1):
+        record = records[index]
+        if isinstance(record, Checkpoint) and str(record.id) == number:
+            return index
+    return None
 
 
 async def _read_rows(tree: SessionTree, detail: Detail) -> list[dict[str, Any]]:

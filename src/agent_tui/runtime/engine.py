@@ -30,7 +30,7 @@ from agent_tui.resources import demo_folder
 from agent_tui.runtime.browsed_session import BrowsedSession
 from agent_tui.runtime.exporting import ExportForm, write_export
 from agent_tui.runtime.files import FileList
-from agent_tui.runtime.forking import fork_at
+from agent_tui.runtime.forking import fork_at, name_copy, title_of
 from agent_tui.runtime.headers import new_header, new_session_id
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession
@@ -343,7 +343,13 @@ class Engine:
     async def repair(self, session_id: str) -> RepairReport:
         """Copy what can be read of a damaged session into a new one; the old one stays."""
         folder = await asyncio.to_thread(self._store.find, await self._whole_id(session_id))
-        return await self._store.repair(folder, new_session_id())
+        return await settle(self._repair(folder))
+
+    async def _repair(self, folder: Path) -> RepairReport:
+        report = await self._store.repair(folder, new_session_id())
+        log = await self._store.open(report.session_id)
+        await name_copy(log, f"{title_of(log.state)} (repaired)")
+        return report
 
     async def delete_session(self, session_id: str) -> str:
         """Move a session into the trash; the result, its place there, undoes it."""

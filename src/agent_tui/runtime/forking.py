@@ -37,17 +37,18 @@ async def fork_at(store: SessionStore, tree: SessionTree, row: TreeRow, workspac
     upto = entry_at(state, tree.tree, place)
     header = await asyncio.to_thread(fork_header, state.header, workspace)
     log = await store.fork(path, state, inode, header, upto)
-    await name_fork(log, f"{_title(state)} (fork)")
+    await name_copy(log, f"{title_of(state)} (fork)")
     return Fork(header.session_id, prompt)
 
 
-async def name_fork(log: SessionLog, title: str) -> None:
-    """Give a fork that was just made its name, and let go of it."""
+async def name_copy(log: SessionLog, title: str) -> None:
+    """Give a session that was just made of another one its name, and let go of it."""
     try:
         await log.append(TitleRecord(title), durability=Durability.D1)
     finally:
         await log.close()
 
 
-def _title(state: SessionState) -> str:
+def title_of(state: SessionState) -> str:
+    """What a session is called: its name, else its first prompt."""
     return state.title or first_prompt(RecordsView(state.entries)) or "New session"

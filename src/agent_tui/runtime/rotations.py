@@ -14,7 +14,7 @@ from agent_tui.core.summary import RotationReport
 from agent_tui.runtime import history
 from agent_tui.runtime.branches import Branches
 from agent_tui.runtime.choices import Choices
-from agent_tui.runtime.forking import name_fork
+from agent_tui.runtime.forking import name_copy
 from agent_tui.runtime.headers import fork_header
 from agent_tui.runtime.records_view import RecordsView
 from agent_tui.runtime.undoing import (
@@ -116,5 +116,5 @@ class Rotations:
     async def fork(self, title: str) -> str:
         """Copy the active path into a session of its own; returns its id."""
         header = await asyncio.to_thread(fork_header, self.log.state.header, self.workspace)
-        await name_fork(await self.log.fork(header), title)
+        await name_copy(await self.log.fork(header), title)
         return header.session_id
