@@ -7,7 +7,7 @@ from textual.theme import Theme
 from agent_tui.ui.palette import read_palette
 from agent_tui.ui.theme import ANSI, DARK, LIGHT, THEMES, token_defaults
 
-QUIET = {"line", "faint", "hover", "cursor", "selection", "gauge-track"}
+QUIET = {"line", "hover", "cursor", "selection", "gauge-track"}
 
 
 def luminance(colour: Color) -> float:
@@ -37,7 +37,19 @@ def test_text_is_readable_on_its_surface(theme: Theme) -> None:
         if name.startswith("code-"):
             surface = theme.variables["code-surface"]
         assert contrast(theme.variables[name], surface) >= 4, name
-    assert contrast(theme.variables["faint"], theme.background) >= 3
+
+
+@pytest.mark.parametrize("theme", [t for t in THEMES if not t.ansi], ids=lambda t: t.name)
+@pytest.mark.parametrize("name", ["muted", "faint", "thinking", "fate-dropped", "code-comment"])
+def test_quiet_text_is_readable_on_every_surface_and_on_the_selected_row(
+    theme: Theme, name: str
+) -> None:
+    surfaces = {key: theme.variables[key] for key in theme.variables if key.endswith("-surface")}
+    surfaces |= {key: theme.variables[key] for key in ("cursor", "hover")}
+    for key in ("background", "surface", "panel"):
+        surfaces[key] = getattr(theme, key)
+    for key, surface in surfaces.items():
+        assert contrast(theme.variables[name], surface) >= 4.5, key
 
 
 def test_sixteen_colours_use_the_terminals_own() -> None:

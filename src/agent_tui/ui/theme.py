@@ -10,8 +10,8 @@ from textual.theme import Theme
 
 _DARK_TOKENS = {
     # Text, from loud to quiet, and the lines between things.
-    "muted": "#929aa9",
-    "faint": "#626a79",
+    "muted": "#a5adbb",
+    "faint": "#8b93a3",
     "line": "#2e333d",
     "hover": "#20242b",
     "cursor": "#262b35",
@@ -20,7 +20,7 @@ _DARK_TOKENS = {
     "user": "#86b3f5",
     "user-surface": "#1c212b",
     "assistant": "#c9b3f5",
-    "thinking": "#868ea0",
+    "thinking": "#8b93a7",
     "tool": "#6cbfc5",
     "checkpoint": "#d3a75f",
     "compaction": "#c497e0",
@@ -43,19 +43,19 @@ _DARK_TOKENS = {
     "gauge-trigger": "#c497e0",
     "fate-kept": "#7fc58f",
     "fate-summarised": "#c497e0",
-    "fate-dropped": "#8a8f9c",
+    "fate-dropped": "#8f94a1",
     # Code.
     "code-keyword": "#c39ae6",
     "code-name": "#86b3f5",
     "code-string": "#9bc98a",
     "code-number": "#e0a878",
-    "code-comment": "#7d8595",
+    "code-comment": "#8b93a3",
     "code-operator": "#98a6bd",
 }
 
 _LIGHT_TOKENS = {
-    "muted": "#5d6472",
-    "faint": "#858a95",
+    "muted": "#535a67",
+    "faint": "#616672",
     "line": "#dad7ce",
     "hover": "#f1efe8",
     "cursor": "#e9e6dc",
@@ -63,7 +63,7 @@ _LIGHT_TOKENS = {
     "user": "#1f5cb3",
     "user-surface": "#eff2f7",
     "assistant": "#6a45b0",
-    "thinking": "#6c7280",
+    "thinking": "#5f6573",
     "tool": "#0d6f7b",
     "checkpoint": "#8a5a08",
     "compaction": "#853fa3",
@@ -83,12 +83,12 @@ _LIGHT_TOKENS = {
     "gauge-trigger": "#853fa3",
     "fate-kept": "#23743f",
     "fate-summarised": "#853fa3",
-    "fate-dropped": "#6b717d",
+    "fate-dropped": "#5f6572",
     "code-keyword": "#853fa3",
     "code-name": "#1f5cb3",
     "code-string": "#2d6b28",
     "code-number": "#96500c",
-    "code-comment": "#6b717d",
+    "code-comment": "#616672",
     "code-operator": "#4d5663",
 }
 
