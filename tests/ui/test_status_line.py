@@ -50,6 +50,15 @@ async def test_a_retry_says_when_and_why() -> None:
         assert "retry 2 in 4 s: 429 Too many requests␛[2J" in app.shown
 
 
+async def test_a_retry_says_why_without_the_address_where_room_is_short() -> None:
+    async with (app := Host()).run_test(size=(80, 5)) as _:
+        app.line.title, app.line.model, app.line.work = "A session", "gpt-4o-mini", "thinking"
+        app.line.show_retry(3, 2.0, "https://api.example.com/v1 asks to slow down (429).")
+        assert "retry 3 in 2 s: the server asks to slow down (429)." in app.shown
+        app.line.show_retry(3, 2.0, "Nothing listens at http://127.0.0.1:8000/v1: start it.")
+        assert "retry 3 in 2 s: Nothing listens at the server: start it." in app.shown
+
+
 async def test_a_banner_stands_before_everything_else() -> None:
     async with (app := Host()).run_test(size=(40, 5)) as _:
         app.line.banner = "open in another window (pid 12)"

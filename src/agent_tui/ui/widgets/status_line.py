@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from time import monotonic
 
 from textual import events
@@ -15,6 +16,7 @@ from agent_tui.ui.commands import footer_commands
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.1
+_ADDRESS = re.compile(r"https?://\S*[^\s:;,.\"]")
 _NOTHING = Content("")
 _TITLE_LIMITS = (60, 50, 40, 32, 24)
 _KEYS_WIDTH = 36
@@ -48,8 +50,9 @@ class StatusLine(Widget):
         self._timer = self.set_interval(_FRAME_SECONDS, self.refresh, pause=not self.work)
 
     def show_retry(self, attempt: int, wait_seconds: float, reason: str) -> None:
-        """Say that a request failed and when it will be made again."""
-        self.notice = f"retry {attempt} in {wait_seconds:.0f} s: {reason}"
+        """Say that a request failed and when it will be made again; addresses take room, and go."""
+        brief = _ADDRESS.sub("the server", reason)
+        self.notice = f"retry {attempt} in {wait_seconds:.0f} s: {brief}"
 
     def watch_work(self, old: str, new: str) -> None:
         if new and not old:
