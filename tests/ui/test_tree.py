@@ -24,6 +24,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.core.tree import TreeRow
 from agent_tui.importers.imported import ImportedArchive
 from agent_tui.runtime.browsed_session import BrowsedSession
 from agent_tui.runtime.session_tree import SessionTree
@@ -272,3 +273,31 @@ async def test_a_line_is_asked_for_and_given() -> None:
         await pilot.press("end", "e", "r", "enter")
         await settle(pilot)
         assert app.results == ["older"]
+
+
+@pytest.mark.parametrize(
+    ("width", "ends"),
+    [(80, "◂ now 2 archives session other "), (160, "◂ now archives 15, 17 session other ")],
+)
+async def test_a_row_at_which_many_logs_end_keeps_its_words_its_tokens_and_its_label_apart(
+    width: int, ends: str
+) -> None:
+    leaves = ("archive 15", "live", "archive 17", "other")
+    row = TreeRow(
+        0, 0, 0, 0, opens=False, kind="undo", standing="context", label="good point",
+        tokens=1_400, leaves=leaves,
+    )  # fmt: skip
+    record = RevertRecord(1, "undo", 2, stamp=Stamp("r", at="2025-01-01T00:00:00Z"))
+
+    async def describe(_places: Sequence[int]) -> dict[int, Record]:
+        return {0: record}
+
+    rows = TreeRows()
+    async with Stage([rows]).run_test(size=(width, 10)) as pilot:
+        rows.show_outline(1, lambda _: row, describe, 0)
+        await settle(pilot)
+        line = rows.draw_row(0, width - 1).plain
+        assert len(line) <= width - 1
+        assert "↺ [good point] undone" in line
+        assert ends in line
+        assert line.split()[-3] == "1.4k"

@@ -32,7 +32,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import RowKind, Standing, TreeRow
-from agent_tui.ui.format import format_age, format_tokens
+from agent_tui.ui.format import format_age, format_count, format_tokens
 from agent_tui.ui.widgets.rows import Rows
 
 Describe: TypeAlias = Callable[[Sequence[int]], Awaitable[Mapping[int, Record]]]
@@ -69,6 +69,7 @@ _DEEDS = {
 }
 _HEADS = {"undo": "branch undone", "redo": "branch redone", "restore": "branched"}
 _WITH_FACTS = 60
+_SHARE_OF_TAGS = 3
 _AGE_WIDTH = 9
 _LONGEST_TEXT = 240
 _MARKDOWN = re.compile(r"^#+ +|\*\*|`")
@@ -121,7 +122,7 @@ class TreeRows(Rows):
         if record is None:
             self._ask(index)
         facts = _draw_facts(row, record) if width >= _WITH_FACTS else Content("")
-        tags = _draw_tags(row)
+        tags = _draw_tags(row, width // _SHARE_OF_TAGS)
         head = _draw_head(row, width, marked=row.place == self.marked)
         room = width - head.cell_length - tags.cell_length - facts.cell_length - 1
         text = _draw_text(row, record).truncate(max(6, room), ellipsis=True, pad=True)
@@ -180,22 +181,36 @@ def _draw_text(row: TreeRow, record: Record | None) -> Content:
         style = {"context": "$foreground", "lineage": "$foreground", "side": "$muted"}[row.standing]
     elif row.kind == "step" and row.standing == "context":
         style = "$foreground"
-    label = (
-        Content.styled(f" {clean(row.label)} ", "$checkpoint bold") if row.label else Content("")
-    )
+    label = Content.styled(f"[{clean(row.label)}] ", "$checkpoint bold") if row.label else ""
     return Content.assemble(label, Content.styled(words, style))
 
 
-def _draw_tags(row: TreeRow) -> Content:
-    parts = []
-    for leaf in row.leaves:
-        if leaf == "live":
-            parts.append(Content.styled("◂ now ", "bold $ok"))
-        elif leaf.startswith("archive "):
-            parts.append(Content.styled(f"{leaf} ", "$faint"))
-        else:
-            parts.append(Content.styled(f"session {clean(leaf)} ", "$tool"))
-    return Content("").join(parts)
+def _draw_tags(row: TreeRow, room: int) -> Content:
+    """The logs that end in a row: by their names where there is room for them, else counted."""
+    now = Content.styled("◂ now " if "live" in row.leaves else "", "bold $ok")
+    others = [leaf for leaf in row.leaves if leaf != "live"]
+    archives = [leaf.removeprefix("archive ") for leaf in others if leaf.startswith("archive ")]
+    sessions = [clean(leaf) for leaf in others if not leaf.startswith("archive ")]
+    named = Content.assemble(
+        now,
+        (_name_all("archive", archives), "$faint"),
+        (_name_all("session", sessions), "$tool"),
+    )
+    if named.cell_length <= room:
+        return named
+    return Content.assemble(
+        now,
+        (_count_all("archive", archives), "$faint"),
+        (_count_all("session", sessions), "$tool"),
+    )
+
+
+def _name_all(noun: str, names: Sequence[str]) -> str:
+    return f"{noun}{'s' * (len(names) > 1)} {', '.join(names)} " if names else ""
+
+
+def _count_all(noun: str, names: Sequence[str]) -> str:
+    return f"{format_count(len(names), noun)} " if len(names) > 1 else _name_all(noun, names)
 
 
 def _draw_facts(row: TreeRow, record: Record | None) -> Content:
