@@ -425,6 +425,39 @@ async def test_k_writes_a_loss_into_the_summary() -> None:
         assert app.results
 
 
+async def test_k_keeps_the_loss_that_led_to_its_message_until_another_is_highlighted() -> None:
+    session = Session()
+    async with (app := preview(session)).run_test(size=(120, 40), notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("tab", "enter")
+        await settle(pilot)
+        assert sides(app).has_focus
+        await pilot.press("down", "k")
+        await settle(pilot)
+        assert "Choose a line of the losses first" in app.text
+        assert "Please always use tabs." not in app.text.partition("Kept by hand")[2]
+        await pilot.press("up", "k")
+        await settle(pilot)
+        await pilot.press("a")
+        await settle(pilot)
+        assert session.applied[0].view.summary.endswith("# Kept by hand\n- Please always use tabs.")
+
+
+@pytest.mark.parametrize("keys", [("p",), ("tab", "k"), ("e", "X", "ctrl+s")])
+async def test_escape_asks_once_before_it_drops_pins_and_edits(keys: tuple[str, ...]) -> None:
+    async with (app := preview(Session())).run_test(size=(120, 40), notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press(*keys)
+        await settle(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "Esc again drops your edits." in app.text
+        assert app.results == []
+        await pilot.press("escape")
+        await settle(pilot)
+        assert app.results == [None]
+
+
 async def test_the_summary_can_be_edited_by_hand() -> None:
     session = Session()
     async with (app := preview(session)).run_test(size=(100, 30)) as pilot:

@@ -12,7 +12,7 @@ from textual.timer import Timer
 from textual.worker import Worker
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.summary import CompactionReport, CompactionView, StrategyGlance
+from agent_tui.core.summary import CompactionReport, CompactionView, Loss, StrategyGlance
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.choice import Choice, ChoiceScreen
@@ -20,6 +20,7 @@ from agent_tui.ui.screens.compaction import CompactionPane
 from agent_tui.ui.summary_edits import SummaryEdits, keep_by_hand
 from agent_tui.ui.widgets.key_hints import KeyHints
 from agent_tui.ui.widgets.line_input import LineInput
+from agent_tui.ui.widgets.rows import Rows
 from agent_tui.ui.widgets.summary_editor import SummaryEditor
 
 _FRAME_SECONDS = 1 / 15
@@ -95,6 +96,8 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._has_streamed = False
         self._timer: Timer | None = None
         self._is_applying = False
+        self._was_warned = False
+        self._followed: Loss | None = None
         self._one_by_one = asyncio.Lock()
         self._field: SummaryEditor | LineInput | None = None
 
@@ -199,7 +202,12 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     def action_leave(self) -> None:
         if self._field is not None:
             self._close_field()
-        elif not self._is_applying:
+        elif self._is_applying:
+            return
+        elif not self._was_warned and (self._pins or self._edits != SummaryEdits()):
+            self._was_warned = True
+            self.tell("Esc again drops your edits.")
+        else:
             self.workers.cancel_node(self)
             self.dismiss(None)
 
@@ -211,21 +219,38 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         if message is None:
             return
         self._pins = self._pins ^ {message.key}
+        self._was_warned = False
         if self._draft is None:
             self.tell("The pin counts as soon as the summary is there.")
         self._revise()
 
     def action_keep(self) -> None:
         """Write the highlighted loss into the summary, word for word."""
-        loss = self.losses.loss
-        if not self.losses.has_focus or loss is None or self._draft is None:
+        loss = self._chosen_loss
+        if loss is None or self._draft is None:
             self.tell("Choose a line of the losses first (Tab).")
             return
         line = f"- {clean(loss.line.strip() or loss.text)}"
         self._change_summary(keep_by_hand(self._summary, line))
 
+    @property
+    def _chosen_loss(self) -> Loss | None:
+        """The highlighted loss, or the one that led to the message that is highlighted now."""
+        if self.losses.has_focus:
+            return self.losses.loss
+        loss, message = self._followed, self.sides.message
+        is_still_there = self._view is not None and loss in self._view.losses
+        if loss is None or message is None or not is_still_there or message.index != loss.message:
+            return None
+        return loss
+
+    @on(Rows.Chosen, "#losses")
+    def _remember_loss(self, event: Rows.Chosen) -> None:
+        self._followed = self.losses.loss_at(event.index)
+
     def _change_summary(self, summary: str) -> None:
         self._edits = self._edits.then(self._summary, summary)
+        self._was_warned = False
         self._summary = summary
         self._revise()
 
