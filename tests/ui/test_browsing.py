@@ -8,13 +8,21 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from agent_tui.core.record_writing import record_fields as fields
-from agent_tui.core.records import AssistantMessage, Record, SessionHeader, UserMessage
+from agent_tui.core.records import (
+    AssistantMessage,
+    CompactionRecord,
+    Record,
+    SessionHeader,
+    UserMessage,
+)
 from agent_tui.runtime import browsed_session, session_tree
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.browse import BrowseScreen
+from agent_tui.ui.screens.choice import ChoiceScreen
 from agent_tui.ui.screens.scrubber import ScrubberScreen
 from agent_tui.ui.screens.tree import TreeScreen
 from agent_tui.ui.widgets.tree_rows import TreeRows
@@ -88,3 +96,33 @@ async def test_another_agents_log_that_is_too_big_for_a_tree_says_why(
         await pilot.press("t")
         await until(pilot, lambda: "do not say who spoke" in shown(app))
         assert isinstance(app.screen, BrowseScreen)
+
+
+@pytest.mark.parametrize(("key", "screen"), [("ctrl+t", TreeScreen), ("f9", ScrubberScreen)])
+async def test_the_keys_of_the_conversation_lead_to_tree_and_scrubber_too(
+    tmp_path: Path, key: str, screen: type[Screen[object]]
+) -> None:
+    path = log(tmp_path, SessionHeader("s", "/w", "", ""))
+    app = AgentTui(Launch(tmp_path, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, screen))
+
+
+async def test_compactions_are_chosen_over_the_log_that_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browsed_session, "BIG_BYTES", 10_000_000)
+    log(tmp_path, SessionHeader("s", "/w", "", "")).rename(tmp_path / "context.jsonl.1")
+    compaction = CompactionRecord("manual", "last", 4_000, 1_200, 1, kept=2)
+    path = log(tmp_path, SessionHeader("s", "/w", "", ""), compaction)
+    app = AgentTui(Launch(tmp_path, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await pilot.press("c")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
+        await until(pilot, lambda: "4.0k → 1.2k" in shown(app))
+        assert "answer 299" in shown(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))

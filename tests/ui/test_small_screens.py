@@ -77,6 +77,16 @@ async def test_archives_come_newest_first_with_reason_and_size() -> None:
         assert app.results == [("open", 2)]
 
 
+async def test_the_archives_begin_at_the_one_that_was_looked_at() -> None:
+    for at, number in ((1, 1), (0, 3), (99, 3)):
+        screen = ArchivesScreen(archives, at=at)
+        async with (app := Stage(screen=screen)).run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+            assert app.results == [("open", number)]
+
+
 async def test_a_restore_asks_first() -> None:
     async with (app := Stage(screen=ArchivesScreen(archives))).run_test() as pilot:
         await settle(pilot)

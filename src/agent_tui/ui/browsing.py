@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agent_tui.core.errors import UsageError
-from agent_tui.ui.format import format_age, format_tokens
-
 if TYPE_CHECKING:
     from textual.app import App
 
-    from agent_tui.core.records import CompactionRecord
     from agent_tui.runtime.browsed_session import BrowsedSession
 
 
@@ -81,36 +77,7 @@ async def _scrub_through(app: App[Any], browsed: BrowsedSession) -> None:
 async def _look_at_compaction(app: App[Any], browsed: BrowsedSession, number: int) -> None:
     from agent_tui.ui.screens.compaction import PastCompactionScreen
 
-    number = number or await _choose_compaction(app, browsed)
-    if not number:
-        return
     screen = PastCompactionScreen(number, lambda: browsed.view_compaction(number), can_undo=False)
     match await app.push_screen_wait(screen):
         case ("open", archive):
             await _browse_archive(app, browsed, archive)
-
-
-async def _choose_compaction(app: App[Any], browsed: BrowsedSession) -> int:
-    return await choose_compaction(app, browsed.compaction_records())
-
-
-async def choose_compaction(app: App[Any], found: list[tuple[int, CompactionRecord]]) -> int:
-    """Let the user choose among compactions; the archive of the chosen one, or 0.
-
-    Raises:
-        UsageError: there is none to choose from.
-    """
-    from agent_tui.ui.screens.choice import Choice, ChoiceScreen
-
-    if not found:
-        raise UsageError("This session was never compacted: /compact does it, with a preview.")
-    choices = tuple(
-        Choice(
-            str(archive),
-            f"{format_tokens(record.pre_tokens)} → {format_tokens(record.post_tokens)}",
-            f"{record.trigger} {record.strategy} {format_age(record.stamp.at or '')}".strip(),
-        )
-        for archive, record in found
-    )
-    chosen = await app.push_screen_wait(ChoiceScreen("Compactions", choices))
-    return int(chosen) if chosen else 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.text import first_line
-from agent_tui.ui.browsing import browse, choose_compaction
+from agent_tui.ui.browsing import browse
 from agent_tui.ui.commands import find_command
 
 if TYPE_CHECKING:
@@ -177,9 +177,11 @@ async def _archives(chat: ChatScreen, argument: str) -> None:
     if argument:
         await _look_at_archive(chat, ("open", _number(argument, "an archive")))
         return
+    at = 0
     while choice := await chat.app.push_screen_wait(
-        ArchivesScreen(session.archives, session.read_only)
+        ArchivesScreen(session.archives, session.read_only, at)
     ):
+        _, at = choice
         if await _look_at_archive(chat, choice):
             return
 
@@ -230,6 +232,7 @@ async def _compact(chat: ChatScreen, argument: str) -> None:
 
 async def _compactions(chat: ChatScreen, argument: str) -> None:
     from agent_tui.ui.screens.compaction import PastCompactionScreen
+    from agent_tui.ui.screens.compaction_choice import choose_compaction
 
     session = _session(chat)
     if argument:

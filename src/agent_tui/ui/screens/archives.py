@@ -38,6 +38,7 @@ class ArchivesScreen(Panel[ArchiveChoice]):
     Args:
         load: gives the archives, for example ``session.archives``.
         read_only: why nothing can be restored, or an empty string.
+        at: the number of the archive to begin at; the newest where there is none of it.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/archives.tcss")]
@@ -49,11 +50,15 @@ class ArchivesScreen(Panel[ArchiveChoice]):
     ]
 
     def __init__(
-        self, load: Callable[[], Awaitable[Sequence[ArchiveGlance]]], read_only: str = ""
+        self,
+        load: Callable[[], Awaitable[Sequence[ArchiveGlance]]],
+        read_only: str = "",
+        at: int = 0,
     ) -> None:
         super().__init__()
         self._load_archives = load
         self._read_only = read_only
+        self._at = at
         self._archives: list[ArchiveGlance] = []
         self._rows = Rows(self._draw, empty=Content("Reading archives…"))
 
@@ -77,7 +82,9 @@ class ArchivesScreen(Panel[ArchiveChoice]):
                 else "The archives could not be read. Press Esc and try again."
             )
         )
-        self._rows.show_rows(len(self._archives))
+        numbers = [archive.number for archive in self._archives]
+        place = numbers.index(self._at) if self._at in numbers else 0
+        self._rows.show_rows(len(numbers), cursor=place)
         size = format_size(sum(archive.size_bytes for archive in self._archives))
         self.show_heading("Archives", format_count(len(self._archives), "archive"), size)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.format import format_count, format_tokens
+from agent_tui.ui.screens.compaction_choice import choose_compaction
 from agent_tui.ui.screens.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.timeline import Timeline
 
@@ -21,7 +22,7 @@ BrowseChoice: TypeAlias = Literal["restore", "compaction", "archive", "tree", "s
 
 
 class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
-    """Shows one log, read-only; dismissed with what to look at next (0: choose from a list).
+    """Shows one log, read-only; dismissed with what to look at next (archive 0: choose one).
 
     Args:
         browsed: what to show.
@@ -38,8 +39,8 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
         Binding("r", "restore", "restore this archive", key_display="r"),
         Binding("a", "list_archives", "archives", key_display="a"),
         Binding("c", "list_compactions", "compactions", key_display="c"),
-        Binding("t", "look('tree')", "tree", key_display="t"),
-        Binding("s", "look('scrub')", "scrub", key_display="s"),
+        Binding("t,ctrl+t", "look('tree')", "tree", key_display="t"),
+        Binding("s,f9", "look('scrub')", "scrub", key_display="s"),
     ]
 
     def __init__(self, browsed: BrowsedSession, restorable: int = 0) -> None:
@@ -85,8 +86,12 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
     def action_list_archives(self) -> None:
         self.dismiss(("archive", 0))
 
-    def action_list_compactions(self) -> None:
-        self.dismiss(("compaction", 0))
+    @work(exclusive=True, group="compactions")
+    async def action_list_compactions(self) -> None:
+        """Choose a compaction over this log; what is below it is not seen meanwhile."""
+        chosen = await choose_compaction(self.app, self._browsed.compaction_records())
+        if chosen:
+            self.dismiss(("compaction", chosen))
 
     def action_restore(self) -> None:
         self.dismiss(("restore", self._restorable))
