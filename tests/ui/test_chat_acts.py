@@ -11,16 +11,24 @@ import pytest
 from textual.events import Key
 from textual.pilot import Pilot
 
-from agent_tui.core.messages import text_of
+from agent_tui.core.errors import StorageError
+from agent_tui.core.events import ApprovalRequest, TurnEnd
+from agent_tui.core.messages import CommandDisplay, ToolCall, text_of
 from agent_tui.core.records import UserMessage
+from agent_tui.core.summary import CompactionReport
 from agent_tui.providers.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import Block, NoticeBlock, UserBlock
+from agent_tui.ui.screens.approval import ApprovalScreen
+from agent_tui.ui.screens.archives import ArchivesScreen
+from agent_tui.ui.screens.browse import BrowseScreen
 from agent_tui.ui.screens.chat import ChatScreen
+from agent_tui.ui.screens.confirm import ConfirmScreen
 from agent_tui.ui.screens.revert_preview import RevertPreviewScreen
 from agent_tui.ui.widgets.block_list import BlockList
 from agent_tui.ui.widgets.composer import Composer
+from agent_tui.ui.widgets.rows import Rows
 from tests.agent.stage import Stage
 
 _SECONDS = 20.0
@@ -243,3 +251,106 @@ async def test_the_gauge_shows_what_fills_the_context_after_each_act(
         await here.until(lambda: {"user", "assistant"} <= kinds())
         here.chat.act(lambda session: session.revert(0))
         await here.until(lambda: "user" not in kinds())
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [("undo", "There is nothing to undo."), ("redo", "There is nothing to redo.")],
+)
+async def test_nothing_to_take_back_is_said_in_the_status_line_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, told: str
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        shown = here.shown
+        here.chat.run_command(command, "")
+        await here.until_said(told)
+        assert here.shown == shown
+
+
+async def scroll_up(here: Desk) -> None:
+    """Fill more than a screen and go to its beginning."""
+    for number in range(4):
+        await here.say(f"Explain how the tide is calculated, part {number}")
+    here.chat.timeline.action_first()
+    assert not here.chat.timeline.at_end
+
+
+async def test_who_sends_a_message_or_meets_an_error_is_taken_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await scroll_up(here)
+        here.chat.send("and another")
+        assert here.chat.timeline.at_end
+        here.chat.timeline.action_first()
+        here.chat.send("said meanwhile")
+        assert here.chat.timeline.at_end
+        await here.until(lambda: not here.chat.is_busy)
+        here.chat.timeline.action_first()
+
+        async def fail(_session: object) -> None:
+            raise StorageError("The disk is full.")
+
+        here.chat.act(fail)
+        await here.until(lambda: here.chat.timeline.at_end)
+        assert NoticeBlock("The disk is full.", "error") in here.shown
+
+
+@pytest.mark.parametrize("end", ["failed", "done"])
+async def test_a_turn_that_failed_shows_its_error_and_another_leaves_the_reader_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: TurnEnd
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await scroll_up(here)
+        here.chat.turn_finished(end, 1)
+        assert here.chat.timeline.at_end == (end == "failed")
+
+
+async def test_an_approval_is_shown_with_the_end_of_the_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await scroll_up(here)
+        call = ToolCall("c1", "run_command", '{"command": "ls"}')
+        here.chat.approval_requested(ApprovalRequest("r1", call, "Run ls", CommandDisplay("ls")))
+        await here.until(lambda: isinstance(here.app.screen, ApprovalScreen))
+        assert here.chat.timeline.at_end
+
+
+async def test_a_compaction_that_was_made_is_told_with_its_way_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        report = CompactionReport("manual", "last-messages", 12_400, 3_100, 2, 7, 1, 4)
+        here.chat.compaction_finished(report, "")
+        told = "Compacted: 12.4k → 3.1k tokens. Alt+U takes it back."
+        assert here.chat.status.notice == told
+        here.chat.step_began(2)
+        assert here.chat.status.notice == told
+        here.chat.compaction_finished(None, "It would not be smaller.")
+        here.chat.status.notice = "retry 2 in 4 s: busy"
+        here.chat.step_began(3)
+        assert here.chat.status.notice == ""
+
+
+async def test_after_looking_at_an_archive_the_same_one_is_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        for prompt in ("one", "two"):
+            await here.say(prompt)
+            here.chat.act(lambda session: session.clear())
+            await here.until(lambda: here.prompts == [])
+        await here.pilot.press("f5")
+        await here.until(lambda: isinstance(here.app.screen, ArchivesScreen))
+        await here.until(lambda: here.app.screen.query_one(Rows).count == 2)
+        await here.pilot.press("down", "enter")
+        await here.until(lambda: isinstance(here.app.screen, BrowseScreen))
+        await here.pilot.press("escape")
+        await here.until(lambda: isinstance(here.app.screen, ArchivesScreen))
+        await here.until(lambda: here.app.screen.query_one(Rows).count == 2)
+        await here.pilot.press("r")
+        await here.until(lambda: isinstance(here.app.screen, ConfirmScreen))
+        await here.pilot.press("y")
+        await here.until(lambda: here.prompts == ["one"])

@@ -10,6 +10,7 @@ AgentTuiError
 │   ├── SessionReadOnly   the session can be read but not written now
 │   ├── UnknownCheckpoint
 │   ├── UnknownArchive
+│   ├── NothingToTakeBack no act is there that an undo, or a redo, could take back
 │   ├── ContextNotEmpty   restore was asked of a context that already holds messages
 │   └── LogChanged        a compare-and-swap found other bytes than it had read
 ├── StorageError          the disk refused: full, failing, forbidden; the old state stands
@@ -63,6 +64,10 @@ class UnknownCheckpoint(SessionError):
 
 class UnknownArchive(SessionError):
     """The session has no archive with that number."""
+
+
+class NothingToTakeBack(SessionError):
+    """There is no act that an undo could take back, or no undo that a redo could."""
 
 
 class ContextNotEmpty(SessionError):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from agent_tui.core.errors import SessionError
+from agent_tui.core.errors import NothingToTakeBack, SessionError
 from agent_tui.core.records import (
     AssistantMessage,
     Choice,
@@ -68,7 +68,7 @@ def find_undo(path: Sequence[Record], log: Sequence[Record]) -> WayBack:
         log: every record of the log, those on other branches included.
 
     Raises:
-        SessionError: nothing was done yet that could be undone.
+        NothingToTakeBack: nothing was done yet that could be undone.
     """
     undone = 0
     for record in reversed(path):
@@ -91,17 +91,14 @@ def find_undo(path: Sequence[Record], log: Sequence[Record]) -> WayBack:
                     return PutBack(record)
             case _:
                 pass
-    raise SessionError(
-        "There is nothing to undo: no revert, compaction, clear or branch led to this context, "
-        "and no name, label or model was changed."
-    )
+    raise NothingToTakeBack("There is nothing to undo.")
 
 
 def find_redo(path: Sequence[Record]) -> WayBack:
     """How the last undo is taken back.
 
     Raises:
-        SessionError: the last act was not an undo.
+        NothingToTakeBack: the last act was not an undo.
     """
     redone = 0
     for record in reversed(path):
@@ -127,7 +124,7 @@ def find_redo(path: Sequence[Record]) -> WayBack:
                 break
             case _:
                 pass
-    raise SessionError("There is nothing to redo: the last act was not an undo.")
+    raise NothingToTakeBack("There is nothing to redo.")
 
 
 def made_by(path: Sequence[Record], archive: int) -> RestoreArchive:

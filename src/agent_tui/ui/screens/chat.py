@@ -22,9 +22,10 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
-from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.errors import AgentTuiError, NothingToTakeBack
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_bindings
+from agent_tui.ui.format import format_tokens
 from agent_tui.ui.widgets.composer import Composer
 from agent_tui.ui.widgets.gauge import TokenGauge
 from agent_tui.ui.widgets.status_line import StatusLine
@@ -77,6 +78,7 @@ class ChatScreen(Screen[None]):
         self._turn: Worker[None] | None = None
         self._early_prompt = ""
         self._returned_prompt = ""
+        self._hint = ""
         self._has_failed = False
         self._has_timeline = False
         self.timeline: Timeline
@@ -252,8 +254,10 @@ class ChatScreen(Screen[None]):
         elif self.is_busy:
             session.steer(prompt)
             self._view.queue_prompt(prompt)
+            self.timeline.action_last()
         else:
             self._show_conversation(shown=True)
+            self.timeline.action_last()
             self._turn = self.act(lambda session: session.run_turn(prompt))
 
     def _run_shell(self, command: str) -> None:
@@ -290,6 +294,8 @@ class ChatScreen(Screen[None]):
             return
         try:
             await start(session)
+        except NothingToTakeBack as error:
+            self.show_hint(str(error))
         except AgentTuiError as error:
             self.show_failure(str(error))
         except Exception as error:
@@ -391,6 +397,8 @@ class ChatScreen(Screen[None]):
     def show_failure(self, sentence: str) -> None:
         """Show what went wrong where it cannot be missed, in the conversation."""
         self._show(sentence, "error")
+        if self._has_timeline:
+            self.timeline.action_last()
 
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the composer from here on."""
@@ -414,11 +422,16 @@ class ChatScreen(Screen[None]):
 
     def show_hint(self, sentence: str) -> None:
         """Show a sentence in the status line for a few seconds."""
-        self.status.notice = sentence
+        self.status.notice = self._hint = sentence
         self.set_timer(4, lambda: self._drop_hint(sentence))
 
     def _drop_hint(self, sentence: str) -> None:
         if self.status.notice == sentence:
+            self.status.notice = ""
+
+    def _drop_progress(self) -> None:
+        """What the agent did is done; a hint stays for its few seconds."""
+        if self.status.notice != self._hint:
             self.status.notice = ""
 
     # What the wire says beside the conversation.
@@ -430,7 +443,7 @@ class ChatScreen(Screen[None]):
             self.status.title = self.session.title
 
     def step_began(self, step: int) -> None:
-        self.status.notice = ""
+        self._drop_progress()
 
     def working(self, work: str) -> None:
         self.status.work = work
@@ -440,12 +453,15 @@ class ChatScreen(Screen[None]):
 
     def turn_finished(self, end: TurnEnd, steps: int) -> None:
         self.composer.running = False
-        self.status.work = self.status.notice = ""
+        self.status.work = ""
+        self._drop_progress()
         self.timeline.settle()
         self._view.forget()
         if self.session is not None:
             self._give_back(self.session.take_steers())
             self._colour_gauge(self.session)
+        if end == "failed":
+            self.timeline.action_last()
         if end in _TURN_ENDS:
             self.show_notice(_TURN_ENDS[end])
 
@@ -461,6 +477,7 @@ class ChatScreen(Screen[None]):
             if self.session is not None:
                 self.session.answer(request.id, answer or ApprovalAnswer("reject"))
 
+        self.timeline.action_last()
         composer = self.composer
         screen = ApprovalScreen(request, typing=bool(composer.text), on_typed=composer.paste)
         self.app.push_screen(screen, answered)
@@ -473,9 +490,11 @@ class ChatScreen(Screen[None]):
 
     def compaction_finished(self, report: CompactionReport | None, reason: str) -> None:
         self.status.work = "thinking" if self.is_busy else ""
-        self.status.notice = ""
+        self._drop_progress()
         if report is not None:
             self.reload()
+            before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
+            self.show_hint(f"Compacted: {before} → {after} tokens. Alt+U takes it back.")
 
     def reverted(self, report: RotationReport) -> None:
         if report.told:
