@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.context.diff import find_losses, view_past
+from agent_tui.context.diff import compare, find_losses, view_past
+from agent_tui.context.selection import Selection
 from agent_tui.context.tokens import TokenCounter
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
-from agent_tui.core.summary import Loss
+from agent_tui.core.summary import CompactionReport, Loss
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "pi"
 
@@ -56,7 +57,29 @@ def test_what_is_mentioned_or_kept_is_no_loss() -> None:
     assert find_losses(messages, "Ported the colour parser to the new tokenizer module; "
                        "`make check` passes; changed colour.py.") == ()  # fmt: skip
     kept = "port the colour parser to the new tokenizer module, colour.py, make check"
-    assert find_losses(messages, "", kept) == ()
+    assert find_losses(messages, "", [kept]) == ()
+
+
+def test_a_message_that_is_kept_is_searched_to_its_end() -> None:
+    files = [f"src/mod{number}.py" for number in range(400)]
+    listing = "\n".join(f"{path}: nothing to do here at all" for path in files)
+    assert listing.index("src/mod300.py") > 8_000
+    edit = ToolCall("e", "edit_file", '{"path": "x.py", "text": "%s\\nlate.py"}' % ("word " * 900))
+    messages: list[Message] = [
+        user("Look at src/mod300.py, src/mod399.py, late.py and src/gone.py."),
+        user(listing),
+        AssistantMessage("", (edit,)),
+    ]
+    view = compare(
+        messages, [1] * 3, Selection((1, 2), (), (0,)), user("Summed up."), 1,
+        CompactionReport("manual", "s", 3, 3, 2, 0, 1, 1),
+    )  # fmt: skip
+    assert named(view.losses, "file") == ["src/gone.py"]
+
+
+def test_a_name_within_a_longer_name_is_no_mention() -> None:
+    messages = [user("Look at src/mod8.py.")]
+    assert named(find_losses(messages, "", ["src/mod80.py", "mod8x.py"]), "file") == ["src/mod8.py"]
 
 
 def test_an_error_that_was_solved_weighs_less_than_one_that_stands() -> None:
@@ -155,7 +178,6 @@ REVIEWED = {
         "decision: propose where each of these files should go.",
         "request: you can look up the detailed history of this session in /Users/badlogic/.p",
         "request: why would we track the file slash commands in the interactive mode? agent ",
-        "error: src/modes/interactive/interactive-mode.ts(2184,23): error TS7006: Paramete",
         "file: tui-rendering.ts",
         "request: ok, i hope i haven't lobotimized you by compacting",
         "command: git checkout -- .",

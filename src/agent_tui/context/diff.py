@@ -9,6 +9,7 @@ from agent_tui.context.briefing import words_of
 from agent_tui.context.losses import find_losses
 from agent_tui.context.selection import Selection, message_key, steps_of
 from agent_tui.context.summary_message import is_summary, summary_text
+from agent_tui.core.arguments import show_arguments
 from agent_tui.core.records import (
     AssistantMessage,
     CompactionRecord,
@@ -60,16 +61,14 @@ def compare(
     rows += [AfterRow(before[i].role, before[i].text, before[i].tokens, i) for i in selection.kept]
     losses: tuple[Loss, ...] = ()
     if summary_message is not None:
-        losses = _losses(messages, fates, message_text(summary_message))
+        losses = _losses(messages, fates, _whole_text(summary_message))
     return CompactionView(before, tuple(rows), summary, report, losses)
 
 
 def _losses(messages: Sequence[Message], fates: Sequence[Fate], summary: str) -> tuple[Loss, ...]:
     gone = [i for i, fate in enumerate(fates) if fate != "kept"]
-    kept_text = "\n".join(
-        message_text(messages[i]) for i, fate in enumerate(fates) if fate == "kept"
-    )
-    return find_losses([messages[i] for i in gone], summary, kept_text, indices=gone)
+    kept = (_whole_text(messages[i]) for i, fate in enumerate(fates) if fate == "kept")
+    return find_losses([messages[i] for i in gone], summary, kept, indices=gone)
 
 
 def _fate(
@@ -98,6 +97,15 @@ def message_text(message: Message) -> str:
         return text
     calls = [f"→ {call.name} {call.arguments[:_SHOWN_ARGUMENTS]}" for call in message.tool_calls]
     return "\n".join([text, *calls] if text else calls)
+
+
+def _whole_text(message: Message) -> str:
+    """All that a message says, with all that its calls are given."""
+    said = [words_of(message.content)]
+    if isinstance(message, AssistantMessage):
+        for call in message.tool_calls:
+            said += show_arguments(call.arguments).values() or [call.arguments]
+    return "\n".join(said)
 
 
 def view_past(before: Sequence[Record], after: Sequence[Record], count: Count) -> CompactionView:

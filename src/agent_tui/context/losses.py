@@ -23,13 +23,13 @@ _ENOUGH_OF_MANY, _MANY_WORDS = 0.5, 30
 _NEXT_OF_MESSAGE = 0.7
 _SOLVED = 0.35
 _WHOLE_REQUEST_WORDS = 7
-_KEPT_CHARS = 400_000
 _PLAIN_NAME_LIST = (
     "index.ts index.js index.html index.tsx __init__.py readme.md main.py main.ts mod.rs lib.rs"
     " package.json cargo.toml pyproject.toml types.ts utils.ts main.rs main.go app.py setup.py"
     " changelog.md agents.md makefile"
 )
 _PLAIN_NAMES = frozenset(_PLAIN_NAME_LIST.split())
+_EXACT = re.compile(r"[a-z_][a-z0-9_]{2,}|\d+")
 _WORD = re.compile(r"[a-z_][a-z0-9_]{2,}|\d[\d.,]*")
 _CJK = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]{2,}")
 _STOP_LIST = (
@@ -47,6 +47,7 @@ _STOP = frozenset(_STOP_LIST.split())
 _LOCATION = re.compile(r"[(\[:]\d+(?:[,:]\d+)*[)\]]?")
 _QUESTION = re.compile(r"\s*(?:why|what|how|where|who|when|which|is|are|do|does|did)\b", re.I)
 _SPACE = re.compile(r"\s+")
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d)")
 _known_facts: BoundedCache[Hashable, tuple[Fact, ...]] = BoundedCache(
     "facts of messages", RESULT_LIMIT, seconds=RESULT_SECONDS
 )
@@ -64,31 +65,41 @@ class _Candidate:
 
 
 class Mentions:
-    """Answers whether a text speaks of something; made once of the summary and what is kept."""
+    """Answers whether texts speak of something; made once of the summary and what is kept.
 
-    def __init__(self, summary: str, kept_text: str = "") -> None:
-        self._text = _SPACE.sub(" ", f"{summary}\n{kept_text[-_KEPT_CHARS:]}".casefold())
-        self._words = frozenset(_stems(self._text))
+    However long they are, each is read once. A name is searched for only where all its words occur.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        folded = [_folded(text) for text in texts]
+        self._text = "\n".join(folded)
+        self._exact: set[str] = set()
+        self._stems: set[str] = set()
+        for text in folded:
+            self._exact.update(_EXACT.findall(text))
+            self._stems.update(_stems(text))
 
     def of(self, fact: Fact) -> bool:
         """Whether a fact is mentioned, by its name or by most of its words."""
-        said = fact.text.casefold()
+        said = _folded(fact.text)
         match fact.kind:
             case "file":
-                return _file_tail(said) in self._text
+                return self._names(_file_tail(said))
             case "url":
-                return said.rstrip("/") in self._text
+                return self._names(said.rstrip("/"))
             case "number":
-                return _SPACE.sub(" ", said.replace(",", "")) in self._text.replace(",", "")
+                return self._names(said)
             case "command":
-                words = said.split()
-                return " ".join(words[:3]) in self._text or self._covers(said)
+                return self._names(" ".join(said.split()[:3])) or self._covers(said)
             case "error" | "decision" | "request":
-                return self._covers(fact.whole.casefold() or said)
+                return self._covers(_folded(fact.whole) or said)
+
+    def _names(self, said: str) -> bool:
+        return self._exact.issuperset(_EXACT.findall(said)) and said in self._text
 
     def _covers(self, said: str) -> bool:
         words = content_words(said)
-        known = sum(word in self._words for word in words)
+        known = sum(word in self._stems for word in words)
         enough = _ENOUGH if len(words) < _MANY_WORDS else _ENOUGH_OF_MANY
         return known >= enough * len(words)
 
@@ -96,22 +107,22 @@ class Mentions:
 def find_losses(
     dropped: Sequence[Message],
     summary: str,
-    kept_text: str = "",
+    kept: Iterable[str] = (),
     *,
     indices: Sequence[int] | None = None,
     limit: int = LIMIT,
 ) -> tuple[Loss, ...]:
-    """What the dropped messages say and neither the summary nor the kept text does, worst first.
+    """What the dropped messages say and neither the summary nor what is kept does, worst first.
 
     Args:
         dropped: the messages that go, in order.
         summary: what stands in their place.
-        kept_text: what the messages that stay say.
+        kept: all that the messages that stay say, a text each.
         indices: the index of each dropped message in the old context; by default its place here.
         limit: how many losses are reported at most.
     """
     places = range(len(dropped)) if indices is None else indices
-    mentions = Mentions(summary, kept_text)
+    mentions = Mentions((summary, *kept))
     ranked = sorted(_collect(dropped), key=_rank)
     lost: list[tuple[float, _Candidate]] = []
     of_message: Counter[int] = Counter()
@@ -234,6 +245,11 @@ def _file_tail(path: str) -> str:
 def content_words(text: str) -> list[str]:
     """The stems of the words that carry meaning, in order, each once."""
     return list(dict.fromkeys(_stems(text)))
+
+
+def _folded(text: str) -> str:
+    """A text as it is searched: one case, single spaces, numbers without their commas."""
+    return _THOUSANDS.sub("", _SPACE.sub(" ", text.casefold()))
 
 
 def _stems(text: str) -> Iterator[str]:
