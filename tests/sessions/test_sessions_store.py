@@ -254,6 +254,36 @@ async def test_a_compaction_copies_what_it_keeps_and_what_came_meanwhile(log: Se
     assert_memory_is_disk(log)
 
 
+async def compact_to_the_last_turn(log: SessionLog) -> None:
+    mark, kept, head = await log.mark(), last_two(log), log.state.entries[:2]
+
+    def build(number: int) -> list[Record | Entry]:
+        act = CompactionRecord("manual", "last-messages", 300, 50, number, kept=2)
+        return [*head, act, UserMessage("what happened so far", "compaction"), *kept]
+
+    await log.compact(mark, build)
+
+
+async def test_the_list_tells_what_a_compacted_session_and_its_fork_began_with(
+    store: SessionStore, log: SessionLog
+) -> None:
+    def first_prompts() -> dict[str, str]:
+        return {glance.session_id: glance.first_prompt for glance in store.list()}
+
+    await talk(log, 3)
+    await compact_to_the_last_turn(log)
+    fork = await log.fork(header("s2"))
+    await talk(log, 2)
+    await compact_to_the_last_turn(log)
+    await talk(fork, 2)
+    await compact_to_the_last_turn(fork)
+    await fork.close()
+    assert texts(log)[1] == "question 1"
+    assert first_prompts() == {"s1": "question 0", "s2": "question 0"}
+    archive_path(log.folder, 1).unlink()
+    assert first_prompts() == {"s1": "question 2", "s2": "question 2"}
+
+
 @pytest.mark.parametrize("change", ["revert", "edit"])
 async def test_a_compaction_of_other_bytes_changes_nothing(log: SessionLog, change: str) -> None:
     await talk(log)

@@ -26,11 +26,13 @@ from agent_tui.core.text import first_line
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.disk import reading
 from agent_tui.sessions.index import LogIndex
+from agent_tui.sessions.lineage import SESSION_ID, holder_of
 from agent_tui.sessions.replay import Entry, read_log
 
 HEAD_BYTES = 16 << 10
 _SMALL_LOG = 4 << 20
 TAIL_BYTES = 48 << 10
+_BEYOND_EVERY_ARCHIVE = 10**18
 _NOT_A_PROMPT = {"checkpoint", "compaction", "reminder", "dmail"}
 
 
@@ -91,7 +93,7 @@ def _read_glance(folder: Path) -> SessionGlance:
     header = next((record for record in first if isinstance(record, SessionHeader)), None)
     titles = [record.title for record in both if isinstance(record, TitleRecord)]
     models = [record.model for record in both if isinstance(record, ModelRecord)]
-    prompt = next((text for record in both if (text := _prompt(record))), "")
+    prompt = _first_prompt(folder, header, both)
     written = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
     times = [record.stamp.at for record in both if record.stamp.at]
     updated_at = times[-1] if times else written.replace("+00:00", "Z")
@@ -107,6 +109,44 @@ def _read_glance(folder: Path) -> SessionGlance:
         first_prompt=first_line(prompt, 200),
         model=models[-1] if models else "",
     )
+
+
+def _first_prompt(folder: Path, header: SessionHeader | None, ends: list[Record]) -> str:
+    """What a session began with: of a log that was compacted, what the log before it began with.
+
+    Args:
+        folder: where the log is.
+        header: the log's own, which tells whose archives it names.
+        ends: the records at the log's head and tail.
+    """
+    prompt, act = _opening(ends)
+    older_than = _BEYOND_EVERY_ARCHIVE
+    while act is not None and act.archive < older_than:  # or damage could lead in a circle
+        older_than = act.archive
+        holder = holder_of(header, act.archive)
+        if holder and not SESSION_ID.fullmatch(holder):
+            break
+        folder = folder.parent / holder if holder else folder
+        try:
+            with reading(archive_path(folder, act.archive)) as (descriptor, _):
+                records = _records(os.pread(descriptor, HEAD_BYTES, 0))
+        except AgentTuiError:
+            break  # it was pruned: the first that was kept is the first that is known
+        header = next((one for one in records if isinstance(one, SessionHeader)), None)
+        earlier, act = _opening(records)
+        prompt = earlier or prompt
+    return prompt
+
+
+def _opening(records: list[Record]) -> tuple[str, CompactionRecord | None]:
+    """The first prompt of a log, and the compaction that went before it."""
+    act = None
+    for record in records:
+        if isinstance(record, CompactionRecord):
+            act = act or record
+        elif text := _prompt(record):
+            return text, act
+    return "", act
 
 
 _Act: TypeAlias = CompactionRecord | RevertRecord

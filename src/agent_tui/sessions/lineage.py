@@ -7,9 +7,13 @@ they are archives of whom. The fork's own archives get higher numbers, so that n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from agent_tui.core.records import CompactionRecord, Record, RevertRecord, SessionHeader
+
+SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""What a session may be called: never a path."""
 
 _HIGHEST = 10**15  # what is higher is damage, and must not use the numbers up
 

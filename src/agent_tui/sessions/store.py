@@ -45,7 +45,7 @@ from agent_tui.sessions.disk import (
     tighten,
 )
 from agent_tui.sessions.glance import glance_at, parent_session, read_header, unreadable_glance
-from agent_tui.sessions.lineage import bequeathed_archives
+from agent_tui.sessions.lineage import SESSION_ID, bequeathed_archives
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, create_log
 from agent_tui.sessions.repair import (
@@ -62,7 +62,6 @@ from agent_tui.sessions.writer import Writer
 
 __all__ = ["Durability", "SessionLog", "SessionStore"]
 
-_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LONGEST_NAME = 200
 
 
@@ -209,7 +208,7 @@ class SessionStore:
             SessionReadOnly, StorageError: where it may be cannot be looked into.
         """
         unlisted: dict[Path, AgentTuiError] = {}
-        if _SESSION_ID.fullmatch(session_id):
+        if SESSION_ID.fullmatch(session_id):
             for folder in self._folders(unlisted):
                 if folder.name == session_id:
                     return folder
@@ -227,7 +226,7 @@ class SessionStore:
         others: list[SessionGlance] = []
         for folder in self._folders(unlisted):
             glance = glance_at(folder)
-            if folder.name not in glances and _SESSION_ID.fullmatch(folder.name):
+            if folder.name not in glances and SESSION_ID.fullmatch(folder.name):
                 glances[folder.name] = glance
             else:
                 title = f"agent-tui open {folder} reads this copy: {glance.title}"
@@ -372,7 +371,7 @@ def project_name(cwd: str) -> str:
 
 
 def _checked(session_id: str) -> str:
-    if not _SESSION_ID.fullmatch(session_id):
+    if not SESSION_ID.fullmatch(session_id):
         raise UsageError(
             f"A session id is up to 64 letters, digits, '.', '_' and '-'; got {session_id!r}."
         )
