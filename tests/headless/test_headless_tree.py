@@ -57,3 +57,4 @@ def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path
     shown = run("sessions", "show", whole["session_id"], "--json").json
     assert shown["messages"] == run("sessions", "show", session_id, "--json").json["messages"]
     assert run("fork", session_id, "--at", "nowhere").sentence.startswith("'nowhere' is no entry")
+    assert "no checkpoint 99: there are 0, 1" in run("fork", session_id, "--at", "99").sentence

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     AssistantMessage,
-    Checkpoint,
     CompactionRecord,
     HeadRecord,
     Record,
@@ -24,11 +24,12 @@ from agent_tui.core.tree import Detail, Fork, TreeRow
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.history import prompt_after
+from agent_tui.runtime.history import find_checkpoint, prompt_after
 from agent_tui.runtime.open_session import OpenSession
 from agent_tui.runtime.session_tree import SessionTree, browsed_tree
 
 _CHUNK = 1_000
+_CHECKPOINT = re.compile(r"[0-9]{1,7}")  # an id, or what is left of one, is longer
 
 
 async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json: bool) -> None:
@@ -65,7 +66,7 @@ async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: boo
 
 async def _fork_at(engine: Engine, session: OpenSession, at: str) -> Fork:
     records = session.records
-    checkpoint = _place_of_checkpoint(records, at)
+    checkpoint = find_checkpoint(records, int(at)) if _CHECKPOINT.fullmatch(at) else None
     uuid = at if checkpoint is None else records[checkpoint].stamp.uuid or at
     tree = await engine.grow_tree(session)
     outline = await tree.prepare("records")
@@ -73,15 +74,6 @@ async def _fork_at(engine: Engine, session: OpenSession, at: str) -> Fork:
     if checkpoint is None:
         return fork
     return dataclasses.replace(fork, prompt=prompt_after(records, checkpoint))
-
-
-def _place_of_checkpoint(records: Sequence[Record], number: str) -> int | None:
-    """The index of the last checkpoint of that number; None where there is none."""
-    for index in range(len(records) - 1, -1, -1):
-        record = records[index]
-        if isinstance(record, Checkpoint) and str(record.id) == number:
-            return index
-    return None
 
 
 async def _read_rows(tree: SessionTree, detail: Detail) -> list[dict[str, Any]]:
