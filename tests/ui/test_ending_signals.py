@@ -85,4 +85,4 @@ def test_a_program_that_was_suspended_draws_itself_again(tmp_path: Path) -> None
         terminal.wait_for("Try one of these")
         terminal.wait_for("tokens ·")
         terminal.write("hello")
-        terminal.wait_for("❯ hello")
+        terminal.wait_for("\u276f hello")
