@@ -132,9 +132,49 @@ MOMENTS: dict[str, Moment] = {
 async def test_a_turn_cancelled_in_the_middle_goes_on(tmp_path: Path, moment: str) -> None:
     async with make_stage(tmp_path) as stage:
         await stage.say_until("Read", MOMENTS[moment])
-        assert stage.events[-1] == TurnFinished(1, "cancelled", stage.events[-1].steps)  # type: ignore[union-attr]
+        steps = stage.events[-1].steps  # type: ignore[union-attr]
+        assert stage.events[-1] == TurnFinished(1, "cancelled", steps, "Interrupted.")
+        assert _ends(stage) == [("cancelled", "Interrupted.", 1)]
         check_log(stage)
         await check_goes_on(stage)
+
+
+def _ends(stage: Stage) -> list[tuple[str, str, int]]:
+    return [(line["end"], line["reason"], line["turn"]) for line in stage.on_disk("_turn_end")]
+
+
+async def test_a_turn_that_failed_says_why_in_the_log_and_one_that_was_answered_says_nothing(
+    tmp_path: Path,
+) -> None:
+    broken = Reply(text="half of an answer " * 20, cut_after=2)
+    async with Stage(tmp_path, broken, Reply(text="ok")) as stage:
+        assert await stage.say("Hi") == "failed"
+        (failure,) = [event.message for event in stage.events if isinstance(event, Failed)]
+        assert failure
+        assert _ends(stage) == [("failed", failure, 1)]
+        assert stage.roles_on_disk()[-1] == "_turn_end"
+        assert await stage.say("Again") == "done"
+        assert len(_ends(stage)) == 1
+        check_log(stage)
+
+
+async def test_a_prompt_whose_process_was_killed_is_told_as_cut_off(tmp_path: Path) -> None:
+    reply = Reply(calls=(call("read_file", path="a.txt"),))
+    async with Stage(tmp_path, reply, Reply(text="ok")) as stage:
+        assert await stage.say("Go") == "done"
+        assert not stage.session.was_cut_off
+        session_id = stage.session.session_id
+        lines = stage.log.read_bytes().splitlines(keepends=True)
+    answers = [n for n, line in enumerate(lines) if b'"role":"assistant"' in line]
+    prompt = next(n for n, line in enumerate(lines) if b'"role":"user"' in line)
+    for end, cut in ((prompt, False), (prompt + 1, True), (answers[0] + 1, True)):
+        stage.log.write_bytes(b"".join(lines[:end]))
+        async with Stage(tmp_path, resume=session_id) as again:
+            assert again.session.was_cut_off is cut
+            assert again.log.read_bytes() == b"".join(lines[:end])
+    async with Stage(tmp_path, Reply(text="never"), resume=session_id) as again:
+        await again.say_until("Now?", lambda event: isinstance(event, StepBegan))
+        assert not again.session.was_cut_off
 
 
 async def test_what_had_arrived_of_an_answer_is_kept(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from agent_tui.core.records import (
     SystemPrompt,
     TitleRecord,
     ToolMessage,
+    TurnEndRecord,
     UnknownRecord,
     UsageRecord,
     UserMessage,
@@ -50,6 +51,7 @@ RECORDS: tuple[Record, ...] = (
     UsageRecord(120, Usage(100, 20), stamp=STAMP),
     ToolMessage("c1", "```\nfiles\n```", is_error=True, turn=2, stamp=STAMP),
     RevertRecord(2, "user", 4),
+    TurnEndRecord("cancelled", "Interrupted.", 2, STAMP),
     UnknownRecord("_novel", {"role": "_novel"}),
     UnknownRecord("system", {"role": "system", "content": "mind the gap", "x": 1}),
 )
@@ -156,7 +158,7 @@ def test_markdown_tells_who_said_what() -> None:
         *("*Compacted: 900 → 90 tokens.*", "## Summary of what came before", "## You"),
         *("[image: data:image/png;base64]", "## Agent", "<summary>Thinking</summary>"),
         *("**run_command**", '"command": "ls"', "Result of run_command (error)"),
-        *("````\n```\nfiles\n```\n````", "*Went back here (user).*"),
+        *("````\n```\nfiles\n```\n````", "*Went back here (user).*", "*Interrupted.*"),
     ]
     places = [text.find(piece) for piece in order]
     assert -1 not in places

@@ -21,6 +21,7 @@ from agent_tui.core.records import (
     Stamp,
     TitleRecord,
     ToolMessage,
+    TurnEndRecord,
     UsageRecord,
     UserMessage,
 )
@@ -184,6 +185,7 @@ def test_a_prefix_is_what_a_fold_of_its_lines_gives(seed: int) -> None:
             AssistantMessage("y", stamp=stamp),
             Checkpoint(chance.randrange(20), number, stamp=stamp),
             UsageRecord(number, stamp=stamp),
+            TurnEndRecord("failed", "The server broke off.", number, stamp),
             LabelRecord(str(number), chance.choice(["", "name"]), stamp=stamp),
             TitleRecord(str(number), stamp=stamp),
         ]

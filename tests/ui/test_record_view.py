@@ -10,6 +10,7 @@ from agent_tui.core.records import (
     Stamp,
     SystemPrompt,
     ToolMessage,
+    TurnEndRecord,
     UsageRecord,
     UserMessage,
 )
@@ -18,6 +19,7 @@ from agent_tui.ui.blocks import (
     BranchBlock,
     CheckpointBlock,
     LabelBlock,
+    NoticeBlock,
     ToolBlock,
     UserBlock,
 )
@@ -104,6 +106,13 @@ def test_a_label_is_told_where_a_person_gave_it() -> None:
     assert given == LabelBlock("plan", "u")
     assert taken == LabelBlock("", "u")
     assert said_again is None
+
+
+def test_the_end_of_a_turn_without_its_answer_is_told() -> None:
+    assert show([TurnEndRecord("cancelled", "Interrupted."), TurnEndRecord("failed", "No.")]) == [
+        NoticeBlock("Interrupted."),
+        NoticeBlock("No.", "error"),
+    ]
 
 
 def test_parts_and_media_are_shown() -> None:

@@ -45,6 +45,7 @@ from agent_tui.core.records import (
     Record,
     Stamp,
     ToolMessage,
+    TurnEndRecord,
     UsageRecord,
     UserMessage,
 )
@@ -275,7 +276,7 @@ async def test_an_interrupted_step_drops_calls_that_never_were() -> None:
         view = WireView(app.timeline, Listener())
         for event in [TextDelta("Let me"), *written(0, READ)[:2], StepInterrupted("cancelled")]:
             view.handle(event)
-        view.handle(TurnFinished(1, "cancelled", 1))
+        view.handle(TurnFinished(1, "cancelled", 1, "Interrupted."))
         await pilot.pause(0.1)
         assert "Let me" in app.text
         assert "Interrupted" in app.text
@@ -356,6 +357,37 @@ async def test_what_the_program_said_last_stays_when_the_turn_settles() -> None:
         app.timeline.settle()
         await pilot.pause()
         assert "No server." not in app.text
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"), [("cancelled", "Interrupted."), ("failed", "The connection broke.")]
+)
+async def test_why_an_answer_was_cut_off_stays_where_it_was_told(end: TurnEnd, reason: str) -> None:
+    records: list[Record] = []
+    app = TimelineStage(records)
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        failures: list[Event] = [Failed(reason)] if end == "failed" else []
+        stopped: list[Event] = [StepInterrupted(end), *failures, TurnFinished(1, end, 1, reason)]
+        for event in [TurnBegan(1, "go"), TextDelta("Half of"), *stopped]:
+            view.handle(event)
+        await pilot.pause(0.1)
+        live = app.lines
+        assert sum(reason in line for line in live) == 1
+        said: list[Record] = [UserMessage("go", "human", 1), AssistantMessage("Half of", turn=1)]
+        records += [*said, TurnEndRecord(end, reason, 1)]
+        app.timeline.settle()
+        await pilot.pause(0.1)
+        assert app.lines == live
+        view.handle(TurnBegan(2, "again"))
+        records.append(UserMessage("again", "human", 2))
+        app.timeline.settle()
+        await pilot.pause(0.1)
+        later = app.lines
+        assert sum(reason in line for line in later) == 1
+        app.timeline.load(list(records))
+        await pilot.pause(0.1)
+        assert app.lines == later
 
 
 async def test_a_failure_is_shown_in_words() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -38,7 +38,13 @@ from agent_tui.core.events import (
     TurnFinished,
 )
 from agent_tui.core.messages import ToolCall, ToolResult
-from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage, UserMessage
+from agent_tui.core.records import (
+    ApprovalRecord,
+    AssistantMessage,
+    ToolMessage,
+    TurnEndRecord,
+    UserMessage,
+)
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest, Provider
 from agent_tui.sessions.store import Durability
@@ -46,6 +52,12 @@ from agent_tui.sessions.store import Durability
 INTERRUPTED = (
     "Interrupted: this tool did not run to its end. Check its effects before repeating it."
 )
+_TURN_ENDS: dict[TurnEnd, str] = {
+    "cancelled": "Interrupted.",
+    "max_steps": "Stopped at the limit of steps for one turn; say “go on” to continue.",
+    "rejected": "Stopped: the action was rejected. Say what to do instead.",
+}
+"""What is told of a turn that ended without its answer; a failure has a sentence of its own."""
 _NO_RESULT = ToolResult(INTERRUPTED, is_error=True)
 
 
@@ -101,6 +113,7 @@ class Agent:
         turn = self._context.last_turn + 1
         steps = 0
         end: TurnEnd = "failed"
+        failure = ""
         try:
             await settle(self._begin(turn, prompt))
             end = "max_steps"
@@ -113,15 +126,26 @@ class Agent:
             end = "cancelled"
             raise
         except AgentTuiError as error:
-            end = "failed"
-            self._wire.emit(Failed(str(error)))
+            end, failure = "failed", str(error)
+            self._wire.emit(Failed(failure))
         except Exception as error:
-            end = "failed"
-            self._wire.emit(Failed(f"The turn broke off: {type(error).__name__}: {error}."))
+            end, failure = "failed", f"The turn broke off: {type(error).__name__}: {error}."
+            self._wire.emit(Failed(failure))
             raise
         finally:
-            self._wire.emit(TurnFinished(turn, end, steps))
+            reason = failure or _TURN_ENDS.get(end, "")
+            try:
+                await self._write_end(turn, end, reason)
+            finally:
+                self._wire.emit(TurnFinished(turn, end, steps, reason))
         return end
+
+    async def _write_end(self, turn: int, end: TurnEnd, reason: str) -> None:
+        """Say in the log why a prompt has no whole answer, where the log can be written at all."""
+        if end == "done":
+            return
+        with suppress(AgentTuiError):  # what it would tell of may be the disk itself
+            await settle(self._context.note(TurnEndRecord(end, reason, turn)))
 
     async def _begin(self, turn: int, prompt: str) -> None:
         await self._answer_interrupted(turn - 1)

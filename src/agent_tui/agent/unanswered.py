@@ -1,11 +1,21 @@
-"""Which calls of a turn still have no result in the log."""
+"""What of a turn has no answer in the log: calls without a result, or the prompt itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from agent_tui.core.messages import ToolCall
-from agent_tui.core.records import AssistantMessage, ToolMessage
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    Record,
+    RevertRecord,
+    ToolMessage,
+    TurnEndRecord,
+    UserMessage,
+)
 from agent_tui.sessions.replay import Entry
 
 
@@ -21,3 +31,24 @@ def unanswered_calls(messages: Sequence[Entry], turn: int) -> list[ToolCall]:
                 break
             return [call for call in record.tool_calls if call.id not in answered]
     return []
+
+
+def was_cut_off(path: Sequence[Record]) -> bool:
+    """Whether the last turn on a path just stops, as it does when its process was killed.
+
+    Only a turn whose last step is still there, as it was written, is told of.
+    """
+    said = False
+    for record in reversed(path):
+        match record:
+            case Checkpoint(step=step):
+                return bool(step) or (step == 0 and said)
+            case AssistantMessage(tool_calls=()) | ToolMessage(rejected=True) | TurnEndRecord():
+                return False
+            case CompactionRecord() | RevertRecord() | HeadRecord():
+                return False
+            case UserMessage():
+                said = True
+            case _:
+                pass
+    return False

@@ -193,11 +193,15 @@ class StatusChanged:
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The turn is over and everything of it is durable."""
+    """The turn is over and everything of it is durable.
+
+    ``reason`` says in a sentence why it ended other than with its answer; empty when done.
+    """
 
     turn: int
     end: TurnEnd
     steps: int
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from agent_tui.core.records import (
     SystemPrompt,
     TitleRecord,
     ToolMessage,
+    TurnEndRecord,
     UnknownRecord,
     UsageRecord,
     UserMessage,
@@ -284,6 +285,15 @@ def _approval(value: Mapping[str, Any]) -> ApprovalRecord:
     )
 
 
+def _turn_end(value: Mapping[str, Any]) -> TurnEndRecord:
+    return TurnEndRecord(
+        end=_text(value, "end"),
+        reason=_text(value, "reason", ""),
+        turn=_optional_number(value.get("turn")),
+        stamp=_stamp(value),
+    )
+
+
 _PARSERS: dict[str, Callable[[Mapping[str, Any]], Record]] = {
     "_session": _session,
     "_system_prompt": _system_prompt,
@@ -300,4 +310,5 @@ _PARSERS: dict[str, Callable[[Mapping[str, Any]], Record]] = {
     "_title": _title,
     "_model": _model,
     "_approval": _approval,
+    "_turn_end": _turn_end,
 }

@@ -32,6 +32,7 @@ from agent_tui.core.records import (
     SystemPrompt,
     TitleRecord,
     ToolMessage,
+    TurnEndRecord,
     UnknownRecord,
     UsageRecord,
     UserMessage,
@@ -204,6 +205,9 @@ def _body(record: Record) -> dict[str, Any]:
                 "decision": record.decision,
                 **_filled(word=record.word),
             }
+        case TurnEndRecord():
+            fields = {"role": "_turn_end", "end": record.end}
+            return fields | _filled(reason=record.reason, turn=record.turn)
         case UnknownRecord():
             return dict(record.fields)
         case _:

@@ -219,6 +219,19 @@ class ApprovalRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnEndRecord:
+    """A turn ended here without its whole answer; ``reason`` says why in a sentence for people.
+
+    ``end`` is a TurnEnd other than ``done``. The model is not told.
+    """
+
+    end: str
+    reason: str = ""
+    turn: int | None = None
+    stamp: Stamp = UNSTAMPED
+
+
+@dataclass(frozen=True, slots=True)
 class UnknownRecord:
     """A line with a role this program does not know; kept on disk and shown as unknown."""
 
@@ -247,5 +260,6 @@ Record: TypeAlias = (
     | TitleRecord
     | ModelRecord
     | ApprovalRecord
+    | TurnEndRecord
     | UnknownRecord
 )

@@ -29,6 +29,7 @@ from agent_tui.core.records import (
     SystemPrompt,
     TitleRecord,
     ToolMessage,
+    TurnEndRecord,
     UnknownRecord,
     UsageRecord,
     UserMessage,
@@ -187,6 +188,8 @@ def _paragraphs(record: Record, names: dict[str, str]) -> Iterator[str]:
             yield f"*Compacted: {record.pre_tokens:,} → {record.post_tokens:,} tokens.*"
         case RevertRecord():
             yield f"*Went back here ({_one_line(record.reason)}).*"
+        case TurnEndRecord(reason=reason) if reason:
+            yield f"*{_one_line(reason)}*"
         case _:
             return
 

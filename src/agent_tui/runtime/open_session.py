@@ -12,6 +12,7 @@ from typing import Any, Literal
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Review
 from agent_tui.agent.settle import settle
+from agent_tui.agent.unanswered import was_cut_off
 from agent_tui.agent.wire import Wire
 from agent_tui.context.compaction import CompactionDraft, revise_draft
 from agent_tui.context.strategies.registry import describe_strategies
@@ -139,6 +140,11 @@ class OpenSession:
     def is_empty(self) -> bool:
         """Whether nothing has been said yet."""
         return not self._log.state.messages
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether the program ended in the middle of the last turn, which nobody works on now."""
+        return not self.busy and not self.read_only and was_cut_off(self.records)
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Hear every event of this session; call the result to stop."""

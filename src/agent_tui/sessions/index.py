@@ -33,6 +33,7 @@ ROLES = (
     "_title",
     "_model",
     "_approval",
+    "_turn_end",
 )
 """What a role code stands for; 0 is a blank line or a role that the first bytes do not tell."""
 

@@ -121,6 +121,11 @@ class NoticeBlock:
     level: Level = "info"
 
 
+def turn_end_block(end: str, reason: str) -> NoticeBlock:
+    """Why a turn has no whole answer, as it is shown while it happens and when it is read again."""
+    return NoticeBlock(reason or "The turn ended early.", "error" if end == "failed" else "info")
+
+
 @dataclass(frozen=True, slots=True)
 class UnknownBlock:
     """A record of a role that this program does not know."""

@@ -34,6 +34,7 @@ from agent_tui.core.records import (
     SystemPrompt,
     TitleRecord,
     ToolMessage,
+    TurnEndRecord,
     UnknownRecord,
     UsageRecord,
     UserMessage,
@@ -51,12 +52,20 @@ from agent_tui.ui.blocks import (
     UnknownBlock,
     UserBlock,
     ended,
+    turn_end_block,
 )
 
 _LOOK = 16
 """Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
-_MARKERS = (CompactionRecord, RevertRecord, HeadRecord, BranchSummary, UnknownRecord)
+_MARKERS = (
+    CompactionRecord,
+    RevertRecord,
+    HeadRecord,
+    BranchSummary,
+    TurnEndRecord,
+    UnknownRecord,
+)
 
 # Logs without origins (plain kimi-style ones) wrap what the program said in a tag.
 _CHECKPOINT_NOTICE = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
@@ -102,6 +111,8 @@ class RecordBlocks:
                 return None if before is None else LabelBlock(record.label, record.target)
             case BranchSummary():
                 return None if self._is_told(index) else NoticeBlock(record.summary)
+            case TurnEndRecord():
+                return turn_end_block(record.end, record.reason)
             case UnknownRecord():
                 fields = {
                     key: value for key, value in record_fields(record).items() if key != "role"

@@ -47,6 +47,7 @@ from agent_tui.ui.blocks import (
     ToolState,
     UserBlock,
     ended,
+    turn_end_block,
 )
 
 if TYPE_CHECKING:
@@ -104,8 +105,8 @@ class WireView:
                 self._listener.working("thinking")
             case StepRetried():
                 self._listener.step_retried(event)
-            case StepInterrupted(reason):
-                self._interrupt(reason)
+            case StepInterrupted():
+                self._interrupt()
             case TextDelta(text):
                 self._timeline.stream_text(text)
                 self._listener.working("answering")
@@ -154,13 +155,15 @@ class WireView:
             case StatusChanged(gauge, usage, model):
                 self._tokens, self._estimated = gauge.tokens, gauge.estimated
                 self._listener.status_changed(gauge, usage, model)
-            case TurnFinished(_, end, steps):
+            case TurnFinished(_, end, steps, reason):
                 self._timeline.close_answer()
                 self._drop_unstarted()
+                if end not in ("done", "failed"):  # a failure was told when it came
+                    self._timeline.append(turn_end_block(end, reason))
                 self._listener.turn_finished(end, steps)
             case Failed(message):
                 self._timeline.close_answer()
-                self._timeline.append(NoticeBlock(message, "error"))
+                self._timeline.append(turn_end_block("failed", message))
             case _:
                 assert_never(event)
 
@@ -208,12 +211,10 @@ class WireView:
             work = "waiting for you"
         self._listener.working(work)
 
-    def _interrupt(self, reason: str) -> None:
+    def _interrupt(self) -> None:
         self._writing.clear()
         self._timeline.close_answer()
         self._drop_unstarted()
-        if reason == "cancelled":
-            self._notice("Interrupted.")  # a failure is told by the act that failed
 
     def _drop_unstarted(self) -> None:
         """Calls that were never written whole are not in the log: they leave the screen too."""

@@ -51,12 +51,9 @@ CHAT_SHEETS = [
 
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
+_CUT_OFF = "The program ended before this was answered."
 _NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
 _NO_ENGINE = "agent-tui could not start: mend what is named above, then start it again."
-_TURN_ENDS = {
-    "max_steps": "Stopped at the limit of steps for one turn; say “go on” to continue.",
-    "rejected": "Stopped: the action was rejected. Say what to do instead.",
-}
 
 
 class ChatScreen(Screen[None]):
@@ -159,6 +156,8 @@ class ChatScreen(Screen[None]):
         if session is None:
             return
         self.timeline.load(session.records, damaged=session.damaged)
+        if session.was_cut_off:
+            self.show_notice(_CUT_OFF)
         self._view.forget()
         self._show_facts(session)
         self._show_conversation(shown=not session.is_empty)
@@ -462,8 +461,6 @@ class ChatScreen(Screen[None]):
             self._colour_gauge(self.session)
         if end == "failed":
             self.timeline.action_last()
-        if end in _TURN_ENDS:
-            self.show_notice(_TURN_ENDS[end])
 
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self.gauge.gauge = replace(gauge, shares=self.gauge.gauge.shares)

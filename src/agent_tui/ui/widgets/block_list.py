@@ -94,13 +94,15 @@ class BlockList:
             for index, block in enumerate(self._live, first)
         ]
         self._toggled = {index for index in self._toggled if index < first}
-        self._live = self._last_notices()
+        notices = self._last_notices()
+        told = [self._source.block(n) for n in range(first, len(self._source)) if notices]
+        self._live = [notice for notice in notices if notice not in told]
         self.recorded = len(self._source)
         self._renew(first)
         self._recognise(first, before)
 
     def _last_notices(self) -> list[Block]:
-        """What the program said last is in no record; it stays until something follows it."""
+        """What the program said last: where no record tells it, it stays until something follows."""
         notices: list[Block] = []
         while self._live and isinstance(self._live[-1], NoticeBlock):
             notices.insert(0, self._live.pop())

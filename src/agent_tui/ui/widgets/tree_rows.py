@@ -27,6 +27,7 @@ from agent_tui.core.records import (
     SystemPrompt,
     TitleRecord,
     ToolMessage,
+    TurnEndRecord,
     UsageRecord,
     UserMessage,
 )
@@ -252,6 +253,8 @@ def describe_record(record: Record) -> str:
         case Checkpoint():
             step = f", step {record.step}" if record.step else ""
             return f"checkpoint {record.id}{step}"
+        case TurnEndRecord():
+            return clean(record.reason) or "the turn ended early"
         case BranchSummary():
             return f"summary of another branch: {first_line(record.summary, _LONGEST_TEXT)}"
         case UsageRecord():
