@@ -102,7 +102,7 @@ class BlockList:
         self._recognise(first, before)
 
     def _last_notices(self) -> list[Block]:
-        """What the program said last: where no record tells it, it stays until something follows."""
+        """What the program said last; where no record tells it, it stays for now."""
         notices: list[Block] = []
         while self._live and isinstance(self._live[-1], NoticeBlock):
             notices.insert(0, self._live.pop())
