@@ -283,7 +283,9 @@ def test_a_tool_that_hangs_prints_too_much_or_plays_tricks(
         terminal.press("escape")
         terminal.wait_for("● ready")
         assert time.monotonic() - began < 4
-        assert stage.disk.records()[-1]["interrupted"]
+        result, end = stage.disk.records()[-2:]
+        assert result["interrupted"]
+        assert end["reason"] == "Interrupted."
 
         server.answers.append(run_tool(flood, "floods"))
         say(terminal, "flood")
