@@ -162,7 +162,7 @@ async def test_a_prompt_whose_process_was_killed_is_told_as_cut_off(tmp_path: Pa
     reply = Reply(calls=(call("read_file", path="a.txt"),))
     async with Stage(tmp_path, reply, Reply(text="ok")) as stage:
         assert await stage.say("Go") == "done"
-        assert not stage.session.was_cut_off
+        assert not stage.session.cut_off
         session_id = stage.session.session_id
         lines = stage.log.read_bytes().splitlines(keepends=True)
     answers = [n for n, line in enumerate(lines) if b'"role":"assistant"' in line]
@@ -170,11 +170,13 @@ async def test_a_prompt_whose_process_was_killed_is_told_as_cut_off(tmp_path: Pa
     for end, cut in ((prompt, False), (prompt + 1, True), (answers[0] + 1, True)):
         stage.log.write_bytes(b"".join(lines[:end]))
         async with Stage(tmp_path, resume=session_id) as again:
-            assert again.session.was_cut_off is cut
+            assert bool(again.session.cut_off) is cut
             assert again.log.read_bytes() == b"".join(lines[:end])
     async with Stage(tmp_path, Reply(text="never"), resume=session_id) as again:
         await again.say_until("Now?", lambda event: isinstance(event, StepBegan))
-        assert not again.session.was_cut_off
+        assert not again.session.cut_off
+        ends = [(end["end"], end["turn"]) for end in again.on_disk("_turn_end")]
+        assert ends == [("killed", 1), ("cancelled", 2)]
 
 
 async def test_what_had_arrived_of_an_answer_is_kept(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ from agent_tui.core.records import (
 )
 from agent_tui.sessions.replay import Entry
 
+CUT_OFF = "The program ended before this was answered."
+"""What is told of a turn whose process was killed."""
+
 
 def unanswered_calls(messages: Sequence[Entry], turn: int) -> list[ToolCall]:
     """The calls of the last answer without a result, where that answer belongs to the turn."""

@@ -222,7 +222,8 @@ class ApprovalRecord:
 class TurnEndRecord:
     """A turn ended here without its whole answer; ``reason`` says why in a sentence for people.
 
-    ``end`` is a TurnEnd other than ``done``. The model is not told.
+    ``end`` is a TurnEnd other than ``done``, or ``killed`` where the next run found it so. The
+    model is not told.
     """
 
     end: str

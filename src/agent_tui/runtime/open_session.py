@@ -12,7 +12,7 @@ from typing import Any, Literal
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Review
 from agent_tui.agent.settle import settle
-from agent_tui.agent.unanswered import was_cut_off
+from agent_tui.agent.unanswered import CUT_OFF, was_cut_off
 from agent_tui.agent.wire import Wire
 from agent_tui.context.compaction import CompactionDraft, revise_draft
 from agent_tui.context.strategies.registry import describe_strategies
@@ -32,6 +32,7 @@ from agent_tui.core.records import (
     Record,
     RevertReason,
     TitleRecord,
+    TurnEndRecord,
     UserMessage,
 )
 from agent_tui.core.summary import (
@@ -142,9 +143,10 @@ class OpenSession:
         return not self._log.state.messages
 
     @property
-    def was_cut_off(self) -> bool:
-        """Whether the program ended in the middle of the last turn, which nobody works on now."""
-        return not self.busy and not self.read_only and was_cut_off(self.records)
+    def cut_off(self) -> str:
+        """That the program ended in the middle of the last turn, if it did; else empty."""
+        works_on_it = self.busy or bool(self.read_only)
+        return "" if works_on_it or not was_cut_off(self.records) else CUT_OFF
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Hear every event of this session; call the result to stop."""
@@ -158,8 +160,12 @@ class OpenSession:
             SessionError: a turn is already running.
         """
         async with self._alone():
+            cut_off = self.cut_off
             self._busy = True
         try:
+            if cut_off:  # said here for good: from now on its turn is not the last
+                end = TurnEndRecord("killed", cut_off, self._parts.context.last_turn)
+                await settle(self._log.append(end, durability=Durability.D0))
             if self.is_empty and not self._log.state.title:
                 # Said once, so that a compaction of the first prompt does not change the name.
                 title = TitleRecord(first_line(prompt))

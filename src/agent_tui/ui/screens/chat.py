@@ -51,7 +51,6 @@ CHAT_SHEETS = [
 
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
-_CUT_OFF = "The program ended before this was answered."
 _NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
 _NO_ENGINE = "agent-tui could not start: mend what is named above, then start it again."
 
@@ -156,8 +155,8 @@ class ChatScreen(Screen[None]):
         if session is None:
             return
         self.timeline.load(session.records, damaged=session.damaged)
-        if session.was_cut_off:
-            self.show_notice(_CUT_OFF)
+        if cut_off := session.cut_off:
+            self.show_notice(cut_off)
         self._view.forget()
         self._show_facts(session)
         self._show_conversation(shown=not session.is_empty)
