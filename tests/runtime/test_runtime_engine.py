@@ -15,7 +15,7 @@ import pytest
 from agent_tui.config import ContextSettings
 from agent_tui.core.errors import SessionError, SessionNotFound, SessionReadOnly, StorageError
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, CompactionFinished
-from agent_tui.core.records import ModelRecord
+from agent_tui.core.records import DAMAGED_LINES, ModelRecord, UnknownRecord
 from agent_tui.providers.scenario import Reply
 from agent_tui.runtime.headers import new_session_id
 from tests.agent.stage import Stage, call
@@ -177,6 +177,31 @@ async def test_a_shell_command_of_the_user_is_seen_by_the_agent(tmp_path: Path) 
         assert "echo hello" in message["content"]
         assert "[exit code 0]" in message["content"]
         assert await stage.say("What did it say?") == "done"
+
+
+async def test_damaged_lines_are_shown_where_they_are(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="One."), Reply(text="Two."), Reply(text="3.")) as stage:
+        await stage.say("a")
+        session_id = stage.session.session_id
+        with stage.log.open("ab") as log:
+            log.write(b"garbage\n{}\n")
+        await stage.say("b")
+        with stage.log.open("ab") as log:
+            log.write(b"more\n")
+    async with Stage(tmp_path, Reply(text="3."), resume=session_id) as again:
+        shown = again.session.shown_records
+        damage = [n for n, each in enumerate(shown) if isinstance(each, UnknownRecord)]
+        assert [shown[n] for n in damage] == [
+            UnknownRecord(DAMAGED_LINES, {"lines": 2}),
+            UnknownRecord(DAMAGED_LINES, {"lines": 1}),
+        ]
+        whole = list(again.session.records)
+        assert [each for n, each in enumerate(shown) if n not in damage] == whole
+        assert "a" in str(shown[: damage[0]])
+        assert whole[damage[0]] == shown[damage[0] + 1]
+        await again.say("c")
+        assert len(shown) == len(again.session.records) + 2
+        assert shown[-1] == again.session.records[-1]
 
 
 async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:

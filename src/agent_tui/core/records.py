@@ -232,6 +232,10 @@ class TurnEndRecord:
     stamp: Stamp = UNSTAMPED
 
 
+DAMAGED_LINES = "damaged lines"
+"""The role of an unknown record in the place of lines that cannot be read: ``{"lines": n}``."""
+
+
 @dataclass(frozen=True, slots=True)
 class UnknownRecord:
     """A line with a role this program does not know; kept on disk and shown as unknown."""

@@ -60,7 +60,7 @@ from agent_tui.runtime.exporting import (
 )
 from agent_tui.runtime.parts import Assemble
 from agent_tui.runtime.past_compactions import list_compactions, view_compaction
-from agent_tui.runtime.records_view import RecordsView
+from agent_tui.runtime.records_view import RecordsView, ShownRecords
 from agent_tui.runtime.rotations import Rotations
 from agent_tui.runtime.session_tree import SessionTree
 from agent_tui.sessions.store import Durability, SessionLog
@@ -121,6 +121,12 @@ class OpenSession:
     def records(self) -> Sequence[Record]:
         """Every record on the active path, in log order."""
         return RecordsView(self._log.state.entries)
+
+    @property
+    def shown_records(self) -> Sequence[Record]:
+        """The records for a timeline: with a row in the place of lines that cannot be read."""
+        state = self._log.state
+        return ShownRecords(state.entries, state.damaged) if state.damaged else self.records
 
     @property
     def damaged(self) -> int:

@@ -20,6 +20,7 @@ from agent_tui.core.messages import (
 )
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
+    DAMAGED_LINES,
     ApprovalRecord,
     AssistantMessage,
     BranchSummary,
@@ -45,6 +46,7 @@ from agent_tui.ui.blocks import (
     BranchBlock,
     CheckpointBlock,
     CompactionBlock,
+    DamageBlock,
     LabelBlock,
     NoticeBlock,
     RevertBlock,
@@ -113,6 +115,8 @@ class RecordBlocks:
                 return None if self._is_told(index) else NoticeBlock(record.summary)
             case TurnEndRecord():
                 return turn_end_block(record.end, record.reason)
+            case UnknownRecord(role, {"lines": int(lines)}) if role == DAMAGED_LINES:
+                return DamageBlock(lines)
             case UnknownRecord():
                 fields = {
                     key: value for key, value in record_fields(record).items() if key != "role"

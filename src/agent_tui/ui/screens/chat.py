@@ -154,7 +154,7 @@ class ChatScreen(Screen[None]):
         session = self.session
         if session is None:
             return
-        self.timeline.load(session.records, damaged=session.damaged)
+        self.timeline.load(session.shown_records)
         if cut_off := session.cut_off:
             self.show_notice(cut_off)
         self._view.forget()
