@@ -39,8 +39,8 @@ def test_the_ui_opens_no_files_and_holds_no_css(module: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["screens", "widgets"])
 def test_every_stylesheet_is_named_after_its_module(kind: str) -> None:
-    sheets = {sheet.stem for sheet in (ROOT / "styles" / kind).glob("*.tcss")}
-    modules = {module.stem for module in (SOURCE / "ui" / kind).glob("*.py")}
+    sheets = {sheet.stem for sheet in (ROOT / "styles" / kind).rglob("*.tcss")}
+    modules = {module.stem for module in (SOURCE / "ui" / kind).rglob("*.py")}
     assert sheets <= modules
 
 
@@ -60,5 +60,7 @@ def test_the_readme_maps_every_package(package: Path) -> None:
 
 def test_every_folder_of_the_source_is_a_package() -> None:
     """A folder without __init__.py is invisible to the import contracts."""
-    folders = {module.parent for module in SOURCE.rglob("*.py") if "demo" not in module.parts}
+    folders = {
+        module.parent for module in SOURCE.rglob("*.py") if SOURCE / "demo" not in module.parents
+    }
     assert not [folder for folder in folders if not (folder / "__init__.py").exists()]

@@ -25,7 +25,7 @@ from agent_tui.core.events import (
     TextDelta,
     ToolCallDelta,
 )
-from agent_tui.providers.scenario import Reply
+from agent_tui.providers.demo.scenario import Reply
 from tests.agent.stage import Stage, call
 
 SCRIPT = (

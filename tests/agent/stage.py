@@ -42,8 +42,8 @@ from agent_tui.core.events import (
     TurnFinished,
 )
 from agent_tui.providers.base import Provider
-from agent_tui.providers.scenario import Reply, Scenario, ScriptedCall
-from agent_tui.providers.scripted import Scripted
+from agent_tui.providers.demo.scenario import Reply, Scenario, ScriptedCall
+from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession
@@ -188,7 +188,7 @@ def _words(event: Event) -> str:
         case ApprovalRequested(request):
             return f"ask {request.call.name} {request.title}"
         case ApprovalAnswered(_, answer):
-            return f"answer {answer.decision} {answer.word}".strip()
+            return f"answer {answer.decision} {answer.feedback}".strip()
         case PromptJoined(text):
             return f"joined {text}"
         case CompactionBegan(trigger):

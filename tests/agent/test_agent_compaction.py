@@ -24,7 +24,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.messages import text_of
 from agent_tui.providers.base import ModelRequest
-from agent_tui.providers.scenario import Fault, Reply
+from agent_tui.providers.demo.scenario import Fault, Reply
 from tests.agent.stage import Stage, call
 
 WINDOW = 8_000

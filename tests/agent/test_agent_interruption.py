@@ -24,7 +24,7 @@ from agent_tui.core.events import (
     ToolStarted,
     TurnFinished,
 )
-from agent_tui.providers.scenario import Reply, ScriptedCall
+from agent_tui.providers.demo.scenario import Reply, ScriptedCall
 from agent_tui.sessions import disk
 from tests.agent.stage import Stage, call, doubly_answered, read_log, sendable, unanswered
 

@@ -15,7 +15,7 @@ from agent_tui.core.records import (
     ToolMessage,
     UserMessage,
 )
-from agent_tui.providers.scenario import Reply
+from agent_tui.providers.demo.scenario import Reply
 from tests.agent.stage import Stage, doubly_answered, read_log, sendable, unanswered
 
 ROOT = Path(__file__).parents[2]

@@ -22,8 +22,8 @@ from agent_tui.core.events import (
     ToolStarted,
 )
 from agent_tui.providers.base import ModelRequest
-from agent_tui.providers.scenario import Fault, Reply, Scenario, ScriptedCall
-from agent_tui.providers.scripted import Scripted
+from agent_tui.providers.demo.scenario import Fault, Reply, Scenario, ScriptedCall
+from agent_tui.providers.demo.scripted import Scripted
 from tests.agent.stage import Stage, call, unanswered
 
 

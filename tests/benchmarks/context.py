@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agent_tui.context.compaction import apply_draft, draft_compaction, plan_compaction
+from agent_tui.context.compaction.compaction import apply_draft, draft_compaction, plan_compaction
 from agent_tui.context.context import Context
-from agent_tui.context.estimate import estimate_tokens
-from agent_tui.context.ranks import load_encoding
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.tokens.estimate import estimate_tokens
+from agent_tui.context.tokens.ranks import load_encoding
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
     AssistantMessage,

@@ -30,11 +30,11 @@ from agent_tui.core.summary import (
     CompactionView,
     Loss,
     MessageFate,
-    SessionGlance,
+    SessionSummary,
 )
-from agent_tui.ui.screens.compaction import PastCompactionScreen
-from agent_tui.ui.screens.session_list import SessionListScreen
-from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.screens.context.compaction import PastCompactionScreen
+from agent_tui.ui.screens.sessions.session_list import SessionListScreen
+from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
 
 COUNT = 10_000
@@ -70,7 +70,7 @@ class Sessions:
 
     def __init__(self) -> None:
         self._all = [
-            SessionGlance(
+            SessionSummary(
                 f"s{n}",
                 f"/s/{n}",
                 f"Session {n} about the parser",
@@ -84,7 +84,7 @@ class Sessions:
             for n in range(COUNT)
         ]
 
-    async def list_sessions(self) -> list[SessionGlance]:
+    async def list_sessions(self) -> list[SessionSummary]:
         return self._all
 
     async def rename_session(self, session_id: str, title: str) -> None:

@@ -40,12 +40,12 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.history.tree.record_links import Source, build_tree
 from agent_tui.sessions.index import LogIndex, read_tail
 from agent_tui.sessions.log import Durability, LogFile, create_log
+from agent_tui.sessions.log_writer import stamped
 from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.store import SessionLog, SessionStore
-from agent_tui.sessions.tail import stamped
-from agent_tui.sessions.tree import Source, build_tree
 
 LINE = encode({"role": "user", "content": "x" * 200})
 WORDS = (
@@ -222,7 +222,7 @@ def load_lines(path: Path) -> None:
 
 
 def measure_reading(path: Path, scale: Scale) -> Iterator[bool]:
-    """Tail, index, replay and tree of one big log."""
+    """LogWriter, index, replay and tree of one big log."""
     tail = statistics.median(in_turns(scale.rounds * 4, lambda: read_tail(path, 200))[0])
     yield tell("first screen: the last 200 records, parsed", tail * 1e3, "ms", 5)
     floor, ours = in_turns(

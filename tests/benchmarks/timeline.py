@@ -33,7 +33,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.resources import stylesheet
 from agent_tui.ui.theme import DARK, THEMES, token_defaults
-from agent_tui.ui.widgets.timeline import Timeline
+from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 SIZE = (120, 40)
 KEY_REPEAT_SECONDS = 0.04

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
     AssistantMessage,
@@ -29,14 +29,14 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.runtime.browsed_session import BrowsedSession
-from agent_tui.runtime.indexed_records import BIG_BYTES
-from agent_tui.runtime.scrubbing import Scrub, start_scrub
-from agent_tui.runtime.session_tree import SessionTree, browsed_tree
+from agent_tui.history.browsed_session import BrowsedSession
+from agent_tui.history.indexed_records import BIG_BYTES
+from agent_tui.history.scrub import Scrub, start_scrub
+from agent_tui.history.session_tree import SessionTree, browsed_tree
+from agent_tui.history.tree.record_links import Source, session_sources
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.replay import SessionState, read_log
 from agent_tui.sessions.store import SessionStore
-from agent_tui.sessions.tree import Source, session_sources
 
 RECORDS = 100_000
 MESSAGES = 10_000

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.context.context import Context
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
     AssistantMessage,

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from agent_tui.context.context import Context
 from agent_tui.context.sent_history import SentHistory
-from agent_tui.context.since_usage import TokensSinceUsage
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.tokens.since_usage import TokensSinceUsage
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (

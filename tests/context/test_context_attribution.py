@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from agent_tui.context.attribution import UNKNOWN
+from agent_tui.context.compaction.attribution import UNKNOWN, attribute_context
 from agent_tui.context.context import Context
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import AssistantMessage, SystemPrompt, UserMessage
@@ -21,10 +21,10 @@ def by_kind(shares: tuple[Share, ...]) -> dict[str, int]:
 
 async def test_shares_sum_up_to_the_token_count(talk: Context) -> None:
     talk.tools = TOOLS
-    shares = talk.attribution()
+    shares = attribute_context(talk)
     assert sum(share.tokens for share in shares) == talk.token_count
     await talk.update_token_count(talk.token_count * 5 // 4)
-    assert sum(share.tokens for share in talk.attribution()) == talk.token_count
+    assert sum(share.tokens for share in attribute_context(talk)) == talk.token_count
 
 
 async def test_every_source_has_its_row(talk: Context) -> None:
@@ -38,7 +38,7 @@ async def test_every_source_has_its_row(talk: Context) -> None:
         SystemPrompt("Be careful.\n\n# Project instructions (/w/AGENTS.md)\n\nUse tabs, always.")
     )
     talk.tools = TOOLS
-    kinds = by_kind(talk.attribution())
+    kinds = by_kind(attribute_context(talk))
     assert set(kinds) == {
         "system prompt", "tools", "project files", "summary", "user", "assistant", "thinking",
         "tool calls", "tool results", "images",
@@ -47,14 +47,14 @@ async def test_every_source_has_its_row(talk: Context) -> None:
 
 
 async def test_results_are_told_apart_by_tool_and_file(talk: Context) -> None:
-    results = [share for share in talk.attribution() if share.kind == "tool results"]
+    results = [share for share in attribute_context(talk) if share.kind == "tool results"]
     assert {share.detail for share in results} == {
         f"read_file: src/module_{turn}.py" for turn in range(1, 7)
     }
 
 
 async def test_each_share_says_what_would_be_freed(talk: Context) -> None:
-    shares = talk.attribution(checkpoint=5)
+    shares = attribute_context(talk, checkpoint=5)
     last = next(share for share in shares if share.detail == "read_file: src/module_6.py")
     first = next(share for share in shares if share.detail == "read_file: src/module_1.py")
     prompt = next(share for share in shares if share.kind == "system prompt")
@@ -65,6 +65,6 @@ async def test_each_share_says_what_would_be_freed(talk: Context) -> None:
 
 async def test_what_we_cannot_explain_is_said_to_be_so(talk: Context) -> None:
     await talk.update_token_count(90_000)
-    kinds = by_kind(talk.attribution())
+    kinds = by_kind(attribute_context(talk))
     assert kinds[UNKNOWN] > 50_000
     assert sum(kinds.values()) == 90_000

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import base64
 
-from agent_tui.context.briefing import shorten, write_brief
-from agent_tui.context.summary_message import write_summary_message
+from agent_tui.context.compaction.briefing import shorten, write_brief
+from agent_tui.context.compaction.summary_message import write_summary_message
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.context.compaction import (
+from agent_tui.context.compaction.compaction import (
     CompactionDraft,
     Summarise,
     apply_draft,
@@ -13,9 +13,13 @@ from agent_tui.context.compaction import (
     plan_compaction,
     revise_draft,
 )
+from agent_tui.context.compaction.fallback_notes import write_fallback_notes
+from agent_tui.context.compaction.summary_message import (
+    is_summary,
+    summary_text,
+    write_summary_message,
+)
 from agent_tui.context.context import Context
-from agent_tui.context.fallback_notes import write_fallback_notes
-from agent_tui.context.summary_message import is_summary, summary_text, write_summary_message
 from agent_tui.core.errors import CompactionError, LogChanged, ProviderError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (

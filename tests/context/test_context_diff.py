@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.context.compaction import apply_draft, draft_compaction
+from agent_tui.context.compaction.compaction import apply_draft, draft_compaction
+from agent_tui.context.compaction.diff import view_past
 from agent_tui.context.context import Context
-from agent_tui.context.diff import view_past
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import TextPart
 from agent_tui.core.records import AssistantMessage, Checkpoint, Record, UsageRecord, UserMessage
 from tests.context.conftest import add_turn

@@ -2,7 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_tui.context.file_analysis import MAX_LINES, FileMention, rank_files, read_excerpts
+from agent_tui.context.compaction.file_analysis import (
+    MAX_LINES,
+    FileMention,
+    rank_files,
+    read_excerpts,
+)
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Message, UserMessage
 

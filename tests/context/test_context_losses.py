@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.context.diff import compare, find_losses, view_past
-from agent_tui.context.selection import Selection
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.compaction.diff import compare, find_losses, view_past
+from agent_tui.context.compaction.selection import Selection
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.core.summary import CompactionReport, Loss

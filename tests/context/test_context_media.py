@@ -6,7 +6,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.context.media import (
+from agent_tui.context.tokens.media import (
     UNKNOWN_IMAGE_TOKENS,
     count_image,
     count_media,

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from agent_tui.context.selection import Room, Selection, select, steps_of
-from agent_tui.context.strategies.registry import STRATEGIES, find_strategy
-from agent_tui.context.summary_message import write_summary_message
+from agent_tui.context.compaction.selection import Room, Selection, select, steps_of
+from agent_tui.context.compaction.strategies.registry import STRATEGIES, find_strategy
+from agent_tui.context.compaction.summary_message import write_summary_message
 from agent_tui.core.errors import CompactionError, UsageError
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage

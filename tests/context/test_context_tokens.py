@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.context.estimate import estimate_tokens, glance_tokens
-from agent_tui.context.ranks import load_encoding
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.tokens.estimate import estimate_tokens, glance_tokens
+from agent_tui.context.tokens.ranks import load_encoding
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.providers.base import ToolSchema
@@ -64,7 +64,7 @@ def test_ranks_come_from_the_package_and_leave_the_users_cache_alone(
 ) -> None:
     import socket
 
-    from agent_tui.context import ranks
+    from agent_tui.context.tokens import ranks
 
     def refuse(*_: object) -> None:
         raise AssertionError("the network was used")

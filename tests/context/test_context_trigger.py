@@ -3,7 +3,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.context.trigger import DEFAULT_RESERVED, scale_reserve, should_compact, trigger_at
+from agent_tui.context.trigger import (
+    DEFAULT_RESERVED,
+    scale_reserve,
+    should_compact,
+    trigger_at,
+)
 
 
 @given(

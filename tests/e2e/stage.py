@@ -114,7 +114,7 @@ def quit_by_command(terminal: Terminal) -> None:
 
 
 def echoes(terminal: Terminal, word: str = "still here") -> None:
-    """The app lives: what is typed appears in the composer, and can be taken back."""
+    """The app lives: what is typed appears in the prompt, and can be taken back."""
     terminal.write(word)
     terminal.wait_for(word)
     terminal.press("ctrl+u")

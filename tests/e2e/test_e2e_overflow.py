@@ -84,7 +84,7 @@ def test_a_turn_that_overflows_is_compacted_shown_undone_and_redone(
         terminal.wait_for(long_read.PROMPT)
         terminal.press("escape")
         terminal.wait_for("● ready")
-        terminal.press("escape")  # from the row back to the composer
+        terminal.press("escape")  # from the row back to the prompt
         assert disk.log.read_bytes() == compacted
 
         # The turn went on after the compaction: undo keeps that future in a fork.

@@ -62,7 +62,7 @@ def test_chat_approve_revert_compact_undo_restore_and_quit(tmp_path: Path) -> No
         assert whole.startswith(b"".join(kept)), "what stays, stays byte for byte"
         assert json.loads(act)["role"] == "_revert"
         assert json.loads(act)["checkpoint"] == checkpoint
-        terminal.wait_for("What have we done so far?")  # back in the composer, for editing
+        terminal.wait_for("What have we done so far?")  # back in the prompt, for editing
         terminal.press("ctrl+u")
 
         # Compact by key, with a preview; nothing changes before it is applied.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import agent_tui.sessions.log_writer as tail_module
 import agent_tui.sessions.repair as repair_module
 import agent_tui.sessions.store as store_module
-import agent_tui.sessions.tail as tail_module
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from agent_tui.core.errors import AgentTuiError, StorageError
 from agent_tui.core.records import UserMessage
-from agent_tui.sessions.glance import glance_at
 from agent_tui.sessions.replay import read_log
+from agent_tui.sessions.session_summary import glance_at
 from tests.faults.acts import D1, open_session
 from tests.faults.damaged_files import Damaged, all_of_them, unopenable
 from tests.faults.outcome import Effort, Outcome, timed

@@ -17,9 +17,9 @@ from typing import Any
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import AssistantMessage, Record, UsageRecord, UserMessage
 from agent_tui.sessions.log import Durability
+from agent_tui.sessions.log_writer import Change
 from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.session_log import SessionLog
-from agent_tui.sessions.tail import Change
 from agent_tui.sessions.writer import Job
 from agent_tui.sessions.writer import Outcome as Settled
 from tests.faults.acts import ACTS, D0, D1, SMALL, TORN, Act, steady_ids

@@ -16,7 +16,17 @@ from typing import Any
 
 from agent_tui.core import jsonl
 from agent_tui.core.errors import AgentTuiError, SessionBusy
-from agent_tui.sessions import archive, disk, lock, log, replay, session_log, store, tail, writer
+from agent_tui.sessions import (
+    archive,
+    disk,
+    lock,
+    log,
+    log_writer,
+    replay,
+    session_log,
+    store,
+    writer,
+)
 from agent_tui.sessions.lock import FolderLock
 from agent_tui.sessions.log import Durability, LogFile, OpenLog
 
@@ -139,7 +149,8 @@ def _overwrite_newest() -> Patch:
 def _numbered_by(numbers: Callable[[Path], list[int]]) -> Patch:
     """Choose the next number by other names than there are, whatever the log says."""
     return all_of(
-        replaced(log, "archive_numbers", numbers), replaced(tail, "highest_number", lambda *_: 0)
+        replaced(log, "archive_numbers", numbers),
+        replaced(log_writer, "highest_number", lambda *_: 0),
     )
 
 
@@ -186,13 +197,13 @@ def _reserialised_line(line: bytes) -> bytes:
 
 
 def _restore_by_moving() -> Patch:
-    def restore(self: tail.Tail, inode: int, path: Path, *more: Any) -> Any:
+    def restore(self: log_writer.LogWriter, inode: int, path: Path, *more: Any) -> Any:
         change = real(self, inode, path, *more)
         os.unlink(path)  # noqa: PTH108
         return change
 
-    real = tail.Tail.restore
-    return replaced(tail.Tail, "restore", restore)
+    real = log_writer.LogWriter.restore
+    return replaced(log_writer.LogWriter, "restore", restore)
 
 
 def _open_lock_file(self: FolderLock) -> None:
@@ -356,7 +367,7 @@ MUTANTS = (
     Mutant("the newest archive is overwritten", "I6", "shim", _overwrite_newest),
     Mutant("a restored archive is moved, not copied", "I7", "shim", _restore_by_moving),
     Mutant("what is kept is serialised again", "I9", "shim",
-           lambda: replaced(tail, "Span", _reserialised)),
+           lambda: replaced(log_writer, "Span", _reserialised)),
     Mutant("a missing newline is not healed", "I12", "shim",
            lambda: replaced(LogFile, "_append", _no_healing)),
     Mutant("a torn line is cut off", "I12", "shim",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_tui.context.summary_message import PREFACE, write_summary_message
+from agent_tui.context.compaction.summary_message import PREFACE, write_summary_message
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall, UnknownPart
 from agent_tui.core.records import (
     AssistantMessage,

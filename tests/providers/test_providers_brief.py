@@ -7,9 +7,9 @@ import json
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.providers.base import ModelRequest
-from agent_tui.providers.brief import HEADINGS, is_brief, summarise_brief
-from agent_tui.providers.scenario import Reply, Scenario
-from agent_tui.providers.scripted import Scripted
+from agent_tui.providers.demo.scenario import Reply, Scenario
+from agent_tui.providers.demo.scripted import Scripted
+from agent_tui.providers.demo.summarise import HEADINGS, is_brief, summarise_brief
 from agent_tui.resources import prompt
 from tests.providers.replies import TOOLS, ask, play, text
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.records import ToolMessage, UserMessage
-from agent_tui.providers.scenario import Scene, load_scenario
-from agent_tui.providers.scripted import Scripted
+from agent_tui.providers.demo.scenario import Scene, load_scenario
+from agent_tui.providers.demo.scripted import Scripted
 from tests.providers.replies import TOOLS, ask, calls, play, text
 from tests.providers.stage import Stage
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.errors import ConfigError
-from agent_tui.providers.scenario import Fault, Scenario, Scene, ScriptedCall, load_scenario
+from agent_tui.providers.demo.scenario import Fault, Scenario, Scene, ScriptedCall, load_scenario
 
 GOOD = """
 window = 5000

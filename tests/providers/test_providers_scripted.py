@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StreamPart
 from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
-from agent_tui.providers.scenario import Fault, Reply, Scenario, Scene, ScriptedCall
-from agent_tui.providers.scripted import Scripted, split_text
+from agent_tui.providers.demo.scenario import Fault, Reply, Scenario, Scene, ScriptedCall
+from agent_tui.providers.demo.scripted import Scripted, split_text
 from tests.providers.replies import answer, ask, calls, ended, play, text, thinking
 
 

@@ -10,8 +10,8 @@ import pytest
 from agent_tui.config import ContextSettings
 from agent_tui.core.errors import AgentTuiError, SessionError
 from agent_tui.core.records import Checkpoint, UserMessage
-from agent_tui.core.summary import RotationReport
-from agent_tui.providers.scenario import Reply
+from agent_tui.core.summary import OperationReport
+from agent_tui.providers.demo.scenario import Reply
 from tests.agent.stage import Stage, read_log
 
 
@@ -60,7 +60,7 @@ async def test_a_revert_asked_for_twice_is_made_once(tmp_path: Path) -> None:
         twice = await asyncio.gather(
             stage.session.revert(2), stage.session.revert(2), return_exceptions=True
         )
-        made = [each for each in twice if isinstance(each, RotationReport)]
+        made = [each for each in twice if isinstance(each, OperationReport)]
         refused = [each for each in twice if isinstance(each, AgentTuiError)]
         assert len(made) == len(refused) == 1
         assert len(await stage.session.archives()) == 1

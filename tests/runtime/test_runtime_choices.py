@@ -14,8 +14,8 @@ from agent_tui.core.events import Reverted
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import ModelRecord, TitleRecord, UserMessage
 from agent_tui.core.tree import TreeRow
-from agent_tui.providers.scenario import Reply
-from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.providers.demo.scenario import Reply
 from agent_tui.sessions.store import Durability
 from tests.agent.stage import Stage, read_log
 
@@ -45,7 +45,7 @@ def labels(stage: Stage) -> list[str]:
 
 
 async def first_row(stage: Stage) -> tuple[SessionTree, TreeRow]:
-    tree = await stage.session.grow_tree()
+    tree = await stage.session.build_tree()
     return tree, next(
         row for row in map(tree.outline("turns").row, range(9)) if row.kind == "prompt"
     )
@@ -329,7 +329,7 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
                 ledger.change("prompts", prompts[:-1])
 
         async def branch() -> None:
-            tree = await session.grow_tree()
+            tree = await session.build_tree()
             outline = tree.outline("turns")
             rows = [outline.row(index) for index in range(len(outline))]
             here = [r for r in rows if r.kind == "prompt" and r.standing == "context"]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.summary import CompactionView
-from agent_tui.providers.scenario import Reply, Scenario
-from agent_tui.providers.scripted import Scripted
+from agent_tui.providers.demo.scenario import Reply, Scenario
+from agent_tui.providers.demo.scripted import Scripted
 from tests.agent.stage import Stage
 
 LONG = "What was said at length. " * 80

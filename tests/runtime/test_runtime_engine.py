@@ -16,7 +16,7 @@ from agent_tui.config import ContextSettings
 from agent_tui.core.errors import SessionError, SessionNotFound, SessionReadOnly, StorageError
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, CompactionFinished
 from agent_tui.core.records import DAMAGED_LINES, ModelRecord, UnknownRecord
-from agent_tui.providers.scenario import Reply
+from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.headers import new_session_id
 from tests.agent.stage import Stage, call
 

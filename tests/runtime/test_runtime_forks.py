@@ -9,11 +9,11 @@ import pytest
 from agent_tui.core.errors import LogChanged, SessionError, SessionNotFound, UnknownArchive
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import CompactionRecord, RevertRecord, TitleRecord, UserMessage
-from agent_tui.providers.scenario import Reply
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.open_session import OpenSession
-from agent_tui.runtime.session_tree import SessionTree
 from tests.agent.stage import Stage
-from tests.runtime.test_runtime_tree import find, say
+from tests.history.test_history_tree import find, say
 
 LONG = "What was said at length. " * 80
 
@@ -52,7 +52,7 @@ async def test_a_fork_from_a_prompt_ends_before_it_and_gives_it_back(tmp_path: P
         assert fork.title == "a (fork)"
         await fork.run_turn("B")
         assert said(fork) == ["a", "B"]
-        tree = await stage.engine.grow_tree(fork)
+        tree = await stage.engine.build_tree(fork)
         assert names(tree) == {stage.session.session_id, fork.session_id}
         assert tree.branch_count == 1, "what both have in common is one path"
         await fork.close()
@@ -93,7 +93,7 @@ async def test_the_other_branch_of_a_kin_is_forked_from_here(tmp_path: Path) -> 
         made = await stage.engine.fork_at(tree, row)
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork)) == ("l", ["a", "k"])
-        assert names(await stage.engine.grow_tree(fork)) >= {
+        assert names(await stage.engine.build_tree(fork)) >= {
             stage.session.session_id,
             row.session_id,
         }
@@ -119,7 +119,7 @@ async def test_a_session_that_another_window_writes_is_forked_at_any_point(tmp_p
         await say(stage, "a", "b", "c")
         window = await stage.engine.open_session(stage.session.session_id)
         assert window.read_only
-        tree = await stage.engine.grow_tree(window)
+        tree = await stage.engine.build_tree(window)
         _, row = await find(stage, "c")
         fork = await stage.engine.open_session((await stage.engine.fork_at(tree, row)).session_id)
         assert said(fork) == ["a", "b"]
@@ -138,7 +138,7 @@ async def test_the_tree_of_a_window_whose_session_was_deleted_is_refused_in_word
         await stage.session.close()
         await stage.engine.delete_session(stage.session.session_id)
         with pytest.raises(SessionNotFound, match="not there"):
-            await stage.engine.grow_tree(window)
+            await stage.engine.build_tree(window)
         await window.close()
 
 

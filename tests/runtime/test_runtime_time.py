@@ -16,7 +16,7 @@ from agent_tui.core.errors import (
 from agent_tui.core.events import Reverted
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Checkpoint, LabelRecord, UserMessage
-from agent_tui.providers.scenario import Reply
+from agent_tui.providers.demo.scenario import Reply
 from agent_tui.sessions.store import Durability
 from tests.agent.stage import Stage, read_log
 
@@ -195,17 +195,17 @@ async def test_archives_tell_why_and_open_read_only(tmp_path: Path) -> None:
         await talk(stage, "one", "two", "three")
         await stage.session.compact("numbers")
         await stage.session.clear()
-        glances = await stage.session.archives()
-        assert [(glance.number, glance.reason) for glance in glances] == [
+        summaries = await stage.session.archives()
+        assert [(summary.number, summary.reason) for summary in summaries] == [
             (2, "clear"),
             (1, "compaction"),
         ]
-        assert glances[1].messages == 6
+        assert summaries[1].messages == 6
         archive = await stage.session.open_archive(1)
         assert archive.message_count == 6
         assert len(archive.checkpoints()) == 6
         assert await stage.session.prune_archives(1) == [1]
-        assert [glance.number for glance in await stage.session.archives()] == [2]
+        assert [summary.number for summary in await stage.session.archives()] == [2]
 
 
 async def test_every_past_compaction_can_be_seen_with_both_sides(tmp_path: Path) -> None:

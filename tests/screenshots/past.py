@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_tui.providers.scenario import Reply
+from agent_tui.providers.demo.scenario import Reply
 from tests.screenshots.stage import Stage
 
 _HOME = "/home/ada"

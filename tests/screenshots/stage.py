@@ -33,18 +33,18 @@ from textual.widgets import Input, TextArea
 
 from agent_tui.config import Settings
 from agent_tui.core.events import StreamPart, TextDelta
-from agent_tui.providers import scripted
 from agent_tui.providers.base import ModelRequest
-from agent_tui.providers.scenario import Reply, Scenario, load_scenario
-from agent_tui.providers.scripted import Scripted
+from agent_tui.providers.demo import scripted
+from agent_tui.providers.demo.scenario import Reply, Scenario, load_scenario
+from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.sessions.store import SessionStore
 from agent_tui.tools import background
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.screens import approval
-from agent_tui.ui.widgets import status_line
-from agent_tui.ui.widgets.timeline import Timeline
+from agent_tui.ui.screens.dialogs import approval
+from agent_tui.ui.widgets.bars import status_line
+from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 BEGIN = datetime(2026, 3, 21, 9, 40, tzinfo=UTC)
 _SECONDS = 30.0
@@ -256,8 +256,8 @@ class Visitor:
         await self.pilot.press(*keys)
 
     async def type(self, text: str) -> None:
-        """Put text into the composer, as a paste does."""
-        self.app.chat.composer.set_text(text)
+        """Put text into the prompt, as a paste does."""
+        self.app.chat.prompt_box.set_text(text)
         await self.pilot.pause()
 
     async def say(self, text: str) -> None:

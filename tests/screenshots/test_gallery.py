@@ -9,8 +9,8 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from agent_tui.providers.scenario import Reply
-from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
+from agent_tui.providers.demo.scenario import Reply
+from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 from tests.screenshots.past import remember_sessions
 from tests.screenshots.stage import Exhibit, Stage, Visitor
 

@@ -268,7 +268,7 @@ async def test_the_list_tells_what_a_compacted_session_and_its_fork_began_with(
     store: SessionStore, log: SessionLog
 ) -> None:
     def first_prompts() -> dict[str, str]:
-        return {glance.session_id: glance.first_prompt for glance in store.list()}
+        return {summary.session_id: summary.first_prompt for summary in store.list()}
 
     await talk(log, 3)
     await compact_to_the_last_turn(log)
@@ -411,7 +411,7 @@ async def test_a_name_in_the_middle_of_a_long_log_is_still_listed(
     for _ in range(20):
         await log.append(UserMessage("y" * 5_000), durability=D0)
     await log.close()
-    assert [glance.title for glance in store.list()] == ["the engine"]
+    assert [summary.title for summary in store.list()] == ["the engine"]
     size = log.path.stat().st_size
     again = await store.open("s1")
     await again.close()
@@ -423,14 +423,14 @@ async def test_a_session_is_listed_deleted_and_brought_back(store: SessionStore)
     await talk(first, 1)
     second = await store.create(header("b2", "/home/ada/poems"))
     await second.append(TitleRecord("verses"), durability=D1)
-    assert {(glance.session_id, glance.title, glance.cwd) for glance in store.list()} == {
+    assert {(summary.session_id, summary.title, summary.cwd) for summary in store.list()} == {
         ("a1", "question 0", "/home/ada/engine"),
         ("b2", "verses", "/home/ada/poems"),
     }
     await first.close()
     await second.close()
     place = await store.delete("a1")
-    assert [glance.session_id for glance in store.list()] == ["b2"]
+    assert [summary.session_id for summary in store.list()] == ["b2"]
     with pytest.raises(SessionNotFound, match="a1"):
         await store.open("a1")
     await store.undelete(place)
@@ -454,7 +454,7 @@ async def test_a_session_is_discarded_only_if_nothing_was_ever_said(store: Sessi
     damaged.path.write_bytes(damaged.path.read_bytes() + b"what was this?\n")
     for session_id in ("quiet", "left", "damaged"):
         await store.discard(session_id)
-    assert {glance.session_id for glance in store.list()} == {"left", "damaged"}
+    assert {summary.session_id for summary in store.list()} == {"left", "damaged"}
     with pytest.raises(SessionNotFound):
         store.place_of_deleted("quiet")
 
@@ -493,8 +493,8 @@ async def test_archives_tell_why_and_are_pruned_but_for_the_newest(log: SessionL
     await log.revert(2)
     await log.clear()
     await log.restore(1, "undo")
-    glances = log.archives()
-    assert [(g.number, g.reason, g.messages) for g in glances] == [
+    summaries = log.archives()
+    assert [(g.number, g.reason, g.messages) for g in summaries] == [
         (1, "user", 6),
         (2, "clear", 4),
         (3, "undo", 0),
@@ -518,7 +518,7 @@ async def test_a_copy_under_another_name_is_a_session_of_its_own(
 ) -> None:
     await talk(log)
     copied(log.folder, log.folder.with_name("s1-copy"))
-    assert sorted(glance.session_id for glance in store.list()) == ["s1", "s1-copy"]
+    assert sorted(summary.session_id for summary in store.list()) == ["s1", "s1-copy"]
     copy = await store.open("s1-copy")
     await copy.append(UserMessage("only here"), durability=D1)
     assert texts(copy)[:-1] == texts(log)
@@ -532,7 +532,11 @@ async def test_kin_are_the_sessions_that_their_ids_open(
     await fork.close()
     for folder in (log.folder, fork.folder):
         copied(folder, store.projects / "-later" / folder.name)
-    assert store.kin_of("s2") == [store.find("s1"), store.find("s2")] == [log.folder, fork.folder]
+    assert (
+        store.related_sessions("s2")
+        == [store.find("s1"), store.find("s2")]
+        == [log.folder, fork.folder]
+    )
 
 
 @pytest.mark.parametrize("place", ["-home-ada-poems/s1", "-home-ada-engine/s1 (copy)"])
@@ -541,7 +545,7 @@ async def test_a_copy_that_its_id_does_not_open_says_what_does(
 ) -> None:
     await talk(log)
     copy = copied(log.folder, store.projects / place)
-    titles = {glance.folder: glance.title for glance in store.list()}
+    titles = {summary.folder: summary.title for summary in store.list()}
     assert titles == {
         str(log.folder): "question 0",
         str(copy): f"agent-tui open {copy} reads this copy: question 0",
@@ -577,7 +581,7 @@ async def test_what_cannot_be_read_hides_no_other_session(
 
     for name in ("scandir", "lstat", "open", "listdir"):
         refuse(name)
-    readable, *others = sorted(store.list(), key=lambda glance: glance.title)
+    readable, *others = sorted(store.list(), key=lambda summary: summary.title)
     assert (readable.session_id, readable.title) == ("s1", "question 0")
     assert store.find("s1") == log.folder
     if place == "a session" and error is NotADirectoryError:

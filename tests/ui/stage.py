@@ -12,7 +12,7 @@ from textual.widget import Widget
 from agent_tui.resources import stylesheet
 from agent_tui.ui.theme import THEMES
 
-WIDGETS = ("rows", "completion", "composer", "gauge", "status_line")
+WIDGETS = ("rows", "completion", "prompt_box", "gauge", "status_line")
 
 
 class Stage(App[None]):

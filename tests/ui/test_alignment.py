@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.ui.widgets.alignment import Alignment
+from agent_tui.ui.widgets.panes.alignment import Alignment
 
 FATES = st.lists(st.booleans(), max_size=30)
 LINES = st.integers(0, 40)

@@ -7,13 +7,13 @@ from textual.pilot import Pilot
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay, Display, ToolCall
-from agent_tui.ui.screens.approval import (
+from agent_tui.ui.screens.dialogs.approval import (
     GUARD_SECONDS,
     TYPING_GUARD_SECONDS,
     ApprovalScreen,
     Options,
 )
-from agent_tui.ui.widgets.action_body import ActionBody
+from agent_tui.ui.widgets.panes.action_body import ActionBody
 from tests.ui.stage import Stage
 
 COMMAND = CommandDisplay("make all && make check", "/home/ada/project")

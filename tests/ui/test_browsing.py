@@ -18,14 +18,14 @@ from agent_tui.core.records import (
     SessionHeader,
     UserMessage,
 )
-from agent_tui.runtime import browsed_session, session_tree
+from agent_tui.history import browsed_session, session_tree
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.screens.browse import BrowseScreen
-from agent_tui.ui.screens.choice import ChoiceScreen
-from agent_tui.ui.screens.scrubber import ScrubberScreen
-from agent_tui.ui.screens.tree import TreeScreen
-from agent_tui.ui.widgets.tree_rows import TreeRows
+from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
+from agent_tui.ui.screens.time.browse import BrowseScreen
+from agent_tui.ui.screens.time.scrubber import ScrubberScreen
+from agent_tui.ui.screens.time.tree import TreeScreen
+from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 
 
 @pytest.fixture(autouse=True)

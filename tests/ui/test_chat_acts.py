@@ -16,19 +16,19 @@ from agent_tui.core.events import ApprovalRequest, TurnEnd
 from agent_tui.core.messages import CommandDisplay, ToolCall, text_of
 from agent_tui.core.records import UserMessage
 from agent_tui.core.summary import CompactionReport
-from agent_tui.providers.scenario import Reply
+from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import Block, NoticeBlock, UserBlock
-from agent_tui.ui.screens.approval import ApprovalScreen
-from agent_tui.ui.screens.archives import ArchivesScreen
-from agent_tui.ui.screens.browse import BrowseScreen
 from agent_tui.ui.screens.chat import ChatScreen
-from agent_tui.ui.screens.confirm import ConfirmScreen
-from agent_tui.ui.screens.revert_preview import RevertPreviewScreen
-from agent_tui.ui.widgets.block_list import BlockList
-from agent_tui.ui.widgets.composer import Composer
-from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
+from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from agent_tui.ui.screens.time.archives import ArchivesScreen
+from agent_tui.ui.screens.time.browse import BrowseScreen
+from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
+from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
+from agent_tui.ui.widgets.timeline.block_list import BlockList
 from tests.agent.stage import Stage
 
 _SECONDS = 20.0
@@ -128,7 +128,7 @@ async def test_who_types_on_after_a_click_in_the_conversation_means_the_prompt(
             await here.pilot.press("escape")
             await here.until(lambda: here.app.screen is here.chat)
         await here.pilot.press("u")
-        assert here.chat.composer.text == "u"
+        assert here.chat.prompt_box.text == "u"
         assert here.prompts == ["one thing"]
 
 
@@ -168,7 +168,7 @@ async def test_a_rename_is_taken_back_by_a_key_and_said_in_words(
             here.app.post_message(Key(f"alt+{letter}", letter))
             await here.until_said(told)
             assert status.title == title
-        assert (status.model, here.chat.composer.text) == ("another", "")
+        assert (status.model, here.chat.prompt_box.text) == ("another", "")
         assert here.shown == shown
         assert here.prompts == ["one thing"]
 
@@ -177,7 +177,7 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
-        here.chat.composer.post_message(Composer.Submitted("sleep 60", shell=True))
+        here.chat.prompt_box.post_message(PromptBox.Submitted("sleep 60", shell=True))
         await here.until(lambda: here.chat.status.work == "running your command")
         here.chat.send("said meanwhile")
         assert here.queued == ["said meanwhile"]
@@ -186,7 +186,7 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
         await here.until(lambda: not here.chat.is_busy)
         assert monotonic() - began < 10
         assert here.chat.status.work == ""
-        assert here.chat.composer.text == "said meanwhile"
+        assert here.chat.prompt_box.text == "said meanwhile"
         assert here.queued == []
         assert here.prompts == []
 
@@ -196,8 +196,8 @@ async def test_a_command_typed_while_the_agent_works_stays_in_the_composer(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         here.chat.send("one thing")
-        here.chat.composer.post_message(Composer.Submitted("echo no", shell=True))
-        await here.until(lambda: here.chat.composer.text == "!echo no")
+        here.chat.prompt_box.post_message(PromptBox.Submitted("echo no", shell=True))
+        await here.until(lambda: here.chat.prompt_box.text == "!echo no")
         await here.until(lambda: not here.chat.is_busy)
         assert here.prompts == ["one thing"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from agent_tui.providers.scenario import Reply
-from agent_tui.ui.widgets.completion import Completion
+from agent_tui.providers.demo.scenario import Reply
+from agent_tui.ui.widgets.prompt.completion import Completion
 from tests.agent.stage import Stage
 from tests.ui.test_chat_acts import Desk, desk
 
@@ -29,9 +29,9 @@ async def test_who_types_in_the_conversation_means_the_prompt(
     async with desk(tmp_path, monkeypatch) as here:
         session_id = await walk(here)
         await here.pilot.press(typed[0])
-        await here.until(lambda: here.chat.composer.text == typed[0])
+        await here.until(lambda: here.chat.prompt_box.text == typed[0])
         await here.pilot.press(*("space" if each == " " else each for each in typed[1:]))
-        await here.until(lambda: here.chat.composer.text == typed)
+        await here.until(lambda: here.chat.prompt_box.text == typed)
         assert here.prompts == ["one thing"]
         assert here.chat.session is not None
         assert here.chat.session.session_id == session_id
@@ -45,8 +45,8 @@ async def test_letters_that_come_in_one_burst_are_all_typed_in_order(
         text = "undo and go on, fork just yet"
         for letter in text:
             here.app.post_message(events.Key("space" if letter == " " else letter, letter))
-        await here.until(lambda: len(here.chat.composer.text) >= len(text))
-        assert here.chat.composer.text == text
+        await here.until(lambda: len(here.chat.prompt_box.text) >= len(text))
+        assert here.chat.prompt_box.text == text
 
 
 async def test_the_keys_of_the_conversation_stay_with_it(
@@ -57,7 +57,7 @@ async def test_the_keys_of_the_conversation_stay_with_it(
         await here.pilot.press("g", "j", "j", "k", "y", "G", "[", "]", "space")
         await here.pilot.pause()
         assert here.app.focused is here.chat.timeline
-        assert here.chat.composer.text == ""
+        assert here.chat.prompt_box.text == ""
         assert "one thing" in here.app.clipboard
 
 
@@ -69,7 +69,7 @@ async def test_a_slash_in_the_conversation_offers_the_commands(
         await here.pilot.press("slash")
         completion = here.chat.query_one(Completion)
         await here.until(lambda: completion.is_offering)
-        assert here.chat.composer.text == "/"
+        assert here.chat.prompt_box.text == "/"
 
 
 async def test_a_paste_in_the_conversation_goes_into_the_prompt(
@@ -78,7 +78,7 @@ async def test_a_paste_in_the_conversation_goes_into_the_prompt(
     async with desk(tmp_path, monkeypatch) as here:
         await walk(here)
         here.app.post_message(events.Paste("from elsewhere"))
-        await here.until(lambda: here.chat.composer.text == "from elsewhere")
+        await here.until(lambda: here.chat.prompt_box.text == "from elsewhere")
 
 
 async def test_a_window_that_only_reads_forks_by_a_single_key(
@@ -90,7 +90,7 @@ async def test_a_window_that_only_reads_forks_by_a_single_key(
         async with desk(tmp_path, monkeypatch, session_id) as here:
             assert here.chat.status.banner
             await here.pilot.press("u", "x")
-            assert here.chat.composer.text == ""
+            assert here.chat.prompt_box.text == ""
             await here.pilot.press("f")
             await here.until(lambda: not here.chat.status.banner)
             assert here.prompts == ["one thing"]

@@ -16,7 +16,7 @@ from agent_tui.ui.commands import (
     key_bindings,
     slash_commands,
 )
-from agent_tui.ui.widgets.completion import match_commands
+from agent_tui.ui.widgets.prompt.completion import match_commands
 
 
 def test_names_and_keys_are_unique() -> None:

@@ -11,12 +11,12 @@ from agent_tui.config import ContextSettings
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
 from agent_tui.core.text import first_line
-from agent_tui.providers.scenario import Reply, Scenario
-from agent_tui.providers.scripted import Scripted
+from agent_tui.providers.demo.scenario import Reply, Scenario
+from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.open_session import OpenSession
-from agent_tui.ui.screens.compaction import PastCompactionScreen
-from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
-from agent_tui.ui.widgets.sides import Sides
+from agent_tui.ui.screens.context.compaction import PastCompactionScreen
+from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
+from agent_tui.ui.widgets.panes.sides import Sides
 from tests.agent.stage import Stage as Engine
 from tests.agent.stage import call
 from tests.ui.stage import Stage

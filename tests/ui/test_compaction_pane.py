@@ -18,13 +18,13 @@ from agent_tui.core.summary import (
     Fate,
     Loss,
     MessageFate,
-    StrategyGlance,
+    StrategySummary,
 )
-from agent_tui.ui.screens.compaction import PastCompactionScreen
-from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
-from agent_tui.ui.widgets.loss_list import LossList
-from agent_tui.ui.widgets.sides import Sides
-from agent_tui.ui.widgets.summary_editor import SummaryEditor
+from agent_tui.ui.screens.context.compaction import PastCompactionScreen
+from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
+from agent_tui.ui.widgets.lists.loss_list import LossList
+from agent_tui.ui.widgets.panes.sides import Sides
+from agent_tui.ui.widgets.panes.summary_editor import SummaryEditor
 from tests.ui.stage import Stage
 
 SUMMARY = "# Focus\nThe parser must handle nested quotes.\n\n# Done\n- [bold]read[/] src/parser.py"
@@ -98,8 +98,8 @@ class Session:
         self.is_slow = False
 
     strategies = (
-        StrategyGlance("last-messages", "keep the last 2"),
-        StrategyGlance("last-share", "keep the newest 20%"),
+        StrategySummary("last-messages", "keep the last 2"),
+        StrategySummary("last-share", "keep the newest 20%"),
     )
 
     async def _take_time(self) -> None:

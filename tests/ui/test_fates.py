@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_tui.core.summary import CompactionReport, CompactionView, Fate, MessageFate
-from agent_tui.ui.widgets.fates import FATES, Balance, draw_counts
+from agent_tui.ui.widgets.lists.fates import FATES, Balance, draw_counts
 
 
 def view(tokens: list[tuple[int, Fate]], before: int, after: int) -> CompactionView:

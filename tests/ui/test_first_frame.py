@@ -22,7 +22,7 @@ HEAVY = (
     "agent_tui.core.records",
     "agent_tui.runtime.engine",
     "agent_tui.sessions",
-    "agent_tui.ui.widgets.timeline",
+    "agent_tui.ui.widgets.timeline.timeline",
 )
 
 PROGRAM = """

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_tui.core.usage import Gauge, Share
-from agent_tui.ui.widgets.gauge import draw_bar, draw_gauge, level_style
+from agent_tui.ui.widgets.bars.gauge import draw_bar, draw_gauge, level_style
 
 SHARES = (Share("user", 50), Share("tool results", 50))
 HALF = Gauge(tokens=64_000, window=128_000, trigger_at=108_800, estimated=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
 
 

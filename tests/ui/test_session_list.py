@@ -8,15 +8,15 @@ from time import perf_counter
 from textual.pilot import Pilot
 
 from agent_tui.core.errors import SessionBusy, StorageError
-from agent_tui.core.summary import SessionGlance
-from agent_tui.ui.screens.session_list import SessionListScreen
-from agent_tui.ui.widgets.rows import Rows
+from agent_tui.core.summary import SessionSummary
+from agent_tui.ui.screens.sessions.session_list import SessionListScreen
+from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
 
 
-def glance(number: int, title: str = "", cwd: str = "/home/me/project") -> SessionGlance:
+def summary(number: int, title: str = "", cwd: str = "/home/me/project") -> SessionSummary:
     at = f"2026-01-{1 + number % 28:02d}T{number // 28 % 24:02d}:00:00Z"
-    return SessionGlance(
+    return SessionSummary(
         session_id=f"s{number}",
         folder=f"/sessions/s{number}",
         title=title or f"session {number}",
@@ -32,12 +32,12 @@ def glance(number: int, title: str = "", cwd: str = "/home/me/project") -> Sessi
 class Sessions:
     """The engine's part, in memory."""
 
-    def __init__(self, *glances: SessionGlance) -> None:
-        self.all = {each.session_id: each for each in glances}
-        self.trash: dict[str, SessionGlance] = {}
+    def __init__(self, *summaries: SessionSummary) -> None:
+        self.all = {each.session_id: each for each in summaries}
+        self.trash: dict[str, SessionSummary] = {}
         self.error: Exception | None = None
 
-    async def list_sessions(self) -> list[SessionGlance]:
+    async def list_sessions(self) -> list[SessionSummary]:
         if self.error:
             raise self.error
         return list(self.all.values())
@@ -69,7 +69,11 @@ async def settle(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-THREE = (glance(1, "Fix the parser"), glance(2, "Écrire des tests"), glance(3, "", "/srv/website"))
+THREE = (
+    summary(1, "Fix the parser"),
+    summary(2, "Écrire des tests"),
+    summary(3, "", "/srv/website"),
+)
 
 
 async def test_the_newest_stands_first_and_enter_opens_it() -> None:
@@ -191,7 +195,7 @@ async def test_without_sessions_it_says_how_to_begin() -> None:
 
 
 async def test_a_title_is_text_and_is_cleaned() -> None:
-    hostile = glance(1, "[@click=app.quit]x[/] \x1b[2J\u202e")
+    hostile = summary(1, "[@click=app.quit]x[/] \x1b[2J\u202e")
     async with (app := show(Sessions(hostile))).run_test() as pilot:
         await settle(pilot)
         assert "[@click=app.quit]x[/] ␛[2J<U+202E>" in app.text
@@ -207,7 +211,7 @@ async def test_the_preview_shows_the_first_prompt_where_there_is_room() -> None:
 
 
 async def test_ten_thousand_sessions_filter_within_a_frame_or_two() -> None:
-    many = Sessions(*(glance(number) for number in range(10_000)))
+    many = Sessions(*(summary(number) for number in range(10_000)))
     async with (app := show(many)).run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         screen = app.screen

@@ -10,21 +10,21 @@ from textual.pilot import Pilot
 from agent_tui.core.errors import StorageError
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
-from agent_tui.core.summary import ArchiveGlance, CheckpointGlance, RevertPreview
+from agent_tui.core.summary import ArchiveSummary, CheckpointSummary, RevertPreview
 from agent_tui.core.usage import Gauge, Share
-from agent_tui.runtime.history import preview_revert
+from agent_tui.history.checkpoints import preview_revert
 from agent_tui.ui.commands import COMMANDS
-from agent_tui.ui.screens.archives import ArchivesScreen
-from agent_tui.ui.screens.attribution import AttributionScreen
-from agent_tui.ui.screens.confirm import ConfirmScreen
-from agent_tui.ui.screens.help import HelpScreen
-from agent_tui.ui.screens.revert_preview import RevertPreviewScreen
-from agent_tui.ui.widgets.key_hints import KeyHints
-from agent_tui.ui.widgets.rows import Rows
+from agent_tui.ui.screens.context.attribution import AttributionScreen
+from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from agent_tui.ui.screens.dialogs.help import HelpScreen
+from agent_tui.ui.screens.time.archives import ArchivesScreen
+from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
+from agent_tui.ui.widgets.bars.key_hints import KeyHints
+from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
 
 ARCHIVES = tuple(
-    ArchiveGlance(
+    ArchiveSummary(
         number, f"/s/context.jsonl.{number}", reason, "2026-01-01T00:00:00Z", 4_000, 12, 4
     )
     for number, reason in enumerate(["user", "compaction", "clear"], 1)
@@ -45,15 +45,15 @@ SHARES = (
 )
 
 
-async def archives() -> Sequence[ArchiveGlance]:
+async def archives() -> Sequence[ArchiveSummary]:
     return ARCHIVES
 
 
-async def no_archives() -> Sequence[ArchiveGlance]:
+async def no_archives() -> Sequence[ArchiveSummary]:
     return ()
 
 
-async def unreadable() -> Sequence[ArchiveGlance]:
+async def unreadable() -> Sequence[ArchiveSummary]:
     raise StorageError("The folder of this session is gone.")
 
 
@@ -186,7 +186,7 @@ async def test_attribution_says_what_a_revert_to_a_chosen_checkpoint_would_free(
     async def load(checkpoint: int | None) -> Sequence[Share]:
         return [Share("user", 900, revert_frees=100 * (checkpoint or 0))]
 
-    places = [CheckpointGlance(n, "", n, step, n, "ask") for n, step in ((3, 0), (4, 1))]
+    places = [CheckpointSummary(n, "", n, step, n, "ask") for n, step in ((3, 0), (4, 1))]
     gauge = Gauge(900, 8_000, 6_000, estimated=False)
     screen = AttributionScreen(gauge, load, lambda: places)
     async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:

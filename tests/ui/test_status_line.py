@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_tui.ui.widgets.status_line import StatusLine
+from agent_tui.ui.widgets.bars.status_line import StatusLine
 from tests.ui.stage import Stage
 
 

@@ -12,7 +12,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.ui.blocks import NoticeBlock, UserBlock
-from agent_tui.ui.widgets.timeline import Timeline
+from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.ui.timeline_stage import TimelineStage, conversation, numbered
 
 SIZES = ((120, 40), (80, 24), (40, 12))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.ui.widgets.heights import CHUNK, Heights
+from agent_tui.ui.widgets.timeline.heights import CHUNK, Heights
 
 
 @given(st.lists(st.integers(0, 9), max_size=3 * CHUNK), st.data())

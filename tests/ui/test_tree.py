@@ -25,15 +25,15 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.tree import TreeRow
+from agent_tui.history.browsed_session import BrowsedSession
+from agent_tui.history.session_tree import SessionTree
 from agent_tui.importers.imported import ImportedArchive
-from agent_tui.runtime.browsed_session import BrowsedSession
-from agent_tui.runtime.session_tree import SessionTree
-from agent_tui.ui.screens.ask_line import AskLineScreen
-from agent_tui.ui.screens.browse import BrowseScreen
-from agent_tui.ui.screens.compare import CompareScreen
-from agent_tui.ui.screens.scrubber import ScrubberScreen
-from agent_tui.ui.screens.tree import TreeScreen
-from agent_tui.ui.widgets.tree_rows import TreeRows
+from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
+from agent_tui.ui.screens.time.browse import BrowseScreen
+from agent_tui.ui.screens.time.compare import CompareScreen
+from agent_tui.ui.screens.time.scrubber import ScrubberScreen
+from agent_tui.ui.screens.time.tree import TreeScreen
+from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.ui.stage import Stage
 
 HEADER = SessionHeader("s1", "/w", "2025-01-01T00:00:00Z", "0", stamp=Stamp("h"))

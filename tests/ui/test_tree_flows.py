@@ -1,4 +1,4 @@
-"""The tree in the program itself: keys to its acts, and the composer behind them."""
+"""The tree in the program itself: keys to its acts, and the prompt behind them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from textual.pilot import Pilot
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import UserMessage
-from agent_tui.providers.scenario import Reply
+from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import Block, BranchBlock, LabelBlock
-from agent_tui.ui.screens.ask_line import AskLineScreen
-from agent_tui.ui.screens.compare import CompareScreen
-from agent_tui.ui.screens.scrubber import ScrubberScreen
-from agent_tui.ui.screens.tree import TreeScreen
-from agent_tui.ui.widgets.tree_rows import TreeRows
+from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
+from agent_tui.ui.screens.time.compare import CompareScreen
+from agent_tui.ui.screens.time.scrubber import ScrubberScreen
+from agent_tui.ui.screens.time.tree import TreeScreen
+from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.agent.stage import Stage
 
 
@@ -92,7 +92,7 @@ async def test_a_branch_is_begun_undone_and_redone_by_keys(
         await t.say("another thing")
         await t.open_tree()
         await t.press("b")
-        await until(t.pilot, lambda: t.app.chat.composer.text == "another thing")
+        await until(t.pilot, lambda: t.app.chat.prompt_box.text == "another thing")
         assert t.prompts == ["one thing"]
         await t.press("alt+u")
         await until(t.pilot, lambda: t.prompts == ["one thing", "another thing"])
@@ -110,7 +110,7 @@ async def test_a_fork_from_a_row_opens_with_its_prompt_in_the_composer(
         before = t.app.chat.session.session_id
         await t.open_tree()
         await t.press("f")
-        await until(t.pilot, lambda: t.app.chat.composer.text == "another thing")
+        await until(t.pilot, lambda: t.app.chat.prompt_box.text == "another thing")
         assert t.app.chat.session.session_id != before
         assert t.prompts == ["one thing"]
         assert t.app.chat.session.title == "one thing (fork)"
@@ -136,7 +136,7 @@ async def test_a_window_that_only_reads_forks_from_its_tree(
             await t.press("f")
             await until(t.pilot, lambda: t.prompts == ["one thing"])
             assert not chat.status.banner
-            assert chat.composer.text == "another thing"
+            assert chat.prompt_box.text == "another thing"
             await chat.end()
 
 
@@ -167,14 +167,14 @@ async def test_a_prompt_that_came_back_leaves_again_with_the_undo(
         await t.say("another thing")
         await t.open_tree()
         await t.press("b")
-        await until(t.pilot, lambda: t.app.chat.composer.text == "another thing")
+        await until(t.pilot, lambda: t.app.chat.prompt_box.text == "another thing")
         await t.press("alt+u")
         await until(t.pilot, lambda: t.prompts == ["one thing", "another thing"])
-        assert t.app.chat.composer.text == ""
-        t.app.chat.composer.set_text("a draft")
+        assert t.app.chat.prompt_box.text == ""
+        t.app.chat.prompt_box.set_text("a draft")
         await t.press("alt+r")
         await until(t.pilot, lambda: t.prompts == ["one thing"])
-        assert t.app.chat.composer.text == "a draft"
+        assert t.app.chat.prompt_box.text == "a draft"
 
 
 async def test_a_label_is_given_in_the_tree_and_undo_stays_there(

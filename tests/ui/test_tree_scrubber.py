@@ -9,14 +9,14 @@ from textual.pilot import Pilot
 
 from agent_tui.core.records import AssistantMessage, Record, SystemPrompt, UserMessage
 from agent_tui.core.tree import Comparison
-from agent_tui.runtime.comparing import compare_branches
-from agent_tui.runtime.scrubbing import Scrub
-from agent_tui.runtime.session_tree import SessionTree
-from agent_tui.ui.screens.compare import CompareScreen
-from agent_tui.ui.screens.reader import ReaderScreen
-from agent_tui.ui.screens.scrubber import ScrubberScreen
-from agent_tui.ui.widgets.pairs import Pairs
-from agent_tui.ui.widgets.track import Track
+from agent_tui.history.compare import compare_branches
+from agent_tui.history.scrub import Scrub
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.ui.screens.dialogs.reader import ReaderScreen
+from agent_tui.ui.screens.time.compare import CompareScreen
+from agent_tui.ui.screens.time.scrubber import ScrubberScreen
+from agent_tui.ui.widgets.bars.track import Track
+from agent_tui.ui.widgets.panes.pairs import Pairs
 from tests.ui.stage import Stage
 from tests.ui.test_tree import branched, session, settle
 

@@ -49,7 +49,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.core.summary import CompactionReport, RotationReport
+from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.ui.blocks import (
     AssistantBlock,
@@ -110,7 +110,7 @@ class Listener:
     def compaction_finished(self, report: CompactionReport | None, reason: str) -> None:
         self.heard.append(f"compacted {report is not None}")
 
-    def reverted(self, report: RotationReport) -> None:
+    def reverted(self, report: OperationReport) -> None:
         self.heard.append(f"reverted {report.reason}")
 
 
@@ -250,7 +250,7 @@ async def test_what_is_not_conversation_goes_to_the_listener() -> None:
             CompactionBegan("auto", 9_000),
             CompactionDelta("sum"),
             CompactionFinished(report),
-            Reverted(RotationReport("user", 1)),
+            Reverted(OperationReport("user", 1)),
         ]
         for event in [*LIVE[:4], *events]:
             view.handle(event)

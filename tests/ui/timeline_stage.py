@@ -23,7 +23,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.resources import stylesheet
 from agent_tui.ui.theme import DARK, THEMES, token_defaults
-from agent_tui.ui.widgets.timeline import Timeline
+from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n"
 

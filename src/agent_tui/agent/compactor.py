@@ -12,8 +12,8 @@ from typing import TypeAlias
 from agent_tui.agent.retry import ask_again
 from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
-from agent_tui.context.briefing import write_brief
-from agent_tui.context.compaction import (
+from agent_tui.context.compaction.briefing import write_brief
+from agent_tui.context.compaction.compaction import (
     CompactionDraft,
     apply_draft,
     draft_compaction,

@@ -57,7 +57,7 @@ class Toolset:
             if tool.needs_approval:
                 answer = await self._ask(tool, call, arguments, approvals, note)
                 if answer.decision == "reject":
-                    return _rejected(answer.word)
+                    return _rejected(answer.feedback)
             return Outcome(await tool.run(arguments, self._context))
         except ToolError as error:
             return _failed(str(error))
@@ -83,7 +83,7 @@ class Toolset:
             display=display,
         )
         if request_id and note is not None:
-            await note(ApprovalRecord(request_id, call.id, answer.decision, answer.word))
+            await note(ApprovalRecord(request_id, call.id, answer.decision, answer.feedback))
         return answer
 
 
@@ -91,7 +91,8 @@ def _failed(text: str) -> Outcome:
     return Outcome(ToolResult(text, is_error=True))
 
 
-def _rejected(word: str) -> Outcome:
-    said = f" and the user says: {word}" if word else ". Stop and wait for what the user says next."
+def _rejected(feedback: str) -> Outcome:
+    silent = ". Stop and wait for what the user says next."
+    said = f" and the user says: {feedback}" if feedback else silent
     result = ToolResult(f"This action was rejected{said}", is_error=True, rejected=True)
-    return Outcome(result, stop=not word)
+    return Outcome(result, stop=not feedback)

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent_tui.context.attribution import attribute
-from agent_tui.context.message_tokens import MessageTokens, messages_of
 from agent_tui.context.sent_history import SentHistory
-from agent_tui.context.since_usage import TokensSinceUsage
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.tokens.message_tokens import MessageTokens, messages_of
+from agent_tui.context.tokens.since_usage import TokensSinceUsage
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.context.trigger import DEFAULT_RATIO, DEFAULT_RESERVED, trigger_at
 from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
 from agent_tui.core.records import (
@@ -20,7 +19,7 @@ from agent_tui.core.records import (
     RevertReason,
     UsageRecord,
 )
-from agent_tui.core.usage import Gauge, Share, Usage
+from agent_tui.core.usage import Gauge, Usage
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.session_log import SessionLog
@@ -188,38 +187,6 @@ class Context:
     def gauge(
         self, window: int, reserved: int = DEFAULT_RESERVED, ratio: float = DEFAULT_RATIO
     ) -> Gauge:
-        """How full the context is; ``shares`` are empty: ask ``attribution`` for them."""
+        """How full the context is; ``shares`` are empty: ``attribute_context`` counts them."""
         mark = trigger_at(window, reserved, ratio)
         return Gauge(self.token_count, window, mark, self.estimated)
-
-    def attribution(
-        self,
-        tools: Sequence[ToolSchema] | None = None,
-        checkpoint: int | None = None,
-        *,
-        strategy: str = "",
-        window: int = 0,
-        total: int | None = None,
-    ) -> tuple[Share, ...]:
-        """What fills the context, largest kind first; sums up to the token count.
-
-        Each share also says what a compaction now (by ``strategy``, in a ``window``) would free of
-        it, and what a revert to ``checkpoint`` would. It counts every message: run it in a thread,
-        with the ``total`` asked before: the token count belongs to the event loop.
-        """
-        entries = self.state.messages if self._holds else []
-        cut = len(entries)
-        if checkpoint is not None:
-            target = self.state.checkpoints.get(checkpoint)
-            if target is not None:
-                cut = sum(entry.offset < target.offset for entry in entries)
-        return attribute(
-            self.messages,
-            self.counter,
-            system_prompt=self.system_prompt,
-            tools=self.tools if tools is None else tools,
-            total=self.token_count if total is None else total,
-            revert_cut=cut,
-            strategy=strategy,
-            window=window,
-        )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from agent_tui.core.messages import Display, ToolCall, ToolResult
-from agent_tui.core.summary import CompactionReport, RotationReport
+from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
 
 TurnEnd: TypeAlias = Literal["done", "cancelled", "rejected", "max_steps", "failed"]
@@ -25,10 +25,10 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswer:
-    """A person's decision; ``word`` is told to the agent with a rejection."""
+    """A person's decision; ``feedback`` is told to the agent with a rejection."""
 
     decision: Decision
-    word: str = ""
+    feedback: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Reverted:
     Where ``report.moved`` is false, only what a person chose for the session is as it was before.
     """
 
-    report: RotationReport
+    report: OperationReport
 
 
 @dataclass(frozen=True, slots=True)

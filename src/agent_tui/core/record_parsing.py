@@ -280,7 +280,7 @@ def _approval(value: Mapping[str, Any]) -> ApprovalRecord:
         request_id=_text(value, "request_id", ""),
         tool_call_id=_text(value, "tool_call_id", ""),
         decision=_text(value, "decision"),
-        word=_text(value, "word", ""),
+        feedback=_text(value, "feedback", ""),
         stamp=_stamp(value),
     )
 

@@ -203,7 +203,7 @@ def _body(record: Record) -> dict[str, Any]:
                 "request_id": record.request_id,
                 "tool_call_id": record.tool_call_id,
                 "decision": record.decision,
-                **_filled(word=record.word),
+                **_filled(feedback=record.feedback),
             }
         case TurnEndRecord():
             fields = {"role": "_turn_end", "end": record.end}

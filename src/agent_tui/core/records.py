@@ -214,7 +214,7 @@ class ApprovalRecord:
     request_id: str
     tool_call_id: str
     decision: str
-    word: str = ""
+    feedback: str = ""
     stamp: Stamp = UNSTAMPED
 
 

@@ -9,7 +9,7 @@ Fate: TypeAlias = Literal["kept", "summarised", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
-class SessionGlance:
+class SessionSummary:
     """One row of the session list, read without loading the session.
 
     Attributes:
@@ -37,7 +37,7 @@ class SessionGlance:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchiveGlance:
+class ArchiveSummary:
     """One rotated log: why and when it was rotated, and what is in it."""
 
     number: int
@@ -50,7 +50,7 @@ class ArchiveGlance:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointGlance:
+class CheckpointSummary:
     """One place to return to; ``prompt`` is the user message that follows or leads to it."""
 
     id: int
@@ -75,7 +75,7 @@ class RevertPreview:
 
 
 @dataclass(frozen=True, slots=True)
-class RotationReport:
+class OperationReport:
     """A revert, clear, restore or undo was made: the log it replaced is archive ``archive``.
 
     ``archive`` is 0 where nothing was rotated: a branch that begins inside the log. ``fork``
@@ -95,7 +95,7 @@ class RotationReport:
 
 
 @dataclass(frozen=True, slots=True)
-class StrategyGlance:
+class StrategySummary:
     """A way to choose what a compaction keeps; ``keeps`` says in a few words what that is."""
 
     name: str

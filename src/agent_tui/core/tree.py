@@ -86,7 +86,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ContextAt:
     """What the model was sent at a moment, whole and repaired, and what is known of the moment.
 
     ``happened`` says in a few words what changed; it is empty where the model was asked.

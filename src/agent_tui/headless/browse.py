@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent_tui.core.summary import RotationReport
+from agent_tui.core.summary import OperationReport
 from agent_tui.core.text import clean
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.engine import Engine
@@ -103,14 +103,19 @@ async def undelete_session(engine: Engine, session_id: str, *, as_json: bool) ->
 async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Every place to return to, oldest first."""
     async with looked_at(engine, session_id) as session:
-        glances = session.checkpoints()
+        summaries = session.checkpoints()
     if as_json:
-        print_json(glances)
+        print_json(summaries)
         return
     print_rows(
         (
-            (glance.id, glance.at[:19], f"{glance.messages_before} messages before", glance.prompt)
-            for glance in glances
+            (
+                summary.id,
+                summary.at[:19],
+                f"{summary.messages_before} messages before",
+                summary.prompt,
+            )
+            for summary in summaries
         ),
         "This session has no checkpoint yet.",
     )
@@ -235,7 +240,7 @@ def _say(as_json: bool, fields: object, sentence: str) -> None:
         print(clean(sentence))
 
 
-def _say_rotated(as_json: bool, report: RotationReport, act: str) -> None:
+def _say_rotated(as_json: bool, report: OperationReport, act: str) -> None:
     sentence = (
         f"{act}: {report.messages_left} messages left the context; "
         f"the log they are in is archive {report.archive}."

@@ -23,10 +23,10 @@ from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import Detail, Fork, TreeRow
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
+from agent_tui.history.checkpoints import find_checkpoint, prompt_after
+from agent_tui.history.session_tree import SessionTree, browsed_tree
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.history import find_checkpoint, prompt_after
 from agent_tui.runtime.open_session import OpenSession
-from agent_tui.runtime.session_tree import SessionTree, browsed_tree
 
 _CHUNK = 1_000
 _CHECKPOINT = re.compile(r"[0-9]{1,7}")  # an id, or what is left of one, is longer
@@ -39,7 +39,7 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
         rows = await _read_rows(await browsed_tree(await engine.open_path(path)), detail)
     else:
         async with looked_at(engine, session_id) as session:
-            rows = await _read_rows(await engine.grow_tree(session), detail)
+            rows = await _read_rows(await engine.build_tree(session), detail)
     if as_json:
         print_json(rows)
         return
@@ -68,7 +68,7 @@ async def _fork_at(engine: Engine, session: OpenSession, at: str) -> Fork:
     records = session.records
     checkpoint = find_checkpoint(records, int(at)) if _CHECKPOINT.fullmatch(at) else None
     uuid = at if checkpoint is None else records[checkpoint].stamp.uuid or at
-    tree = await engine.grow_tree(session)
+    tree = await engine.build_tree(session)
     outline = await tree.prepare("records")
     fork = await engine.fork_at(tree, outline.row(outline.row_of(tree.place_of(uuid))))
     if checkpoint is None:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
-from agent_tui.context.summary_message import PREFACE
+from agent_tui.context.compaction.summary_message import PREFACE
 from agent_tui.core.messages import (
     Content,
     MediaPart,

@@ -18,10 +18,10 @@ from agent_tui.core.records import (
     Message,
     UserMessage,
 )
-from agent_tui.core.summary import RotationReport
+from agent_tui.core.summary import OperationReport
 from agent_tui.core.tree import TreeRow
-from agent_tui.runtime.session_tree import SessionTree
-from agent_tui.runtime.undoing import MoveLeaf
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.undo import MoveLeaf
 from agent_tui.sessions.store import Durability, SessionLog
 
 _PREFACE = (
@@ -38,18 +38,18 @@ class Branches:
     context: Context
     compactor: Compactor
 
-    async def begin(self, tree: SessionTree, row: TreeRow) -> RotationReport:
+    async def begin(self, tree: SessionTree, row: TreeRow) -> OperationReport:
         """Let the next message hang off an entry; a prompt comes back to be edited."""
         prompt = await tree.prompt_at(row)
         return await self._go_to(tree, tree.branch_point(row), "branch", prompt)
 
-    async def switch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
+    async def switch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
         """Go on at the end of another branch: in the log, or in the archive that holds it."""
         return await self._go_to(tree, tree.leaf_of(row), "switch", "")
 
     async def _go_to(
         self, tree: SessionTree, place: int, reason: str, prompt: str
-    ) -> RotationReport:
+    ) -> OperationReport:
         if place == tree.shape.leaf and place in tree.shape.context:
             raise SessionError("This is where the session is: write a message to go on.")
         source = tree.tree.source_of(place)
@@ -63,7 +63,7 @@ class Branches:
         else:
             await settle(self.move(uuid))
         left = max(0, before - len(self.log.state.messages))
-        return RotationReport(reason, archive, messages_left=left, prompt=prompt)
+        return OperationReport(reason, archive, messages_left=left, prompt=prompt)
 
     def _find(self, tree: SessionTree, place: int) -> str:
         """The id of an entry that the live log holds; empty where only an archive does.
@@ -98,12 +98,12 @@ class Branches:
         source = entries[-1].record.stamp.uuid if entries else None
         await self.context.note(HeadRecord(uuid, reason, source), durability=Durability.D1)
 
-    async def go_back(self, way: MoveLeaf, reason: Literal["undo", "redo"]) -> RotationReport:
+    async def go_back(self, way: MoveLeaf, reason: Literal["undo", "redo"]) -> OperationReport:
         """Undo or redo a branch or a switch that stayed inside the log."""
         left = len(self.log.state.messages)
         await settle(self.move(way.to, reason))
         left = max(0, left - len(self.log.state.messages))
-        return RotationReport(reason, 0, messages_left=left)
+        return OperationReport(reason, 0, messages_left=left)
 
     async def sum_up(self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]) -> str:
         """Have the model sum up a branch that was left, and tell it in the present one.

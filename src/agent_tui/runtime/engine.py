@@ -18,25 +18,25 @@ from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
 from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.context.context import Context
-from agent_tui.context.tokens import TokenCounter
+from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import AgentTuiError, SessionNotFound
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import ModelRecord, SystemPrompt, UserMessage
-from agent_tui.core.summary import SessionGlance
+from agent_tui.core.summary import SessionSummary
 from agent_tui.core.tree import Fork, TreeRow
+from agent_tui.history.browsed_session import BrowsedSession
+from agent_tui.history.session_tree import SessionTree
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
-from agent_tui.runtime.browsed_session import BrowsedSession
 from agent_tui.runtime.exporting import ExportForm, write_export
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.forking import fork_at, name_copy, title_of
 from agent_tui.runtime.headers import new_header, new_session_id
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession
-from agent_tui.runtime.parts import Parts
 from agent_tui.runtime.secrecy import hide_memory
-from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.runtime.session_parts import SessionParts
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.index import read_tail
 from agent_tui.sessions.repair import RepairReport
@@ -111,7 +111,7 @@ class Engine:
 
     @classmethod
     def _assemble_demo(cls, launch: Launch, settings: Settings, store: SessionStore) -> Engine:
-        from agent_tui.providers.scripted import Scripted, load_scenario
+        from agent_tui.providers.demo.scripted import Scripted, load_scenario
 
         scenario = load_scenario(launch.scenario)
         workspace = Path(tempfile.mkdtemp(prefix="agent-tui-demo-")) / "workspace"
@@ -141,7 +141,7 @@ class Engine:
         if warm is not None:
             await asyncio.to_thread(warm)
 
-    async def list_sessions(self) -> list[SessionGlance]:
+    async def list_sessions(self) -> list[SessionSummary]:
         """Every session of every project in which something was said, newest first."""
         rows = await asyncio.to_thread(self._store.list)
         return [row for row in rows if row.title or row.first_prompt or row.archives]
@@ -217,8 +217,8 @@ class Engine:
         return session
 
     def _parts(
-        self, log: SessionLog, wire: Wire, model: str = "", keep: Parts | None = None
-    ) -> Parts:
+        self, log: SessionLog, wire: Wire, model: str = "", keep: SessionParts | None = None
+    ) -> SessionParts:
         workspace = self._workspace_of(log)
         counter, window = self._counter, self._window
         # A resumed session goes on with the model it had, unless this run names another.
@@ -260,7 +260,7 @@ class Engine:
             wire=wire,
             limits=Limits(self.settings.agent.max_steps, self.settings.agent.max_attempts),
         )
-        return Parts(
+        return SessionParts(
             context, agent, approvals, compactor, toolset, self._provider.name, model, workspace
         )
 
@@ -271,10 +271,10 @@ class Engine:
             return self.workspace
         return Path(header.cwd)
 
-    async def grow_tree(self, session: OpenSession) -> SessionTree:
+    async def build_tree(self, session: OpenSession) -> SessionTree:
         """One tree over a session's log, its archives, and every session forked from them."""
-        kin = await asyncio.to_thread(self._store.kin_of, session.session_id)
-        return await session.grow_tree(kin)
+        kin = await asyncio.to_thread(self._store.related_sessions, session.session_id)
+        return await session.build_tree(kin)
 
     async def fork_at(self, tree: SessionTree, row: TreeRow) -> Fork:
         """Make a session of its own of the path up to a row of a tree; the others stay as they are.

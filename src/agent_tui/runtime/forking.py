@@ -7,11 +7,11 @@ from pathlib import Path
 
 from agent_tui.core.records import TitleRecord
 from agent_tui.core.tree import Fork, TreeRow
+from agent_tui.history.checkpoints import first_prompt
+from agent_tui.history.records_view import RecordsView
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.paths import entry_at
 from agent_tui.runtime.headers import fork_header
-from agent_tui.runtime.history import first_prompt
-from agent_tui.runtime.records_view import RecordsView
-from agent_tui.runtime.session_tree import SessionTree
-from agent_tui.runtime.tree_paths import entry_at
 from agent_tui.sessions.replay import SessionState, load_log
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 

@@ -14,8 +14,9 @@ from agent_tui.agent.compactor import Review
 from agent_tui.agent.settle import settle
 from agent_tui.agent.unanswered import CUT_OFF, was_cut_off
 from agent_tui.agent.wire import Wire
-from agent_tui.context.compaction import CompactionDraft, revise_draft
-from agent_tui.context.strategies.registry import describe_strategies
+from agent_tui.context.compaction.attribution import attribute_context
+from agent_tui.context.compaction.compaction import CompactionDraft, revise_draft
+from agent_tui.context.compaction.strategies.registry import describe_strategies
 from agent_tui.core.errors import SessionError, SessionReadOnly
 from agent_tui.core.events import (
     ApprovalAnswer,
@@ -36,41 +37,41 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.summary import (
-    ArchiveGlance,
-    CheckpointGlance,
+    ArchiveSummary,
+    CheckpointSummary,
     CompactionReport,
     CompactionView,
+    OperationReport,
     RevertPreview,
-    RotationReport,
-    StrategyGlance,
+    StrategySummary,
 )
 from agent_tui.core.text import first_line
 from agent_tui.core.tree import Comparison, TreeRow
 from agent_tui.core.usage import Gauge, Share
-from agent_tui.runtime import history
+from agent_tui.history import checkpoints
+from agent_tui.history.browsed_session import BrowsedSession
+from agent_tui.history.compactions import list_compactions, view_compaction
+from agent_tui.history.compare import compare_branches
+from agent_tui.history.records_view import RecordsView, ShownRecords
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.record_links import session_sources
 from agent_tui.runtime.branches import Branches
-from agent_tui.runtime.browsed_session import BrowsedSession
 from agent_tui.runtime.choices import Choices
-from agent_tui.runtime.comparing import compare_branches
 from agent_tui.runtime.exporting import (
     EXPORT_ENDINGS,
     ExportForm,
     write_export,
     write_numbered,
 )
-from agent_tui.runtime.parts import Assemble
-from agent_tui.runtime.past_compactions import list_compactions, view_compaction
-from agent_tui.runtime.records_view import RecordsView, ShownRecords
-from agent_tui.runtime.rotations import Rotations
-from agent_tui.runtime.session_tree import SessionTree
+from agent_tui.runtime.operations import Operations
+from agent_tui.runtime.session_parts import BuildParts
 from agent_tui.sessions.store import Durability, SessionLog
-from agent_tui.sessions.tree import session_sources
 
 
 class OpenSession:
     """A session that a front-end holds open; acts are exclusive and leave memory equal to disk."""
 
-    def __init__(self, log: SessionLog, assemble: Assemble) -> None:
+    def __init__(self, log: SessionLog, assemble: BuildParts) -> None:
         self._log = log
         self._wire = Wire()
         self._assemble = assemble
@@ -91,7 +92,7 @@ class OpenSession:
     @property
     def title(self) -> str:
         """The session's name, or the beginning of its first prompt."""
-        return self._log.state.title or history.first_prompt(self.records) or "New session"
+        return self._log.state.title or checkpoints.first_prompt(self.records) or "New session"
 
     @property
     def read_only(self) -> str:
@@ -202,46 +203,46 @@ class OpenSession:
         self._parts.agent.steer(prompt)
 
     def take_steers(self) -> list[str]:
-        """What was sent to a turn that ended before it could join: for the composer."""
+        """What was sent to a turn that ended before it could join: for the prompt."""
         return self._parts.agent.take_steers()
 
     def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
         """Decide about an action that waits."""
         self._parts.approvals.answer(request_id, answer)
 
-    def checkpoints(self) -> list[CheckpointGlance]:
+    def checkpoints(self) -> list[CheckpointSummary]:
         """Every place to return to, oldest first."""
-        return history.list_checkpoints(self.records)
+        return checkpoints.list_checkpoints(self.records)
 
     async def preview_revert(self, checkpoint: int) -> RevertPreview:
         """What would leave the context; raises UnknownCheckpoint."""
         count = self._parts.context.count_message
-        return await asyncio.to_thread(history.preview_revert, self.records, checkpoint, count)
+        return await asyncio.to_thread(checkpoints.preview_revert, self.records, checkpoint, count)
 
-    async def revert(self, checkpoint: int, reason: RevertReason = "user") -> RotationReport:
+    async def revert(self, checkpoint: int, reason: RevertReason = "user") -> OperationReport:
         """Go back to just before a checkpoint; the old log becomes an archive."""
         return await self._rotate(lambda acts: acts.revert(checkpoint, reason))
 
-    async def clear(self) -> RotationReport:
+    async def clear(self) -> OperationReport:
         """Start the conversation afresh; the old log becomes an archive."""
         return await self._rotate(lambda acts: acts.clear())
 
-    async def restore(self, number: int, reason: RevertReason = "restore") -> RotationReport:
+    async def restore(self, number: int, reason: RevertReason = "restore") -> OperationReport:
         """Make an archive the live log again; the replaced log becomes an archive."""
         return await self._rotate(lambda acts: acts.restore(number, reason))
 
-    async def undo(self) -> RotationReport:
+    async def undo(self) -> OperationReport:
         """Take the last act back: one that changed the context, or the name, a label, the model."""
         return await self._rotate(lambda acts: acts.undo())
 
-    async def undo_compaction(self, archive: int) -> RotationReport:
+    async def undo_compaction(self, archive: int) -> OperationReport:
         """Make the log before an act the live one again.
 
         Where the conversation went on after the act, that goes on in a fork: both futures exist.
         """
         return await self._rotate(lambda acts: acts.undo_rotation(archive))
 
-    async def redo(self) -> RotationReport:
+    async def redo(self) -> OperationReport:
         """Take the last undo back."""
         return await self._rotate(lambda acts: acts.redo())
 
@@ -257,13 +258,13 @@ class OpenSession:
         return Branches(self._log, self._parts.context, self._parts.compactor)
 
     @property
-    def _rotations(self) -> Rotations:
+    def _rotations(self) -> Operations:
         parts = self._parts
-        return Rotations(
+        return Operations(
             self._log, parts.context, self._branches, self._choices, parts.workspace, self.title
         )
 
-    async def grow_tree(self, kin: Sequence[Path] = ()) -> SessionTree:
+    async def build_tree(self, kin: Sequence[Path] = ()) -> SessionTree:
         """The tree of this session and of its kin: sessions that hang together by forks.
 
         Args:
@@ -289,11 +290,11 @@ class OpenSession:
         count = self._parts.context.count_message
         return await asyncio.to_thread(compare_branches, archive, live, count)
 
-    async def branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
+    async def branch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
         """Let the next message hang off an entry of the tree; a prompt comes back for editing."""
         return await self._rotate(lambda acts: acts.branches.begin(tree, row))
 
-    async def switch_branch(self, tree: SessionTree, row: TreeRow) -> RotationReport:
+    async def switch_branch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
         """Go on where the newest branch through an entry ends; restores its archive if need be."""
         return await self._rotate(lambda acts: acts.branches.switch(tree, row))
 
@@ -315,11 +316,11 @@ class OpenSession:
         return summary
 
     async def _rotate(
-        self, act: Callable[[Rotations], Coroutine[Any, Any, RotationReport]]
-    ) -> RotationReport:
+        self, act: Callable[[Operations], Coroutine[Any, Any, OperationReport]]
+    ) -> OperationReport:
         """Carry an act out and tell of it, whatever is cancelled once it has begun."""
 
-        async def carry_out() -> RotationReport:
+        async def carry_out() -> OperationReport:
             report = await act(self._rotations)
             self._wire.emit(Reverted(report))
             return report
@@ -327,7 +328,7 @@ class OpenSession:
         async with self._alone():
             return await settle(carry_out())
 
-    async def archives(self) -> list[ArchiveGlance]:
+    async def archives(self) -> list[ArchiveSummary]:
         """Every rotated log, newest first."""
         return (await asyncio.to_thread(self._log.archives))[::-1]
 
@@ -342,7 +343,7 @@ class OpenSession:
         return BrowsedSession.of_state(state, title, self.session_id)
 
     @property
-    def strategies(self) -> tuple[StrategyGlance, ...]:
+    def strategies(self) -> tuple[StrategySummary, ...]:
         """The ways to choose what a compaction keeps, with what each keeps in this window."""
         return describe_strategies(self._parts.compactor.policy.window)
 
@@ -416,7 +417,8 @@ class OpenSession:
         """What fills the context now; what a compaction and a revert to a checkpoint would free."""
         policy = self._parts.compactor.policy
         return await asyncio.to_thread(
-            self._parts.context.attribution,
+            attribute_context,
+            self._parts.context,
             self._parts.toolset.schemas,
             checkpoint,
             strategy=policy.strategy,

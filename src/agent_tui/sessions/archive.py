@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from agent_tui.sessions.disk import spoken_errors
+from agent_tui.sessions.disk import translate_os_errors
 
 LIVE = "context.jsonl"
 _NAME = re.compile(r"context\.jsonl\.([1-9][0-9]{0,17})")
@@ -49,7 +49,7 @@ def finished_archives(folder: Path) -> list[int]:
     Raises:
         SessionNotFound, SessionReadOnly, StorageError: the folder cannot be listed.
     """
-    with spoken_errors("Listing the archives of", folder):
+    with translate_os_errors("Listing the archives of", folder):
         marked = marked_numbers(folder)
         numbers = [number for number in archive_numbers(folder) if number not in marked]
         try:

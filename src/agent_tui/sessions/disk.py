@@ -22,7 +22,7 @@ _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 @contextmanager
-def spoken_errors(doing: str, path: Path) -> Iterator[None]:
+def translate_os_errors(doing: str, path: Path) -> Iterator[None]:
     """Turn an OSError into one sentence for the user: what failed, where, and what to do."""
     try:
         yield
@@ -70,7 +70,7 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> tuple[int, os.st
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[int, os.stat_result]]:
     """A regular file open for reading, with its status; its close cannot fail what was read."""
-    with spoken_errors("Reading", path):
+    with translate_os_errors("Reading", path):
         descriptor, status = open_regular(path)
         try:
             yield descriptor, status

@@ -20,8 +20,8 @@ from agent_tui.core.records import (
 )
 from agent_tui.sessions.lineage import bequeathed_archives
 from agent_tui.sessions.log import Piece, Span
+from agent_tui.sessions.log_writer import stamped, utc_now
 from agent_tui.sessions.replay import Damage, parse_item
-from agent_tui.sessions.tail import stamped, utc_now
 
 _PADDING = b" \t\r\0"
 _EXCERPT = 80

@@ -335,7 +335,7 @@ def replay(items: Iterable[Item]) -> SessionState:
 
 
 @contextmanager
-def uncollected(size: int) -> Iterator[None]:
+def gc_paused(size: int) -> Iterator[None]:
     """Load many records without the garbage collector walking over them, now or ever after.
 
     Records hold no cycles. A full collection over a big log would stall every thread.
@@ -366,7 +366,7 @@ def load_log(path: Path) -> tuple[SessionState, int]:
     with reading(path) as (descriptor, status):
         reader = LineReader(descriptor)
         decode = bulk_decoder() if status.st_size > _BIG_LOG else decode_line
-        with uncollected(status.st_size):
+        with gc_paused(status.st_size):
             state = replay(read_items(reader, decode))
     state.size = reader.offset
     return state, status.st_ino

@@ -25,14 +25,14 @@ from agent_tui.core.records import (
     SystemPrompt,
     TitleRecord,
 )
-from agent_tui.core.summary import ArchiveGlance
+from agent_tui.core.summary import ArchiveSummary
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
-from agent_tui.sessions.glance import glance_archives, glance_at
 from agent_tui.sessions.lineage import holder_of, inherited_archives
 from agent_tui.sessions.lock import Ownership, is_owned
 from agent_tui.sessions.log import Durability, LogFile
+from agent_tui.sessions.log_writer import BuildLog, Change, LogMark, LogWriter
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
-from agent_tui.sessions.tail import Assemble, Change, LogMark, Tail
+from agent_tui.sessions.session_summary import glance_archives, glance_at
 from agent_tui.sessions.writer import Outcome, Writer, let_go
 
 StartFork: TypeAlias = Callable[
@@ -76,7 +76,7 @@ class SessionLog:
         self._has_written = False
         self._ownership = ownership
         self._file = LogFile(folder, above=above)
-        self._tail = Tail(self._file, state, inode)
+        self._tail = LogWriter(self._file, state, inode)
 
     async def append(self, *records: Record, durability: Durability) -> list[Record]:
         """Write records behind the log; returns them as written, stamped.
@@ -143,7 +143,7 @@ class SessionLog:
         await self._writer.call(self._tail, run, self._settle)
         return marks[0]
 
-    async def compact(self, mark: LogMark, build: Assemble) -> int:
+    async def compact(self, mark: LogMark, build: BuildLog) -> int:
         """Replace what was marked by what ``build(archive number)`` gives; returns that number.
 
         Entries that ``build`` gives are copied byte for byte, records become new lines, and what
@@ -155,7 +155,7 @@ class SessionLog:
         await self._begin_change()
         return await self._rotate(lambda: self._tail.compact(mark, build))
 
-    def archives(self) -> list[ArchiveGlance]:
+    def archives(self) -> list[ArchiveSummary]:
         """Every archive, oldest first, with why and when it was rotated out. Reads the disk."""
         return glance_archives(self.folder)
 
@@ -273,8 +273,8 @@ class SessionLog:
         if not self._has_written or self.read_only or not title:
             return
         with suppress(AgentTuiError):
-            glance = await asyncio.to_thread(glance_at, self.folder)
-            if glance.title != title:
+            summary = await asyncio.to_thread(glance_at, self.folder)
+            if summary.title != title:
                 await self.append(TitleRecord(title), durability=Durability.D0)
 
     @property

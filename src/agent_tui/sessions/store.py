@@ -32,7 +32,7 @@ from agent_tui.core.records import (
     UnknownRecord,
     UserMessage,
 )
-from agent_tui.core.summary import SessionGlance
+from agent_tui.core.summary import SessionSummary
 from agent_tui.sessions.archive import LIVE, archive_numbers
 from agent_tui.sessions.disk import (
     FILE_MODE,
@@ -40,14 +40,14 @@ from agent_tui.sessions.disk import (
     create_folder,
     move_folder,
     reading,
-    spoken_errors,
     sync_folder,
     tighten,
+    translate_os_errors,
 )
-from agent_tui.sessions.glance import glance_at, parent_session, read_header, unreadable_glance
 from agent_tui.sessions.lineage import SESSION_ID, bequeathed_archives
 from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, create_log
+from agent_tui.sessions.log_writer import stamped, utc_now, whole_line
 from agent_tui.sessions.repair import (
     RepairReport,
     clean_header,
@@ -57,7 +57,12 @@ from agent_tui.sessions.repair import (
 )
 from agent_tui.sessions.replay import Entry, SessionState, load_log
 from agent_tui.sessions.session_log import SessionLog
-from agent_tui.sessions.tail import stamped, utc_now, whole_line
+from agent_tui.sessions.session_summary import (
+    glance_at,
+    parent_session,
+    read_header,
+    unreadable_glance,
+)
 from agent_tui.sessions.writer import Writer
 
 __all__ = ["Durability", "SessionLog", "SessionStore"]
@@ -185,7 +190,7 @@ class SessionStore:
         return report_copy(copy, header, target)
 
     def _make_session(self, folder: Path, pieces: Iterable[Piece]) -> None:
-        with spoken_errors("Creating", folder):
+        with translate_os_errors("Creating", folder):
             self._make_folder(folder)
         create_log(folder, pieces)
 
@@ -216,24 +221,24 @@ class SessionStore:
             raise error
         raise SessionNotFound(f"There is no session {session_id!r} under {self.projects}.")
 
-    def list(self) -> list[SessionGlance]:
+    def list(self) -> list[SessionSummary]:
         """Every session, newest first. Reads the head and the tail of each log.
 
         What cannot be read says so in its title, and so does a copy that its id does not open.
         """
         unlisted: dict[Path, AgentTuiError] = {}
-        glances: dict[str, SessionGlance] = {}
-        others: list[SessionGlance] = []
+        summaries: dict[str, SessionSummary] = {}
+        others: list[SessionSummary] = []
         for folder in self._folders(unlisted):
-            glance = glance_at(folder)
-            if folder.name not in glances and SESSION_ID.fullmatch(folder.name):
-                glances[folder.name] = glance
+            summary = glance_at(folder)
+            if folder.name not in summaries and SESSION_ID.fullmatch(folder.name):
+                summaries[folder.name] = summary
             else:
-                title = f"agent-tui open {folder} reads this copy: {glance.title}"
-                others.append(replace(glance, title=title))
+                title = f"agent-tui open {folder} reads this copy: {summary.title}"
+                others.append(replace(summary, title=title))
         others += [unreadable_glance(folder, error) for folder, error in unlisted.items()]
-        every = (*glances.values(), *others)
-        return sorted(every, key=lambda glance: glance.updated_at, reverse=True)
+        every = (*summaries.values(), *others)
+        return sorted(every, key=lambda summary: summary.updated_at, reverse=True)
 
     def _folders(self, unlisted: dict[Path, AgentTuiError] | None = None) -> Iterator[Path]:
         """The folder of every session; ``unlisted`` takes the projects that cannot be listed."""
@@ -256,7 +261,7 @@ class SessionStore:
         if ownership is None:
             return
         try:
-            with spoken_errors("Removing", folder):
+            with translate_os_errors("Removing", folder):
                 if not _holds_words(load_log(folder / LIVE)[0]) and not archive_numbers(folder):
                     # Away in one step: nobody may open it while a part of it is gone already.
                     place = self._move_to_trash(folder)
@@ -266,7 +271,7 @@ class SessionStore:
         finally:
             ownership.give_up()
 
-    def kin_of(self, session_id: str) -> Sequence[Path]:
+    def related_sessions(self, session_id: str) -> Sequence[Path]:
         """The folders of all sessions that hang together with one by forks, itself among them.
 
         Each comes behind the one that it was forked from. Reads every header.
@@ -298,7 +303,7 @@ class SessionStore:
         if ownership is None:
             raise SessionBusy(f"{session_id} cannot be deleted: {why_not}.")
         try:
-            with spoken_errors("Deleting", folder):
+            with translate_os_errors("Deleting", folder):
                 return self._move_to_trash(folder)
         finally:
             ownership.give_up()
@@ -336,7 +341,7 @@ class SessionStore:
         await asyncio.to_thread(self._undelete, place)
 
     def _undelete(self, place: Path) -> None:
-        with spoken_errors("Restoring", place):
+        with translate_os_errors("Restoring", place):
             if place.parent != self.trash or not place.is_dir():
                 raise UsageError(f"{place} is not a deleted session.")
             header = read_header(place / LIVE)
@@ -382,7 +387,7 @@ def _claim(folder: Path) -> tuple[Ownership | None, str]:
     """The right to write a session, or why this window cannot have it."""
     ownership = Ownership(folder)
     try:
-        with spoken_errors("Writing", folder):
+        with translate_os_errors("Writing", folder):
             if ownership.claim(utc_now()):
                 return ownership, ""
     except SessionReadOnly:
@@ -399,7 +404,7 @@ def _holds_words(state: SessionState) -> bool:
 def _tightened(folder: Path) -> list[str]:
     """Close what others could read; one sentence for each thing that was open."""
     notices = []
-    with spoken_errors("Closing to others", folder):
+    with translate_os_errors("Closing to others", folder):
         if tighten(folder, FOLDER_MODE):
             notices.append(f"{folder} could be read by others; it is now yours alone.")
         for name in sorted(os.listdir(folder)):
@@ -412,7 +417,7 @@ def _tightened(folder: Path) -> list[str]:
 def _subfolders(folder: Path) -> list[Path]:
     """The folders in a folder, by name; none where it is not there."""
     try:
-        with spoken_errors("Listing", folder), os.scandir(folder) as entries:
+        with translate_os_errors("Listing", folder), os.scandir(folder) as entries:
             return sorted(Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
     except SessionNotFound:
         return []

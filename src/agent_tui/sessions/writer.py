@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 
 from agent_tui.core.records import Record
 from agent_tui.sessions.log import Durability
+from agent_tui.sessions.log_writer import Change, LogWriter
 from agent_tui.sessions.replay import SessionState
-from agent_tui.sessions.tail import Change, Tail
 
 _LARGEST_GROUP = 2048
 _FREED_AT_ONCE = 500
@@ -39,7 +39,7 @@ class Job:
     """Something for the writer thread: records to append, or else a call."""
 
     loop: asyncio.AbstractEventLoop
-    tail: Tail
+    tail: LogWriter
     settle: Settle
     run: Callable[[], Change] | None = None
     records: Sequence[Record] = ()
@@ -65,7 +65,7 @@ class Writer:
 
     async def append(
         self,
-        tail: Tail,
+        tail: LogWriter,
         records: Sequence[Record],
         durability: Durability,
         settle: Settle,
@@ -75,7 +75,7 @@ class Writer:
             Job(asyncio.get_running_loop(), tail, settle, None, records, durability)
         )
 
-    async def call(self, tail: Tail, run: Callable[[], Change], settle: Settle) -> Change:
+    async def call(self, tail: LogWriter, run: Callable[[], Change], settle: Settle) -> Change:
         """Run something in the writer thread, after all that was submitted before."""
         return await self._settled(Job(asyncio.get_running_loop(), tail, settle, run))
 
@@ -152,7 +152,7 @@ def _run_together(group: Sequence[Job]) -> list[Outcome]:
     ]
 
 
-def _catch_up(tail: Tail) -> Change:
+def _catch_up(tail: LogWriter) -> Change:
     try:
         return tail.catch_up()
     except Exception:  # whatever it is, the thread must live on for the next job

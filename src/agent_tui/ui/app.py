@@ -154,8 +154,8 @@ class AgentTui(App[int]):
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
             return
-        if self.screen is self.chat and self.chat.composer.text:
-            self.chat.composer.set_text("")
+        if self.screen is self.chat and self.chat.prompt_box.text:
+            self.chat.prompt_box.set_text("")
             return
         if self.screen is self.chat and self.chat.is_busy:
             self.chat.escape()

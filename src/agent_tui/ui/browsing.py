@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from textual.app import App
 
-    from agent_tui.runtime.browsed_session import BrowsedSession
+    from agent_tui.history.browsed_session import BrowsedSession
 
 
 async def browse(app: App[Any], browsed: BrowsedSession, restorable: int = 0) -> int:
@@ -16,7 +16,7 @@ async def browse(app: App[Any], browsed: BrowsedSession, restorable: int = 0) ->
     Returns:
         The number of the archive that the user wants restored; 0 for none.
     """
-    from agent_tui.ui.screens.browse import BrowseScreen
+    from agent_tui.ui.screens.time.browse import BrowseScreen
 
     while True:
         match await app.push_screen_wait(BrowseScreen(browsed, restorable)):
@@ -35,7 +35,7 @@ async def browse(app: App[Any], browsed: BrowsedSession, restorable: int = 0) ->
 
 
 async def _browse_archive(app: App[Any], browsed: BrowsedSession, number: int) -> None:
-    from agent_tui.ui.screens.archives import ArchivesScreen
+    from agent_tui.ui.screens.time.archives import ArchivesScreen
 
     if not number:
         screen = ArchivesScreen(browsed.archives, "it was opened read-only")
@@ -50,23 +50,23 @@ async def _browse_archive(app: App[Any], browsed: BrowsedSession, number: int) -
 
 
 async def _compare(app: App[Any], browsed: BrowsedSession, number: int) -> None:
-    from agent_tui.ui.screens.compare import CompareScreen
+    from agent_tui.ui.screens.time.compare import CompareScreen
 
     await app.push_screen_wait(CompareScreen(lambda: browsed.compare_archive(number)))
 
 
 async def _look_at_tree(app: App[Any], browsed: BrowsedSession) -> None:
-    from agent_tui.runtime.session_tree import browsed_tree
-    from agent_tui.ui.screens.tree import TreeScreen
+    from agent_tui.history.session_tree import browsed_tree
+    from agent_tui.ui.screens.time.tree import TreeScreen
 
     screen = TreeScreen(lambda: browsed_tree(browsed), browsed.title, "it was opened read-only")
     await app.push_screen_wait(screen)
 
 
 async def _scrub_through(app: App[Any], browsed: BrowsedSession) -> None:
-    from agent_tui.runtime.scrubbing import Scrub, start_scrub
-    from agent_tui.runtime.session_tree import browsed_tree
-    from agent_tui.ui.screens.scrubber import ScrubberScreen
+    from agent_tui.history.scrub import Scrub, start_scrub
+    from agent_tui.history.session_tree import browsed_tree
+    from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 
     async def load() -> Scrub:
         return await start_scrub(await browsed_tree(browsed))
@@ -75,7 +75,7 @@ async def _scrub_through(app: App[Any], browsed: BrowsedSession) -> None:
 
 
 async def _look_at_compaction(app: App[Any], browsed: BrowsedSession, number: int) -> None:
-    from agent_tui.ui.screens.compaction import PastCompactionScreen
+    from agent_tui.ui.screens.context.compaction import PastCompactionScreen
 
     screen = PastCompactionScreen(number, lambda: browsed.view_compaction(number), can_undo=False)
     match await app.push_screen_wait(screen):

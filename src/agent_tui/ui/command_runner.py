@@ -20,8 +20,8 @@ from agent_tui.ui.commands import find_command
 if TYPE_CHECKING:
     from agent_tui.runtime.exporting import ExportForm
     from agent_tui.runtime.open_session import OpenSession
-    from agent_tui.ui.screens.archives import ArchiveChoice
     from agent_tui.ui.screens.chat import ChatScreen
+    from agent_tui.ui.screens.time.archives import ArchiveChoice
 
 _GROUP = "flow"
 _WITH_SCREEN = frozenset(
@@ -46,7 +46,7 @@ def run_command(chat: ChatScreen, name: str, argument: str) -> None:
     """Carry out a command of the table; an unknown one is answered with the way to the list."""
     command = find_command(name)
     if command is None:
-        chat.composer.set_text(f"/{name} {argument}".strip())
+        chat.prompt_box.set_text(f"/{name} {argument}".strip())
         chat.show_hint(f"There is no command /{first_line(name, 30)}; F1 lists them all.")
         return
     if command.name in _WITH_SCREEN and _is_under_way(chat, command.name):
@@ -82,7 +82,7 @@ def _number(argument: str, what: str) -> int:
 
 
 async def _help(chat: ChatScreen, _argument: str) -> None:
-    from agent_tui.ui.screens.help import HelpScreen
+    from agent_tui.ui.screens.dialogs.help import HelpScreen
 
     await chat.app.push_screen_wait(HelpScreen())
 
@@ -95,7 +95,7 @@ async def _new(chat: ChatScreen, _argument: str) -> None:
 
 
 async def _sessions(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.screens.session_list import SessionListScreen
+    from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 
     engine = chat.engine
     if engine is None:
@@ -134,8 +134,8 @@ async def _rename(chat: ChatScreen, argument: str) -> None:
 
 
 async def _revert(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.screens.checkpoints import CheckpointsScreen
-    from agent_tui.ui.screens.revert_preview import RevertPreviewScreen
+    from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
+    from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 
     session = _session(chat)
     if argument:
@@ -171,7 +171,7 @@ async def _scrub(chat: ChatScreen, _argument: str) -> None:
 
 
 async def _archives(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.screens.archives import ArchivesScreen
+    from agent_tui.ui.screens.time.archives import ArchivesScreen
 
     session = _session(chat)
     if argument:
@@ -193,7 +193,7 @@ async def _look_at_archive(chat: ChatScreen, choice: ArchiveChoice) -> bool:
         case ("open", number):
             wanted = await browse(chat.app, await session.open_archive(number), restorable=number)
         case ("compare", number):
-            from agent_tui.ui.screens.compare import CompareScreen
+            from agent_tui.ui.screens.time.compare import CompareScreen
 
             load = partial(session.compare_archive, number)
             await chat.app.push_screen_wait(CompareScreen(load))
@@ -206,7 +206,7 @@ async def _look_at_archive(chat: ChatScreen, choice: ArchiveChoice) -> bool:
 
 
 async def _clear(chat: ChatScreen, _argument: str) -> None:
-    from agent_tui.ui.screens.confirm import ConfirmScreen
+    from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
     session = _session(chat)
     screen = ConfirmScreen(
@@ -222,7 +222,7 @@ async def _clear(chat: ChatScreen, _argument: str) -> None:
 
 
 async def _compact(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
+    from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 
     session = _session(chat)
     if chat.is_busy:
@@ -231,8 +231,8 @@ async def _compact(chat: ChatScreen, argument: str) -> None:
 
 
 async def _compactions(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.screens.compaction import PastCompactionScreen
-    from agent_tui.ui.screens.compaction_choice import choose_compaction
+    from agent_tui.ui.screens.context.compaction import PastCompactionScreen
+    from agent_tui.ui.screens.dialogs.compaction_choice import choose_compaction
 
     session = _session(chat)
     if argument:
@@ -250,7 +250,7 @@ async def _compactions(chat: ChatScreen, argument: str) -> None:
 
 
 async def _tokens(chat: ChatScreen, _argument: str) -> None:
-    from agent_tui.ui.screens.attribution import AttributionScreen
+    from agent_tui.ui.screens.context.attribution import AttributionScreen
 
     session = _session(chat)
     screen = AttributionScreen(session.gauge, session.attribution, session.checkpoints)
@@ -300,7 +300,9 @@ async def _editor(chat: ChatScreen, _argument: str) -> None:
     # leave the suspension, which would not be lifted then.
     with app.suspend(), app.batch_update():
         try:
-            chat.composer.set_text(await asyncio.to_thread(edit_text, editor, chat.composer.text))
+            chat.prompt_box.set_text(
+                await asyncio.to_thread(edit_text, editor, chat.prompt_box.text)
+            )
         except UsageError as error:
             failure = error
     if failure is not None:

@@ -213,7 +213,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("Ctrl+P", "command palette"),
     ("Ctrl+C twice", "quit"),
 )
-"""Keys of the composer and of the app, for the help screen."""
+"""Keys of the prompt and of the app, for the help screen."""
 
 
 def find_command(name: str) -> Command | None:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.text import clean
-from agent_tui.ui.screens.tree import PRESENT, TreeChoice, TreeScreen
+from agent_tui.ui.screens.time.tree import PRESENT, TreeChoice, TreeScreen
 
 if TYPE_CHECKING:
-    from agent_tui.core.summary import RotationReport
+    from agent_tui.core.summary import OperationReport
     from agent_tui.core.tree import TreeRow
+    from agent_tui.history.scrub import Scrub
+    from agent_tui.history.session_tree import SessionTree
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.open_session import OpenSession
-    from agent_tui.runtime.scrubbing import Scrub
-    from agent_tui.runtime.session_tree import SessionTree
     from agent_tui.ui.screens.chat import ChatScreen
 
 
@@ -26,7 +26,7 @@ async def use_tree(chat: ChatScreen, session: OpenSession, entry: str = "") -> N
     """
     engine = _engine(chat)
     screen = TreeScreen(
-        lambda: engine.grow_tree(session),
+        lambda: engine.build_tree(session),
         session.title,
         session.read_only,
         can_fork=True,
@@ -38,7 +38,7 @@ async def use_tree(chat: ChatScreen, session: OpenSession, entry: str = "") -> N
         place, detail = choice.row.place, choice.detail
         at = PRESENT if choice.act in ("undo", "redo") else place
         screen = TreeScreen(
-            lambda: engine.grow_tree(session),
+            lambda: engine.build_tree(session),
             session.title,
             session.read_only,
             can_fork=True,
@@ -73,7 +73,7 @@ async def _carry_out(chat: ChatScreen, session: OpenSession, choice: TreeChoice)
     return False
 
 
-async def _tell(chat: ChatScreen, act: Awaitable[RotationReport]) -> None:
+async def _tell(chat: ChatScreen, act: Awaitable[OperationReport]) -> None:
     """Say what an undo or redo did where the tree does not cover it."""
     chat.app.notify(clean((await act).told), markup=False)
 
@@ -93,7 +93,7 @@ async def _fork(chat: ChatScreen, tree: SessionTree, row: TreeRow) -> None:
 
 
 async def _label(chat: ChatScreen, session: OpenSession, tree: SessionTree, row: TreeRow) -> None:
-    from agent_tui.ui.screens.ask_line import AskLineScreen
+    from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 
     screen = AskLineScreen("Label", "An empty line takes the label away.", row.label)
     label = await chat.app.push_screen_wait(screen)
@@ -121,12 +121,12 @@ async def _sum_up(chat: ChatScreen, session: OpenSession, tree: SessionTree, row
 
 async def scrub_through(chat: ChatScreen, session: OpenSession) -> None:
     """Walk the session step by step."""
-    from agent_tui.ui.screens.scrubber import ScrubberScreen
+    from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 
     async def load() -> Scrub:
-        from agent_tui.runtime.scrubbing import start_scrub
+        from agent_tui.history.scrub import start_scrub
 
-        return await start_scrub(await session.grow_tree())
+        return await start_scrub(await session.build_tree())
 
     await chat.app.push_screen_wait(ScrubberScreen(load, session.title))
 

@@ -37,7 +37,7 @@ from agent_tui.core.events import (
     TurnEnd,
     TurnFinished,
 )
-from agent_tui.core.summary import CompactionReport, RotationReport
+from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.ui.blocks import (
     CheckpointBlock,
@@ -52,7 +52,7 @@ from agent_tui.ui.blocks import (
 
 if TYPE_CHECKING:
     from agent_tui.core.messages import Display, ToolCall
-    from agent_tui.ui.widgets.timeline import Timeline
+    from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 
 class WireListener(Protocol):
@@ -71,7 +71,7 @@ class WireListener(Protocol):
     def compaction_began(self, trigger: str, tokens: int) -> None: ...
     def compaction_streamed(self, text: str) -> None: ...
     def compaction_finished(self, report: CompactionReport | None, reason: str) -> None: ...
-    def reverted(self, report: RotationReport) -> None: ...
+    def reverted(self, report: OperationReport) -> None: ...
 
 
 class WireView:

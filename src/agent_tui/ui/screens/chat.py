@@ -1,4 +1,4 @@
-"""The conversation: timeline, composer, gauge and status, and the workers that act on the session.
+"""The conversation: timeline, prompt, gauge and status, and the workers that act on the session.
 
 Data goes down, intent comes up as messages and commands. Acts run in one worker group; the session
 lets one wait for the other, so that a turn, a revert and a compaction never overlap. What the first
@@ -26,23 +26,23 @@ from agent_tui.core.errors import AgentTuiError, NothingToTakeBack
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_bindings
 from agent_tui.ui.format import format_tokens
-from agent_tui.ui.widgets.composer import Composer
-from agent_tui.ui.widgets.gauge import TokenGauge
-from agent_tui.ui.widgets.status_line import StatusLine
-from agent_tui.ui.widgets.welcome import Welcome
+from agent_tui.ui.widgets.bars.gauge import TokenGauge
+from agent_tui.ui.widgets.bars.status_line import StatusLine
+from agent_tui.ui.widgets.panes.welcome import Welcome
+from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, StepRetried, TurnEnd
-    from agent_tui.core.summary import CompactionReport, RotationReport
+    from agent_tui.core.summary import CompactionReport, OperationReport
     from agent_tui.core.usage import Gauge, Usage
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.open_session import OpenSession
     from agent_tui.ui.blocks import Level
-    from agent_tui.ui.widgets.timeline import Timeline
+    from agent_tui.ui.widgets.timeline.timeline import Timeline
     from agent_tui.ui.wire_view import WireView
 
 _ACTS = "session"
-_WIDGETS = ("timeline", "composer", "completion", "rows", "gauge", "status_line", "welcome")
+_WIDGETS = ("timeline", "prompt_box", "completion", "rows", "gauge", "status_line", "welcome")
 CHAT_SHEETS = [
     *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
     stylesheet("screens/chat.tcss"),
@@ -83,13 +83,13 @@ class ChatScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Welcome()
-        yield Composer(self._complete_path)
+        yield PromptBox(self._complete_path)
         with Horizontal(id="bottom"):
             yield StatusLine()
             yield TokenGauge()
 
     def on_mount(self) -> None:
-        self.composer = self.query_one(Composer)
+        self.prompt_box = self.query_one(PromptBox)
         self.status = self.query_one(StatusLine)
         self.gauge = self.query_one(TokenGauge)
         self.welcome = self.query_one(Welcome)
@@ -100,7 +100,7 @@ class ChatScreen(Screen[None]):
         self.timeline = timeline()
         self.timeline.display = False
         self._view = view(self.timeline, self)
-        await self.mount(self.timeline, before=self.composer)
+        await self.mount(self.timeline, before=self.prompt_box)
         self._has_timeline = True
         self.set_interval(_FOLLOW_SECONDS, self._follow)
 
@@ -119,7 +119,7 @@ class ChatScreen(Screen[None]):
         if prompt := self._early_prompt or engine.launch.prompt:
             self._early_prompt = ""
             self.send(prompt)
-        self.composer.set_history(await engine.prompt_history())
+        self.prompt_box.set_history(await engine.prompt_history())
 
     async def show_session(self, session: OpenSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""
@@ -144,7 +144,7 @@ class ChatScreen(Screen[None]):
         await session.warm()
 
     async def _review_compaction(self) -> CompactionReport | None:
-        from agent_tui.ui.screens.compaction_preview import CompactionPreviewScreen
+        from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 
         assert self.session is not None
         return await self.app.push_screen_wait(CompactionPreviewScreen(self.session))
@@ -167,7 +167,7 @@ class ChatScreen(Screen[None]):
         self.status.title = session.title
         self.status.model = session.model
         self.status.banner = session.read_only
-        self.composer.read_only = session.read_only
+        self.prompt_box.read_only = session.read_only
 
     @work(exclusive=True, group="shares", exit_on_error=False)
     async def _colour_gauge(self, session: OpenSession) -> None:
@@ -229,8 +229,8 @@ class ChatScreen(Screen[None]):
 
     # What the user wants.
 
-    @on(Composer.Submitted)
-    def _take_prompt(self, event: Composer.Submitted) -> None:
+    @on(PromptBox.Submitted)
+    def _take_prompt(self, event: PromptBox.Submitted) -> None:
         if event.shell:
             self._run_shell(event.text)
         else:
@@ -244,7 +244,7 @@ class ChatScreen(Screen[None]):
         """Start a turn; steer the one that runs; wait while the engine is still starting."""
         session = self.session
         if session is None and self._has_failed:
-            self.composer.set_text(prompt)
+            self.prompt_box.set_text(prompt)
             self.show_hint(_NO_SESSION if self.engine else _NO_ENGINE)
         elif session is None:
             self._early_prompt = prompt
@@ -260,18 +260,18 @@ class ChatScreen(Screen[None]):
 
     def _run_shell(self, command: str) -> None:
         if self.is_busy:
-            self.composer.set_text(f"!{command}")
+            self.prompt_box.set_text(f"!{command}")
             self.show_hint("The agent is at work: wait for it, or press Esc, then run this.")
             return
         self._turn = self.act(lambda session: self._watch_shell(session, command))
 
     async def _watch_shell(self, session: OpenSession, command: str) -> None:
-        self.composer.running = True
+        self.prompt_box.running = True
         self.status.work = "running your command"
         try:
             await session.run_shell(command)
         finally:
-            self.composer.running = False
+            self.prompt_box.running = False
             self.status.work = ""
             self.timeline.settle()
             self._view.forget()
@@ -307,33 +307,33 @@ class ChatScreen(Screen[None]):
         for prompt in unsaid:
             self.timeline.unqueue(prompt)
         if unsaid:
-            self.composer.set_text("\n\n".join([*unsaid, self.composer.text]).strip())
+            self.prompt_box.set_text("\n\n".join([*unsaid, self.prompt_box.text]).strip())
 
     @property
     def is_busy(self) -> bool:
         """Whether a turn, or a command that the user typed, runs or is about to."""
         return self._turn is not None and not self._turn.is_finished
 
-    @on(Composer.PageTurned)
-    def _turn_page(self, event: Composer.PageTurned) -> None:
+    @on(PromptBox.PageTurned)
+    def _turn_page(self, event: PromptBox.PageTurned) -> None:
         if self.session is not None:
             self.timeline.action_page(event.step)
 
-    @on(Composer.CommandEntered)
-    def _take_command(self, event: Composer.CommandEntered) -> None:
+    @on(PromptBox.CommandEntered)
+    def _take_command(self, event: PromptBox.CommandEntered) -> None:
         self.run_command(event.name, event.argument)
 
     def on_key(self, event: events.Key) -> None:
         """Take what is typed in the conversation for the prompt, except the conversation's keys."""
         # What comes here while the prompt has the keys was on its way when it got them.
-        is_typed = self.composer.is_writing or event.key not in self.active_bindings
+        is_typed = self.prompt_box.is_writing or event.key not in self.active_bindings
         is_letter = event.is_printable and not event.key.startswith("alt+")
-        if is_letter and is_typed and self.composer.take_typed(event):
+        if is_letter and is_typed and self.prompt_box.take_typed(event):
             event.stop()
 
     def on_paste(self, event: events.Paste) -> None:
         """Take what is pasted in the conversation for the prompt."""
-        self.composer.paste(event.text)
+        self.prompt_box.paste(event.text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "fork_read_only":  # where one can write, an f is a letter
@@ -374,10 +374,10 @@ class ChatScreen(Screen[None]):
             self.run_worker(self._interrupt(), exit_on_error=False)
             return
         now = time.monotonic()
-        if now - self._escaped_at < _SECOND_ESCAPE_SECONDS and not self.composer.text:
+        if now - self._escaped_at < _SECOND_ESCAPE_SECONDS and not self.prompt_box.text:
             self.run_command("revert", "")
         self._escaped_at = now
-        self.composer.focus()
+        self.prompt_box.focus()
 
     def _acts_under_way(self) -> list[Worker[Any]]:
         return [each for each in self.workers if each.group == _ACTS and not each.is_finished]
@@ -399,10 +399,10 @@ class ChatScreen(Screen[None]):
             self.timeline.action_last()
 
     def fail_to_begin(self, sentence: str) -> None:
-        """Show why no session could be opened; prompts stay in the composer from here on."""
+        """Show why no session could be opened; prompts stay in the prompt from here on."""
         self._has_failed = True
         if self._early_prompt:
-            self.composer.set_text(self._early_prompt)
+            self.prompt_box.set_text(self._early_prompt)
         self.show_failure(sentence)
 
     def show_notice(self, sentence: str) -> None:
@@ -436,7 +436,7 @@ class ChatScreen(Screen[None]):
 
     def turn_began(self, turn: int) -> None:
         self._show_conversation(shown=True)
-        self.composer.running = True
+        self.prompt_box.running = True
         if self.session is not None:
             self.status.title = self.session.title
 
@@ -450,7 +450,7 @@ class ChatScreen(Screen[None]):
         self.status.show_retry(event.attempt, event.wait_seconds, event.reason)
 
     def turn_finished(self, end: TurnEnd, steps: int) -> None:
-        self.composer.running = False
+        self.prompt_box.running = False
         self.status.work = ""
         self._drop_progress()
         self.timeline.settle()
@@ -467,15 +467,15 @@ class ChatScreen(Screen[None]):
 
     def approval_requested(self, request: ApprovalRequest) -> None:
         from agent_tui.core.events import ApprovalAnswer
-        from agent_tui.ui.screens.approval import ApprovalScreen
+        from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 
         def answered(answer: ApprovalAnswer | None) -> None:
             if self.session is not None:
                 self.session.answer(request.id, answer or ApprovalAnswer("reject"))
 
         self.timeline.action_last()
-        composer = self.composer
-        screen = ApprovalScreen(request, typing=bool(composer.text), on_typed=composer.paste)
+        prompt_box = self.prompt_box
+        screen = ApprovalScreen(request, typing=bool(prompt_box.text), on_typed=prompt_box.paste)
         self.app.push_screen(screen, answered)
 
     def compaction_began(self, trigger: str, tokens: int) -> None:
@@ -492,7 +492,7 @@ class ChatScreen(Screen[None]):
             before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
             self.show_hint(f"Compacted: {before} → {after} tokens. Alt+U takes it back.")
 
-    def reverted(self, report: RotationReport) -> None:
+    def reverted(self, report: OperationReport) -> None:
         if report.told:
             self.show_hint(report.told)
         if not report.moved:
@@ -506,18 +506,18 @@ class ChatScreen(Screen[None]):
             self.show_notice("What came after goes on in a session of its own: F2 lists it.")
 
     def return_prompt(self, prompt: str) -> None:
-        """Put a prompt that an act took back into the composer; one that is still there leaves."""
-        before = self.composer.text
+        """Put a prompt that an act took back into the prompt; one that is still there leaves."""
+        before = self.prompt_box.text
         written = "" if before == self._returned_prompt else before
         text = "\n\n".join(filter(None, [prompt, written]))
         if text != before:
-            self.composer.set_text(text)
+            self.prompt_box.set_text(text)
         self._returned_prompt = prompt
-        self.composer.focus()
+        self.prompt_box.focus()
 
 
 def _import_timeline() -> tuple[type[Timeline], type[WireView]]:
-    from agent_tui.ui.widgets.timeline import Timeline
+    from agent_tui.ui.widgets.timeline.timeline import Timeline
     from agent_tui.ui.wire_view import WireView
 
     return Timeline, WireView

@@ -1,0 +1,1 @@
+"""Replacing old messages by a summary: plan, brief, summary, losses."""

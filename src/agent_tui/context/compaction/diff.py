@@ -1,0 +1,239 @@
+"""Both sides of a compaction: every old message with its fate, every new one, and what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from agent_tui.context.compaction.briefing import words_of
+from agent_tui.context.compaction.losses import find_losses
+from agent_tui.context.compaction.selection import Selection, message_key, steps_of
+from agent_tui.context.compaction.summary_message import is_summary, summary_text
+from agent_tui.core.arguments import show_arguments
+from agent_tui.core.records import (
+    AssistantMessage,
+    CompactionRecord,
+    Message,
+    Record,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.core.summary import (
+    AfterRow,
+    CompactionReport,
+    CompactionView,
+    Fate,
+    Loss,
+    MessageFate,
+)
+
+__all__ = ["compare", "find_losses", "message_text", "view_past"]
+
+Count: TypeAlias = Callable[[Message], int]
+Body: TypeAlias = tuple[object, ...]
+
+_SHOWN_CHARS = 4_000
+_SHOWN_ARGUMENTS = 300
+
+
+def compare(
+    messages: Sequence[Message],
+    tokens: Sequence[int],
+    selection: Selection,
+    summary_message: Message | None,
+    summary_tokens: int,
+    report: CompactionReport,
+    *,
+    pins: frozenset[str] = frozenset(),
+) -> CompactionView:
+    """The view of a compaction; without a summary message only the left side says anything."""
+    fates = selection.fates()
+    before = tuple(
+        _fate(index, message, tokens[index], fates[index], pins)
+        for index, message in enumerate(messages)
+    )
+    rows: list[AfterRow] = []
+    summary = ""
+    if summary_message is not None:
+        summary = summary_text(summary_message)
+        rows.append(AfterRow("summary", message_text(summary_message), summary_tokens, None))
+    rows += [AfterRow(before[i].role, before[i].text, before[i].tokens, i) for i in selection.kept]
+    losses: tuple[Loss, ...] = ()
+    if summary_message is not None:
+        losses = _losses(messages, fates, _whole_text(summary_message))
+    return CompactionView(before, tuple(rows), summary, report, losses)
+
+
+def _losses(messages: Sequence[Message], fates: Sequence[Fate], summary: str) -> tuple[Loss, ...]:
+    gone = [i for i, fate in enumerate(fates) if fate != "kept"]
+    kept = (_whole_text(messages[i]) for i, fate in enumerate(fates) if fate == "kept")
+    return find_losses([messages[i] for i in gone], summary, kept, indices=gone)
+
+
+def _fate(
+    index: int, message: Message, tokens: int, fate: Fate, pins: frozenset[str]
+) -> MessageFate:
+    key = message_key(index, message)
+    text = message_text(message)
+    return MessageFate(index, key, role_of(message), text, tokens, fate, pinned=key in pins)
+
+
+def role_of(message: Message) -> str:
+    """``user``, ``assistant`` or ``tool``; ``summary`` for what stands for earlier messages."""
+    match message:
+        case UserMessage():
+            return "summary" if is_summary(message) else "user"
+        case AssistantMessage():
+            return "assistant"
+        case ToolMessage():
+            return "tool"
+
+
+def message_text(message: Message) -> str:
+    """What a message says, with the calls it makes, cut to what a pane can show."""
+    text = words_of(message.content)[:_SHOWN_CHARS]
+    if not isinstance(message, AssistantMessage) or not message.tool_calls:
+        return text
+    calls = [f"→ {call.name} {call.arguments[:_SHOWN_ARGUMENTS]}" for call in message.tool_calls]
+    return "\n".join([text, *calls] if text else calls)
+
+
+def _whole_text(message: Message) -> str:
+    """All that a message says, with all that its calls are given."""
+    said = [words_of(message.content)]
+    if isinstance(message, AssistantMessage):
+        for call in message.tool_calls:
+            said += show_arguments(call.arguments).values() or [call.arguments]
+    return "\n".join(said)
+
+
+def view_past(before: Sequence[Record], after: Sequence[Record], count: Count) -> CompactionView:
+    """The view of a compaction that was made, ours or another agent's.
+
+    What the new context kept is found by uuid, or by content where there is none. Turns that came
+    after the compaction are left out.
+
+    Args:
+        before: the records of the log as it was: the archive.
+        after: the records of the log that took its place.
+        count: the tokens of one message.
+    """
+    old, new = _messages(before), _messages(after)
+    place = next((i for i, message in enumerate(new) if is_summary(message)), None)
+    summary = new[place] if place is not None else None
+    rest = new[place + 1 :] if place is not None else new
+    record = next((r for r in after if isinstance(r, CompactionRecord)), None)
+    matched = _match(old, rest, record.kept if record is not None else 0)
+    kept = tuple(sorted(matched))
+    gone = [i for i in range(len(old)) if i not in matched]
+    in_words = summary is not None and not (record and record.fallback)
+    selection = Selection(kept, tuple(gone) if in_words else (), () if in_words else tuple(gone))
+    if in_words:
+        selection = _with_orphans_dropped(old, selection)
+    tokens = [count(message) for message in old]
+    summary_tokens = count(summary) if summary is not None else 0
+    report = _past_report(record, before, after, selection, sum(tokens), summary_tokens, tokens)
+    return compare(old, tokens, selection, summary, summary_tokens, report)
+
+
+def _messages(records: Sequence[Record]) -> list[Message]:
+    return [r for r in records if isinstance(r, UserMessage | AssistantMessage | ToolMessage)]
+
+
+def _match(old: Sequence[Message], new: Sequence[Message], kept: int) -> set[int]:
+    """The old messages that the new log begins with: by uuid, else by what they say."""
+    by_uuid = {m.stamp.uuid: i for i, m in enumerate(old) if m.stamp.uuid is not None}
+    found = {by_uuid[m.stamp.uuid] for m in new if m.stamp.uuid in by_uuid}
+    if found:
+        return found
+    bodies, wanted = [_body(m) for m in old], [_body(m) for m in new]
+    return _match_in_order(bodies, wanted[:kept]) if kept else _match_tail(bodies, wanted)
+
+
+def _match_in_order(old: Sequence[Body], wanted: Sequence[Body]) -> set[int]:
+    """The last place of each wanted message, going backwards."""
+    found: set[int] = set()
+    place = len(old) - 1
+    for body in reversed(wanted):
+        while place >= 0 and old[place] != body:
+            place -= 1
+        if place < 0:
+            return found
+        found.add(place)
+        place -= 1
+    return found
+
+
+def _match_tail(old: Sequence[Body], new: Sequence[Body]) -> set[int]:
+    """The longest tail of the old messages that the new ones begin with."""
+    for start in range(len(old)):
+        length = len(old) - start
+        if length <= len(new) and old[start:] == new[:length]:
+            return set(range(start, len(old)))
+    return set()
+
+
+def _body(message: Message) -> Body:
+    match message:
+        case UserMessage(content=content):
+            return ("user", content)
+        case AssistantMessage(content=content, tool_calls=calls):
+            return ("assistant", content, calls)
+        case ToolMessage(content=content, tool_call_id=call):
+            return ("tool", content, call)
+
+
+def _with_orphans_dropped(old: Sequence[Message], selection: Selection) -> Selection:
+    in_steps = {index for step in steps_of(old) for index in step}
+    return Selection(
+        selection.kept,
+        tuple(i for i in selection.summarised if i in in_steps),
+        tuple(i for i in selection.summarised if i not in in_steps),
+    )
+
+
+def _past_report(
+    record: CompactionRecord | None,
+    before: Sequence[Record],
+    after: Sequence[Record],
+    selection: Selection,
+    counted: int,
+    summary_tokens: int,
+    tokens: Sequence[int],
+) -> CompactionReport:
+    kept_tokens = sum(tokens[i] for i in selection.kept)
+    if record is not None:
+        return CompactionReport(
+            trigger=record.trigger,
+            strategy=record.strategy,
+            tokens_before=record.pre_tokens or _last_usage(before) or counted,
+            tokens_after=record.post_tokens or summary_tokens + kept_tokens,
+            kept=len(selection.kept),
+            summarised=len(selection.summarised),
+            dropped=len(selection.dropped),
+            archive=record.archive,
+            files=record.files,
+            retries=record.retries,
+            fallback=record.fallback,
+            focus=record.focus,
+        )
+    return CompactionReport(
+        trigger="",
+        strategy="",
+        tokens_before=_last_usage(before) or counted,
+        tokens_after=_first_usage(after) or summary_tokens + kept_tokens,
+        kept=len(selection.kept),
+        summarised=len(selection.summarised),
+        dropped=len(selection.dropped),
+        archive=0,
+    )
+
+
+def _last_usage(records: Sequence[Record]) -> int:
+    found = (r.token_count for r in reversed(records) if isinstance(r, UsageRecord))
+    return next(found, 0)
+
+
+def _first_usage(records: Sequence[Record]) -> int:
+    return next((r.token_count for r in records if isinstance(r, UsageRecord)), 0)

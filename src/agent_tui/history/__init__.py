@@ -1,0 +1,1 @@
+"""One read view of any session: records, checkpoints, tree, moments, comparisons, compactions."""

@@ -1,0 +1,144 @@
+"""What records say about going back in time: checkpoints, previews, what came after an act."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from agent_tui.core.errors import UnknownCheckpoint
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    Message,
+    Record,
+    RevertRecord,
+    ToolMessage,
+    UserMessage,
+)
+from agent_tui.core.summary import CheckpointSummary, RevertPreview
+from agent_tui.core.text import first_line
+
+_MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
+_SPOKEN = ("human", "steer", None)
+_LONGEST_LINE = 400
+
+
+def list_checkpoints(records: Sequence[Record]) -> list[CheckpointSummary]:
+    """Every checkpoint in log order, each with the prompt that leads to it or follows it."""
+    summaries: list[CheckpointSummary] = []
+    prompt, messages = "", 0
+    awaiting: list[int] = []
+    for record in records:
+        if isinstance(record, Checkpoint):
+            awaiting.append(len(summaries))
+            summaries.append(
+                CheckpointSummary(
+                    record.id, record.stamp.at or "", record.turn, record.step, messages, prompt
+                )
+            )
+        elif isinstance(record, _MESSAGES):
+            messages += 1
+            if isinstance(record, UserMessage) and record.origin in _SPOKEN:
+                prompt = first_line(text_of(record.content))
+                if awaiting and awaiting[-1] == len(summaries) - 1:
+                    summaries[-1] = _with_prompt(summaries[-1], prompt)
+            awaiting.clear()
+    return summaries
+
+
+def _with_prompt(summary: CheckpointSummary, prompt: str) -> CheckpointSummary:
+    return CheckpointSummary(
+        summary.id, summary.at, summary.turn, summary.step, summary.messages_before, prompt
+    )
+
+
+def first_prompt(records: Iterable[Record]) -> str:
+    """One line of the first thing that a person said; empty when nobody has said anything."""
+    for record in records:
+        if isinstance(record, UserMessage) and record.origin in _SPOKEN:
+            return first_line(text_of(record.content))
+    return ""
+
+
+def preview_revert(
+    records: Sequence[Record], checkpoint: int, count: Callable[[Message], int]
+) -> RevertPreview:
+    """What would leave the context: every message from the last checkpoint of that id on.
+
+    Raises:
+        UnknownCheckpoint: no such checkpoint; the message names those there are.
+    """
+    position = find_checkpoint(records, checkpoint)
+    staying = [r for r in records[:position] if isinstance(r, _MESSAGES)]
+    leaving = [r for r in records[position:] if isinstance(r, _MESSAGES)]
+    return RevertPreview(
+        checkpoint=checkpoint,
+        messages_leaving=len(leaving),
+        messages_staying=len(staying),
+        tokens_leaving=sum(count(message) for message in leaving),
+        tokens_staying=sum(count(message) for message in staying),
+        lines=tuple(_line(message) for message in leaving),
+        prompt=prompt_after(records, position),
+    )
+
+
+def find_checkpoint(records: Sequence[Record], checkpoint: int) -> int:
+    """The index of the last checkpoint with that id."""
+    for index in range(len(records) - 1, -1, -1):
+        record = records[index]
+        if isinstance(record, Checkpoint) and record.id == checkpoint:
+            return index
+    known = [str(record.id) for record in records if isinstance(record, Checkpoint)]
+    there = f"there are {', '.join(known[-12:])}" if known else "it has none yet"
+    raise UnknownCheckpoint(f"This session has no checkpoint {checkpoint}: {there}.")
+
+
+def prompt_after(records: Sequence[Record], position: int) -> str:
+    """The prompt that a revert to ``position`` takes back, for the prompt; else empty."""
+    for record in records[position + 1 :]:
+        if isinstance(record, UserMessage) and record.origin in ("human", None):
+            return text_of(record.content)
+        if isinstance(record, (Checkpoint, *_MESSAGES)):
+            break
+    return ""
+
+
+def _line(message: Message) -> str:
+    """Who speaks, which tools are called, what is said: cut where the screen ends, not here."""
+    said = first_line(text_of(message.content), _LONGEST_LINE)
+    match message:
+        case UserMessage():
+            return f"you: {said}"
+        case AssistantMessage():
+            calls = ", ".join(call.name for call in message.tool_calls)
+            who = f"agent [{calls}]" if calls else "agent"
+            return f"{who}: {said}" if said else who
+        case ToolMessage():
+            return f"result: {said}"
+
+
+def went_on_after(records: Sequence[Record], archive: int) -> bool:
+    """Whether the conversation went on after the rotation that made an archive.
+
+    A compaction's own summary and what it kept stand behind its record: they do not count. Nor does
+    what was said before an undo or a redo put this log here: it is in an archive or a fork already.
+    """
+    for index in range(len(records) - 1, -1, -1):
+        record = records[index]
+        if isinstance(record, (RevertRecord, CompactionRecord)) and record.archive == archive:
+            later = sum(isinstance(one, _MESSAGES) for one in records[index + 1 :])
+            own = 1 + record.kept if isinstance(record, CompactionRecord) else 0
+            return later > own
+        if _put_log_here(record):
+            return any(isinstance(one, _MESSAGES) for one in records[index + 1 :])
+    return True
+
+
+def _put_log_here(record: Record) -> bool:
+    match record:
+        case RevertRecord(reason="undo" | "redo") | HeadRecord(reason="undo" | "redo" | "restore"):
+            return True
+        case _:
+            return False

@@ -1,0 +1,233 @@
+"""The tree of one session for front-ends: rows to draw, and the records behind each of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from agent_tui.context.tokens.tokens import TokenCounter
+from agent_tui.core.errors import SessionError
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import Message, Record, UserMessage
+from agent_tui.core.tree import Comparison, Detail, TreeRow
+from agent_tui.history.browsed_session import WHOLE_BYTES, BrowsedSession
+from agent_tui.history.compare import compare_branches
+from agent_tui.history.indexed_records import BIG_BYTES, IndexedRecords
+from agent_tui.history.tree.outline import Outline
+from agent_tui.history.tree.paths import LogPaths, Paths, PlacedPaths, RecordPaths
+from agent_tui.history.tree.placed_records import PlacedRecords
+from agent_tui.history.tree.record_links import ROOT, Source, Tree, build_tree
+from agent_tui.history.tree.record_tree import RecordTree, build_record_tree
+from agent_tui.history.tree.shape import MESSAGES, TreeShape
+from agent_tui.importers.imported import ImportedCompaction
+from agent_tui.sessions.replay import Entry, SessionState, gc_paused, read_log
+
+_BIG = 1 << 20
+
+
+class SessionTree:
+    """One tree over the live log of a session, its archives and its forks, as they were when read.
+
+    Attributes:
+        shape: runs, branch points and what leads to the present.
+        paths: the records on the way to any place.
+        compactions: of agents that keep compacted messages in their log, by archive.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        live: int,
+        paths: Paths | None,
+        state: SessionState,
+        *,
+        count: Callable[[Message], int],
+        compactions: Mapping[int, ImportedCompaction] | None = None,
+    ) -> None:
+        self.tree = tree
+        self.compactions = compactions or {}
+        self._count = count
+        self.shape = TreeShape(tree, live)
+        if compactions:
+            self.shape.forget_compacted()
+        self.paths = paths or LogPaths(self.shape, state)
+        self._outlines: dict[Detail, Outline] = {}
+        self.outline("turns")
+
+    @classmethod
+    def of_logs(
+        cls,
+        sources: Sequence[Source],
+        live: int,
+        state: SessionState,
+        count: Callable[[Message], int],
+    ) -> SessionTree:
+        """Read the logs; takes long for big ones, so call it in a thread."""
+        with gc_paused(_BIG):
+            return cls(build_tree(sources), live, None, state, count=count)
+
+    @classmethod
+    def of_browsed(cls, browsed: BrowsedSession) -> SessionTree:
+        """The tree of a session that is only looked at, for example another agent's.
+
+        Raises:
+            SessionError, StorageError: it cannot be read; the sentence says why.
+        """
+        if browsed.too_big:
+            raise SessionError(browsed.too_big)
+        if browsed.logs:
+            return cls._of_files(browsed.logs)
+        if isinstance(browsed.records, IndexedRecords):  # who spoke is worked out from the whole
+            browsed = BrowsedSession.of_file(browsed.path)
+        name = browsed.session_id
+        logs = [
+            (Source(name, browsed.path, archive.number), archive.records)
+            for archive in browsed.rotated
+        ]
+        tree: RecordTree = build_record_tree([*logs, (Source(name, browsed.path), browsed.records)])
+        return cls(
+            tree,
+            len(logs),
+            RecordPaths(tree),
+            SessionState(),
+            count=TokenCounter().count_message,
+            compactions={each.archive: each for each in browsed.compactions},
+        )
+
+    @classmethod
+    def _of_files(cls, sources: Sequence[Source]) -> SessionTree:
+        """The tree of logs of ours; where they are big, their records stay on disk."""
+        live, counter = len(sources) - 1, TokenCounter()
+        with gc_paused(_BIG):
+            tree = build_tree(sources)
+            if tree.size < BIG_BYTES:
+                state = read_log(sources[live].path)
+                return cls(tree, live, None, state, count=counter.count_message)
+            paths, count = PlacedPaths(tree), counter.glance_message
+            return cls(tree, live, paths, SessionState(), count=count)
+
+    @property
+    def session_id(self) -> str:
+        """The session whose live log is the present."""
+        return self.tree.sources[self.shape.live].session_id
+
+    @property
+    def branch_count(self) -> int:
+        """How many branches were left, as the folded tree shows them."""
+        return len(self.outline("turns").branch_rows())
+
+    def outline(self, detail: Detail) -> Outline:
+        """The rows at a level of detail; made once, which takes a moment for very long sessions."""
+        found = self._outlines.get(detail)
+        if found is None:
+            found = self._outlines[detail] = Outline(self.shape, detail)
+        return found
+
+    async def prepare(self, detail: Detail) -> Outline:
+        """The rows at a level of detail, made off the loop."""
+        return await asyncio.to_thread(self.outline, detail)
+
+    async def describe(self, places: Sequence[int]) -> dict[int, Record]:
+        """The records at a few places; those that cannot be read are left out."""
+        items = await asyncio.to_thread(self.tree.read, places)
+        pairs = zip(places, items, strict=True)
+        return {place: item.record for place, item in pairs if isinstance(item, Entry)}
+
+    async def browse(self, row: TreeRow, title: str) -> BrowsedSession:
+        """The log as it was at the end of a row, read-only."""
+        records = await asyncio.to_thread(self.paths.records_to, row.end)
+        return BrowsedSession.of_records(records, title, self.session_id, row.tokens)
+
+    def branch_point(self, row: TreeRow) -> int:
+        """What a branch or a fork from a row hangs off: before a prompt, behind anything else.
+
+        Raises:
+            SessionError: nothing comes before it.
+        """
+        if row.kind != "prompt":
+            return row.end
+        before = self.tree.parents[row.start]
+        if before == ROOT:
+            raise SessionError("Nothing comes before this prompt: it is where the log begins.")
+        return before
+
+    def place_of(self, uuid: str) -> int:
+        """Where an entry is, by its id or the beginning of it; in the context where it is twice.
+
+        Raises:
+            SessionError: the tree has no such entry, or several ids begin like this.
+        """
+        places = [p for p in range(len(self.tree)) if uuid and self.tree.uuid(p).startswith(uuid)]
+        exact = [place for place in places if self.tree.uuid(place) == uuid] or places
+        if len({self.tree.uuid(place) for place in exact}) != 1:
+            trouble = "is the beginning of several ids" if exact else "is no entry's id"
+            raise SessionError(f"{uuid!r} {trouble}. agent-tui tree ID --json tells them.")
+        return next((place for place in exact if place in self.shape.context), exact[0])
+
+    async def prompt_at(self, row: TreeRow) -> str:
+        """What the user said in a row; empty where it is not a prompt."""
+        if row.kind != "prompt":
+            return ""
+        record = (await self.describe([row.place])).get(row.place)
+        return text_of(record.content) if isinstance(record, UserMessage) else ""
+
+    def leaf_of(self, row: TreeRow) -> int:
+        """The end of the newest branch that goes through a row."""
+        return self.shape.leaf_under(row.end)
+
+    async def compare(
+        self, left: TreeRow, right: TreeRow | None, titles: tuple[str, str]
+    ) -> Comparison:
+        """Two branches beside each other, each to its end; the right one is the present if None."""
+        ends = (self.leaf_of(left), self.leaf_of(right) if right else self.shape.leaf)
+        return await asyncio.to_thread(self._compare, ends, titles)
+
+    def _compare(self, ends: tuple[int, int], titles: tuple[str, str]) -> Comparison:
+        left, right = (self.paths.records_to(end) for end in ends)
+        if isinstance(left, PlacedRecords) and isinstance(right, PlacedRecords):
+            return _compare_placed((titles[0], left), (titles[1], right), self._count)
+        return compare_branches((titles[0], left), (titles[1], right), self._count)
+
+    async def messages_left(self, row: TreeRow) -> list[Record]:
+        """What was said on the branch of a row after it parted from the present one."""
+        return await asyncio.to_thread(self._messages_left, self.leaf_of(row))
+
+    def _messages_left(self, leaf: int) -> list[Record]:
+        path = self.tree.path_to(leaf)
+        records = self.paths.records_to(leaf)
+        return [
+            record
+            for place, record in zip(path, records, strict=True)
+            if place not in self.shape.context and self.tree.role(place) in MESSAGES
+        ]
+
+
+def _compare_placed(
+    left: tuple[str, PlacedRecords],
+    right: tuple[str, PlacedRecords],
+    count: Callable[[Message], int],
+) -> Comparison:
+    """Two branches of a big log: what both have in common is read and counted once."""
+    common = left[1].common_with(right[1])
+    size = max(left[1].size, right[1].size)
+    if size > WHOLE_BYTES:
+        raise SessionError(
+            f"Branches are compared up to {WHOLE_BYTES >> 20} MB: they must be held in memory. "
+            f"Here is one of {size >> 20} MB."
+        )
+    counted: dict[int, int] = {}
+
+    def count_once(message: Message) -> int:
+        if id(message) not in counted:
+            counted[id(message)] = count(message)
+        return counted[id(message)]
+
+    with gc_paused(size):
+        one = list(left[1])
+        other = [*one[:common], *right[1][common:]]
+        return compare_branches((left[0], one), (right[0], other), count_once)
+
+
+async def browsed_tree(browsed: BrowsedSession) -> SessionTree:
+    """The tree of a session that is only looked at, grown off the loop."""
+    return await asyncio.to_thread(SessionTree.of_browsed, browsed)

@@ -1,0 +1,222 @@
+"""One row of the session list, read from the head and the tail of a log, never from all of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from agent_tui.core.errors import AgentTuiError, BadRecord
+from agent_tui.core.jsonl import decode_line
+from agent_tui.core.messages import text_of
+from agent_tui.core.record_parsing import parse_record
+from agent_tui.core.records import (
+    CompactionRecord,
+    ModelRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    TitleRecord,
+    UserMessage,
+)
+from agent_tui.core.summary import ArchiveSummary, SessionSummary
+from agent_tui.core.text import first_line
+from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
+from agent_tui.sessions.disk import reading
+from agent_tui.sessions.index import LogIndex
+from agent_tui.sessions.lineage import SESSION_ID, holder_of
+from agent_tui.sessions.replay import Entry, read_log
+
+HEAD_BYTES = 16 << 10
+_SMALL_LOG = 4 << 20
+TAIL_BYTES = 48 << 10
+_BEYOND_EVERY_ARCHIVE = 10**18
+_NOT_A_PROMPT = {"checkpoint", "compaction", "reminder", "dmail"}
+
+
+def glance_at(folder: Path) -> SessionSummary:
+    """What the session list shows of one session; an unreadable one says so in its title."""
+    try:
+        return _read_glance(folder)
+    except AgentTuiError as error:
+        return unreadable_glance(folder, error)
+
+
+def unreadable_glance(folder: Path, error: AgentTuiError) -> SessionSummary:
+    """What the session list shows of a folder that cannot be read."""
+    return SessionSummary(
+        session_id=folder.name,
+        folder=str(folder),
+        title=f"unreadable: {error}",
+        cwd="",
+        created_at="",
+        updated_at="",
+        size_bytes=0,
+        archives=0,
+    )
+
+
+def read_header(path: Path) -> SessionHeader | None:
+    """The first line of a log, if it is a header.
+
+    Raises:
+        SessionNotFound, SessionReadOnly, StorageError: the log cannot be read.
+    """
+    with reading(path) as (descriptor, _):
+        records = _records(os.pread(descriptor, HEAD_BYTES, 0).partition(b"\n")[0])
+    return records[0] if records and isinstance(records[0], SessionHeader) else None
+
+
+def parent_session(path: Path) -> str:
+    """The id of the session that a log was forked from, or an empty string."""
+    try:
+        header = read_header(path)
+    except AgentTuiError:
+        return ""
+    return str(header.parent.get("session_id", "")) if header and header.parent else ""
+
+
+def _read_glance(folder: Path) -> SessionSummary:
+    path = folder / LIVE
+    with reading(path) as (descriptor, status):
+        size = status.st_size
+        head = os.pread(descriptor, HEAD_BYTES, 0)
+        tail = b""
+        if size > HEAD_BYTES:
+            start = max(HEAD_BYTES, size - TAIL_BYTES)
+            tail = os.pread(descriptor, size - start, start)
+    archives = len(finished_archives(folder))
+    first, last = _records(head), _records(tail)
+    both = [*first, *last]
+    header = next((record for record in first if isinstance(record, SessionHeader)), None)
+    titles = [record.title for record in both if isinstance(record, TitleRecord)]
+    models = [record.model for record in both if isinstance(record, ModelRecord)]
+    prompt = _first_prompt(folder, header, both)
+    written = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    times = [record.stamp.at for record in both if record.stamp.at]
+    updated_at = times[-1] if times else written.replace("+00:00", "Z")
+    return SessionSummary(
+        session_id=folder.name,  # by which it is found; the header of a copy names the original
+        folder=str(folder),
+        title=(titles[-1] if titles else "") or first_line(prompt),
+        cwd=header.cwd if header else "",
+        created_at=header.created_at if header else updated_at,
+        updated_at=updated_at,
+        size_bytes=size,
+        archives=archives,
+        first_prompt=first_line(prompt, 200),
+        model=models[-1] if models else "",
+    )
+
+
+def _first_prompt(folder: Path, header: SessionHeader | None, ends: list[Record]) -> str:
+    """What a session began with: of a log that was compacted, what the log before it began with.
+
+    Args:
+        folder: where the log is.
+        header: the log's own, which tells whose archives it names.
+        ends: the records at the log's head and tail.
+    """
+    prompt, act = _opening(ends)
+    older_than = _BEYOND_EVERY_ARCHIVE
+    while act is not None and act.archive < older_than:  # or damage could lead in a circle
+        older_than = act.archive
+        holder = holder_of(header, act.archive)
+        if holder and not SESSION_ID.fullmatch(holder):
+            break
+        folder = folder.parent / holder if holder else folder
+        try:
+            with reading(archive_path(folder, act.archive)) as (descriptor, _):
+                records = _records(os.pread(descriptor, HEAD_BYTES, 0))
+        except AgentTuiError:
+            break  # it was pruned: the first that was kept is the first that is known
+        header = next((one for one in records if isinstance(one, SessionHeader)), None)
+        earlier, act = _opening(records)
+        prompt = earlier or prompt
+    return prompt
+
+
+def _opening(records: list[Record]) -> tuple[str, CompactionRecord | None]:
+    """The first prompt of a log, and the compaction that went before it."""
+    act = None
+    for record in records:
+        if isinstance(record, CompactionRecord):
+            act = act or record
+        elif text := _prompt(record):
+            return text, act
+    return "", act
+
+
+_Act: TypeAlias = CompactionRecord | RevertRecord
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    size: int
+    messages: int
+    checkpoints: int
+    acts: tuple[_Act, ...]
+
+
+def glance_archives(folder: Path) -> list[ArchiveSummary]:
+    """Every archive of a session, oldest first, with why and when it was rotated out.
+
+    The log that took an archive's place tells why: the next archive, or the live log.
+    """
+    numbers = finished_archives(folder)
+    contents = {number: _look_into(archive_path(folder, number)) for number in numbers}
+    acts: dict[int, _Act] = {}
+    for content in (*contents.values(), _look_into(folder / LIVE)):
+        acts |= {act.archive: act for act in content.acts}
+    summaries = []
+    for number, content in contents.items():
+        act = acts.get(number)
+        reason = act.reason if isinstance(act, RevertRecord) else "compaction" if act else ""
+        summaries.append(
+            ArchiveSummary(
+                number=number,
+                path=str(archive_path(folder, number)),
+                reason=reason,
+                at=(act.stamp.at or "") if act else "",
+                size_bytes=content.size,
+                messages=content.messages,
+                checkpoints=content.checkpoints,
+            )
+        )
+    return summaries
+
+
+def _look_into(path: Path) -> _Contents:
+    """Count what a log holds: exactly, or for a big one by the first bytes of its lines."""
+    index = LogIndex(path)
+    if index.size < _SMALL_LOG:
+        state = read_log(path)
+        acts: tuple[_Act, ...] = (*state.compactions, *state.reverts)
+        return _Contents(state.size, len(state.messages), len(state.checkpoints), acts)
+    index.grow()
+    found = []
+    for role in ("_compaction", "_revert"):
+        for line in index.lines_of(role):
+            found += [item for item in index.read(line, line + 1) if isinstance(item, Entry)]
+    acts = tuple(e.record for e in found if isinstance(e.record, CompactionRecord | RevertRecord))
+    messages = sum(index.count(role) for role in ("user", "assistant", "tool"))
+    return _Contents(index.size, messages, index.count("_checkpoint"), acts)
+
+
+def _records(data: bytes) -> list[Record]:
+    """The records whose lines are whole in a cut-out of a log."""
+    records = []
+    for line in data.split(b"\n"):
+        try:
+            records.append(parse_record(decode_line(line)))
+        except BadRecord:
+            continue
+    return records
+
+
+def _prompt(record: Record) -> str:
+    if isinstance(record, UserMessage) and record.origin not in _NOT_A_PROMPT:
+        return text_of(record.content)
+    return ""

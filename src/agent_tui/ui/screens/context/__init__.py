@@ -1,0 +1,1 @@
+"""Screens about the context and its compaction."""

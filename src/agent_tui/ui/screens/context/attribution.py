@@ -1,0 +1,163 @@
+"""Where the tokens of the context are, kind by kind, and what a compaction would free."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+
+from agent_tui.core.summary import CheckpointSummary
+from agent_tui.core.text import reveal
+from agent_tui.core.usage import Gauge, Share
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_percent, format_tokens
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
+from agent_tui.ui.widgets.bars.gauge import TokenGauge
+from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind
+from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+
+_COLUMNS = (("compact", "compaction_frees"), ("revert", "revert_frees"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the table: a kind with its sum, or one thing of that kind."""
+
+    kind: str
+    detail: str
+    tokens: int
+    compaction_frees: int
+    revert_frees: int
+
+
+class AttributionScreen(Panel[None]):
+    """The table behind the gauge.
+
+    What a compaction and a revert would free gets a column each, where the shares know it; the
+    revert is to the newest checkpoint before a prompt, until another one is chosen.
+
+    Args:
+        gauge: how full the context is.
+        load: gives the shares for a checkpoint, for example ``session.attribution``.
+        checkpoints: gives the places to return to, for example ``session.checkpoints``.
+    """
+
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("widgets/gauge.tcss"),
+        stylesheet("screens/attribution.tcss"),
+    ]
+    AUTO_FOCUS = "Rows"
+    BINDINGS = [Binding("c", "choose_checkpoint", "another checkpoint", key_display="c")]
+
+    def __init__(
+        self,
+        gauge: Gauge,
+        load: Callable[[int | None], Awaitable[Sequence[Share]]],
+        checkpoints: Callable[[], Sequence[CheckpointSummary]] = tuple,
+    ) -> None:
+        super().__init__()
+        self._find_checkpoints = checkpoints
+        self._checkpoints: Sequence[CheckpointSummary] = ()
+        self._checkpoint: int | None = None
+        self._gauge = TokenGauge()
+        self._level = gauge
+        self._load_shares = load
+        self._lines: list[_Line] = []
+        self._total = 0
+        self._columns: list[tuple[str, list[int]]] = []
+        self._rows = Rows(self._draw, empty=Content("Counting…"))
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._gauge
+        yield self._rows
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("What fills the context")
+        self._gauge.gauge = self._level
+        self._begin()
+
+    @work(exclusive=True, group="attribution")
+    async def _begin(self) -> None:
+        self._checkpoints = await asyncio.to_thread(self._find_checkpoints)
+        prompts = (each.id for each in reversed(self._checkpoints) if not each.step)
+        self._checkpoint = next(prompts, None)
+        self._load()
+
+    @work(exclusive=True, group="attribution-choice")
+    async def action_choose_checkpoint(self) -> None:
+        chosen = await self.app.push_screen_wait(CheckpointsScreen(self._checkpoints))
+        if chosen is not None:
+            self._checkpoint = chosen
+            self._load()
+
+    @work(exclusive=True, group="attribution-load")
+    async def _load(self) -> None:
+        if self._checkpoint is not None:
+            note = f"“revert” is to checkpoint {self._checkpoint}"
+            self.show_heading("What fills the context", note)
+        shares = await self.attempt(self._load_shares(self._checkpoint))
+        self._rows.show_empty(Content("The context is empty."))
+        self._show(tuple(shares or ()))
+
+    def _show(self, shares: tuple[Share, ...]) -> None:
+        level = self._level
+        self._gauge.gauge = Gauge(
+            level.tokens, level.window, level.trigger_at, level.estimated, shares
+        )
+        self._total = sum(share.tokens for share in shares)
+        self._lines = []
+        for kind, _ in sorted(shares_by_kind(shares), key=lambda pair: -pair[1]):
+            parts = sorted(
+                (share for share in shares if share.kind == kind), key=lambda share: -share.tokens
+            )
+            self._lines.append(_sum_up(kind, parts))
+            self._lines += [_sum_up(kind, [part], part.detail) for part in parts if part.detail]
+        self._columns = [
+            (title, [getattr(line, field) for line in self._lines])
+            for title, field in _COLUMNS
+            if any(getattr(line, field) for line in self._lines)
+        ]
+        self._rows.show_rows(len(self._lines))
+
+    def _draw(self, index: int, width: int) -> Content:
+        line = self._lines[index]
+        share = line.tokens / self._total if self._total else 0.0
+        freed = "".join(_draw_freed(title, amounts[index]) for title, amounts in self._columns)
+        freed = freed if width >= 60 else ""
+        bar_width = max(0, min(30, (width - len(freed)) // 3 - 6))
+        name_width = max(8, width - bar_width - 15 - len(freed))
+        name = f"  {reveal(line.detail)}" if line.detail else reveal(line.kind.replace("_", " "))
+        style = share_style(line.kind)
+        bar = "█" * round(share * bar_width) or ("▏" if bar_width and line.tokens else "")
+        return Content.assemble(
+            (fit_cells(name, name_width), "$muted" if line.detail else f"bold {style}"),
+            f"{format_tokens(line.tokens):>7}",
+            (f"{format_percent(share):>6}  ", "$muted"),
+            (bar.ljust(bar_width), style),
+            (freed, "$compaction"),
+        )
+
+
+def _draw_freed(title: str, tokens: int) -> str:
+    """What would go, or as many blanks: `` compact -9.0k``."""
+    amount = f"{title} -{format_tokens(tokens)}" if tokens else ""
+    return amount.rjust(len(title) + 10)
+
+
+def _sum_up(kind: str, shares: Sequence[Share], detail: str = "") -> _Line:
+    return _Line(
+        kind,
+        detail,
+        sum(share.tokens for share in shares),
+        sum(share.compaction_frees for share in shares),
+        sum(share.revert_frees for share in shares),
+    )

@@ -1,0 +1,1 @@
+"""Questions, lists to choose from, and what these screens share."""

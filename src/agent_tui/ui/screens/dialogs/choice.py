@@ -1,0 +1,76 @@
+"""A short list to choose one thing from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from agent_tui.core.text import first_line
+from agent_tui.resources import stylesheet
+from agent_tui.ui.widgets.lists.rows import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing to choose: ``value`` is what the screen is dismissed with."""
+
+    value: str
+    label: str
+    note: str = ""
+
+
+class ChoiceScreen(ModalScreen[str]):
+    """Is dismissed with the value of the choice, or None on Esc.
+
+    Args:
+        title: what is chosen.
+        choices: what there is, best first.
+        current: the value that the cursor starts on.
+        empty: what to say when there is nothing to choose from.
+    """
+
+    CSS_PATH = [stylesheet("widgets/rows.tcss"), stylesheet("screens/choice.tcss")]
+    AUTO_FOCUS = "Rows"
+    BINDINGS = [Binding("escape", "leave", "Back", show=False)]
+
+    def __init__(
+        self, title: str, choices: Sequence[Choice], current: str = "", empty: str = "Nothing here."
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._choices = choices
+        self._place = next((i for i, each in enumerate(choices) if each.value == current), 0)
+        self._label_width = max((len(first_line(each.label)) for each in choices), default=0)
+        self._rows = Rows(
+            self._draw, count=len(choices), choose_on_click=True, empty=Content(empty)
+        )
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="choice") as box:
+            box.border_title = Content(f"{first_line(self._title)}")
+            yield self._rows
+
+    def on_mount(self) -> None:
+        self._rows.cursor = self._place
+
+    def on_resize(self) -> None:
+        self._rows.styles.height = max(1, min(len(self._choices) or 1, self.size.height - 2))
+
+    def _draw(self, index: int, width: int) -> Content:
+        choice = self._choices[index]
+        label = first_line(choice.label).ljust(self._label_width)
+        return Content.assemble(label, "  ", (first_line(choice.note, 200), "$muted"))
+
+    @on(Rows.Chosen)
+    def _choose(self, event: Rows.Chosen) -> None:
+        self.dismiss(self._choices[event.index].value)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,61 @@
+"""Keys and commands, read from the table, with a few words for the first use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+
+from agent_tui.resources import stylesheet
+from agent_tui.ui.commands import COMMANDS, TYPING_KEYS
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
+
+TIPS = (
+    "Write what you want done and press Enter. While the agent works you can go on writing: "
+    "what you send joins at its next step.",
+    "Every step leaves a checkpoint in the conversation. Click one, or move to it and press "
+    "Enter, to go back there. You see first what would leave.",
+    "When the context fills up, older messages are replaced by a summary. F4 shows what it "
+    "keeps and what it loses before anything changes.",
+    "Nothing is ever lost: every revert, compaction and clear keeps the old log as an archive, "
+    "and /undo takes the last one back.",
+)
+
+
+class HelpScreen(Panel[None]):
+    """What can be done, and how; scrolls with the arrow keys."""
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/help.tcss")]
+    AUTO_FOCUS = "#help"
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        with VerticalScroll(id="help"):
+            yield Definitions([Definition("▸", tip) for tip in TIPS], id="help-tips")
+            with Horizontal(id="help-columns"):
+                yield Definitions(list(_commands()))
+                yield Definitions(list(_keys()))
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Help")
+
+
+def _keys() -> Iterator[Definition]:
+    yield Definition("While writing")
+    for key, text in TYPING_KEYS:
+        yield Definition(key, text)
+    for command in COMMANDS:
+        if not command.slash:
+            yield Definition(command.key_label, command.help)
+
+
+def _commands() -> Iterator[Definition]:
+    for group in dict.fromkeys(command.group for command in COMMANDS):
+        yield Definition(group)
+        for command in COMMANDS:
+            if command.group == group and command.slash:
+                yield Definition(command.usage, command.help, command.key_label)
+        yield Definition("")

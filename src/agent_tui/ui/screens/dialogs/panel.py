@@ -1,0 +1,97 @@
+"""What the screens over the conversation share: a heading, key hints, and errors as sentences."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from textual import events
+from textual.binding import Binding
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.text import clean
+from agent_tui.resources import stylesheet
+from agent_tui.ui.widgets.bars.key_hints import KeyHints
+
+Answer = TypeVar("Answer")
+Result = TypeVar("Result")
+
+PANEL_SHEETS = [
+    stylesheet("widgets/rows.tcss"),
+    stylesheet("widgets/line_input.tcss"),
+    stylesheet("widgets/key_hints.tcss"),
+    stylesheet("screens/panel.tcss"),
+]
+"""The stylesheets of everything a panel is made of; its own comes after them."""
+
+NARROW = 90
+"""Below this many cells two things no longer fit side by side."""
+
+_BREATH_SECONDS = 0.001
+
+
+class Panel(Screen[Result]):
+    """A full screen over the conversation; Esc leaves it without a result."""
+
+    BINDINGS = [Binding("escape", "leave", "back", key_display="Esc")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._was_shown = False
+
+    def on_compose(self) -> None:
+        """Take on the classes of this size before there are children: all would be restyled.
+
+        The screen itself was styled before its own stylesheets were read.
+        """
+        for points, size in zip(
+            (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), self.app.size, strict=True
+        ):
+            name = next(name for least, name in reversed(points) if size >= least)
+            self.add_class(name, update=False)
+        self.app.stylesheet.apply(self)
+
+    async def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Let keys through between mounting and drawing, which hold the loop for a while each."""
+        event.refresh_styles &= self._was_shown  # what was just mounted was just styled
+        self._was_shown = True
+        await asyncio.sleep(_BREATH_SECONDS)
+
+    async def on_resize(self) -> None:
+        """Let keys through before all is laid out."""
+        await asyncio.sleep(_BREATH_SECONDS)
+
+    def heading(self) -> Static:
+        """The first line of the panel; fill it with ``show_heading``."""
+        return Static(id="heading")
+
+    def key_hints(self) -> KeyHints:
+        """The last line of the panel."""
+        return KeyHints()
+
+    def show_heading(self, title: str, *notes: str) -> None:
+        """Say what the panel shows, and how much of it."""
+        parts = [Content.styled(title, "bold $foreground")]
+        parts += [Content.styled(clean(note), "$muted") for note in notes if note]
+        self.query_one("#heading", Static).update(Content("  ").join(parts))
+
+    async def attempt(self, act: Awaitable[Answer]) -> Answer | None:
+        """Do something with the engine; what goes wrong is told, and None comes back."""
+        try:
+            return await act
+        except AgentTuiError as error:
+            self.tell(str(error), is_error=True)
+            return None
+
+    def tell(self, sentence: str, *, is_error: bool = False) -> None:
+        """Show a sentence for a while, whatever is in it."""
+        self.notify(clean(sentence), severity="error" if is_error else "information", markup=False)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,273 @@
+"""Every session of every project, newest first: filter, look, open, rename, delete, take back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.summary import SessionSummary
+from agent_tui.core.text import clean, first_line, reveal
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_age, format_count, format_size
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.bars.key_hints import KeyHints
+from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.panes.session_preview import SessionPreview
+from agent_tui.ui.widgets.prompt.line_input import LineInput
+
+_NO_PROJECT = 56
+_WITH_SIZE = 78
+
+SessionChoice: TypeAlias = tuple[Literal["open"], str] | tuple[Literal["new"], str]
+"""``("open", session_id)`` or ``("new", "")``; None when nothing was chosen."""
+
+
+class Sessions(Protocol):
+    """What the list needs of the engine."""
+
+    async def list_sessions(self) -> list[SessionSummary]: ...
+    async def rename_session(self, session_id: str, title: str) -> None: ...
+    async def delete_session(self, session_id: str) -> str: ...
+    async def undelete_session(self, token: str) -> None: ...
+
+
+class SessionListScreen(Panel[SessionChoice]):
+    """The session list.
+
+    Args:
+        sessions: the engine.
+        current: the id of the open session, which is marked and cannot be deleted here.
+        project: sessions of this folder show no project.
+    """
+
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("screens/session_list.tcss"),
+    ]
+    AUTO_FOCUS = "#session-rows"
+    BINDINGS = [
+        Binding("enter", "open_highlighted", "open", key_display="Enter"),
+        Binding("n", "new", "new"),
+        Binding("slash", "filter", "filter", key_display="/"),
+        Binding("r", "rename", "rename"),
+        Binding("d,delete", "delete", "delete", key_display="d"),
+        Binding("u", "undelete", "undo"),
+        Binding("ctrl+r,f5", "reload", "Read again", show=False),
+    ]
+
+    def __init__(self, sessions: Sessions, current: str = "", project: str = "") -> None:
+        super().__init__()
+        self._sessions = sessions
+        self._current = current
+        self._project = project
+        self._all: list[SessionSummary] = []
+        self._texts: list[str] = []
+        self._shown: list[SessionSummary] = []
+        self._deleted = [(token, "The session") for token in getattr(sessions, "deleted", ())]
+        self._renaming = ""
+        self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
+        self._new_title: LineInput | None = None
+        self._rows = Rows(self._draw, id="session-rows", empty=Content("Reading sessions…"))
+        self._preview = SessionPreview()
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._filter
+        yield self._rows
+        yield self._preview
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Sessions")
+        self._load()
+
+    @work(exclusive=True, group="sessions")
+    async def _load(self) -> None:
+        try:
+            found = await self._sessions.list_sessions()
+        except AgentTuiError as error:
+            self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
+            return
+        self._all, self._texts = await asyncio.to_thread(_arrange, found)
+        self._refilter()
+
+    def _take_out(self, summary: SessionSummary) -> None:
+        gone = summary.session_id
+        stays = [place for place, each in enumerate(self._all) if each.session_id != gone]
+        self._all = [self._all[place] for place in stays]
+        self._texts = [self._texts[place] for place in stays]
+        self._refilter()
+
+    def _refilter(self) -> None:
+        chosen = self._highlighted
+        words = self._filter.value.lower().split()
+        self._shown = (
+            [
+                summary
+                for summary, text in zip(self._all, self._texts, strict=True)
+                if all(word in text for word in words)
+            ]
+            if words
+            else self._all
+        )
+        empty = "No session matches." if words else "No sessions yet. Press n to begin one."
+        self._rows.show_empty(Content(empty))
+        place = next((i for i, summary in enumerate(self._shown) if summary is chosen), 0)
+        self._rows.show_rows(len(self._shown), cursor=place)
+        if not self._shown:
+            self._preview.show_session(None)
+        projects = format_count(len({summary.cwd for summary in self._shown}), "project")
+        self.show_heading("Sessions", f"{format_count(len(self._shown), 'session')} in {projects}")
+
+    @property
+    def _highlighted(self) -> SessionSummary | None:
+        return self._shown[self._rows.cursor] if self._shown else None
+
+    def _draw(self, index: int, width: int) -> Content:
+        summary = self._shown[index]
+        mark = "● " if summary.session_id == self._current else "  "
+        age = format_age(summary.updated_at).rjust(7)
+        if width < _NO_PROJECT:
+            title = fit_cells(_title(summary), width - 10)
+            return Content.assemble((mark, "$ok"), title, (f" {age}", "$muted"))
+        size = f" {format_size(summary.size_bytes).rjust(8)}" if width >= _WITH_SIZE else ""
+        project_width = max(12, min(24, width // 5))
+        project = "" if summary.cwd == self._project else reveal(_name_of(summary.cwd))
+        title = fit_cells(_title(summary), width - project_width - len(size) - len(age) - 4)
+        return Content.assemble(
+            (mark, "$ok"),
+            title,
+            " ",
+            (fit_cells(project, project_width), "$tool"),
+            (f"{size} {age}", "$muted"),
+        )
+
+    @on(Rows.Highlighted, "#session-rows")
+    def _follow_cursor(self) -> None:
+        self._preview.show_session(self._highlighted)
+
+    @on(Rows.Chosen, "#session-rows")
+    def action_open_highlighted(self) -> None:
+        if (summary := self._highlighted) is not None:
+            self.dismiss(("open", summary.session_id))
+
+    def action_new(self) -> None:
+        self.dismiss(("new", ""))
+
+    def action_reload(self) -> None:
+        self._load()
+
+    def action_filter(self) -> None:
+        self._filter.focus()
+
+    @on(LineInput.Changed, "#session-filter")
+    def _filter_typed(self) -> None:
+        self._refilter()
+
+    @on(LineInput.Submitted, "#session-filter")
+    def _filter_done(self, event: LineInput.Submitted) -> None:
+        event.stop()
+        self.action_open_highlighted()
+
+    async def on_key(self, event: events.Key) -> None:
+        """While the filter has the focus, arrows still move the cursor of the list."""
+        if self._filter.has_focus and event.key in ("up", "down", "pageup", "pagedown"):
+            event.stop()
+            event.prevent_default()
+            step = 1 if event.key.endswith("down") else -1
+            if event.key.startswith("page"):
+                self._rows.action_page(step)
+            else:
+                self._rows.action_move(step)
+
+    def action_leave(self) -> None:
+        if self._new_title is not None:
+            self._close_title()
+        elif self._filter.value:
+            self._filter.value = ""
+            self._rows.focus()
+        elif self._filter.has_focus:
+            self._rows.focus()
+        else:
+            self.dismiss(None)
+
+    def action_rename(self) -> None:
+        if (summary := self._highlighted) is None:
+            return
+        self._close_title()
+        self._renaming = summary.session_id
+        self._new_title = LineInput("New title", value=clean(summary.title), id="session-title")
+        self.mount(self._new_title, before=self.query_one(KeyHints))
+        self.add_class("-renaming")
+        self._new_title.focus()
+
+    @on(LineInput.Submitted, "#session-title")
+    def _rename_typed(self, event: LineInput.Submitted) -> None:
+        event.stop()
+        title = clean(event.value.strip())
+        self._close_title()
+        if title:
+            self._rename(self._renaming, title)
+
+    def _close_title(self) -> None:
+        if self._new_title is not None:
+            self._new_title.remove()
+        self._new_title = None
+        self.remove_class("-renaming")
+        self._rows.focus()
+
+    @work(group="session-acts")
+    async def _rename(self, session_id: str, title: str) -> None:
+        await self.attempt(self._sessions.rename_session(session_id, title))
+        self._load()
+
+    def action_delete(self) -> None:
+        summary = self._highlighted
+        if summary is None:
+            return
+        if summary.session_id == self._current:
+            self.tell("This session is open. Open another one before you delete it.", is_error=True)
+            return
+        self._delete(summary)
+
+    @work(group="session-acts")
+    async def _delete(self, summary: SessionSummary) -> None:
+        token = await self.attempt(self._sessions.delete_session(summary.session_id))
+        if token is None:
+            return
+        self._deleted.append((token, _title(summary)))
+        self._take_out(summary)
+        self.tell(f"Deleted “{first_line(_title(summary), 40)}”. Press u to take it back.")
+
+    @work(group="session-acts")
+    async def action_undelete(self) -> None:
+        if not self._deleted:
+            self.tell("Nothing was deleted since the program was started.")
+            return
+        token, title = self._deleted.pop()
+        await self.attempt(self._sessions.undelete_session(token))
+        self.tell(f"“{first_line(title, 40)}” is back.")
+        self._load()
+
+
+def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[str]]:
+    """The sessions, last used first, and what the filter looks through of each."""
+    ordered = sorted(found, key=lambda summary: summary.updated_at, reverse=True)
+    return ordered, [
+        f"{summary.title}\n{summary.cwd}\n{summary.first_prompt}".lower() for summary in ordered
+    ]
+
+
+def _title(summary: SessionSummary) -> str:
+    return first_line(summary.title, 300) or first_line(summary.first_prompt, 300) or "Untitled"
+
+
+def _name_of(cwd: str) -> str:
+    return cwd.rstrip("/").rpartition("/")[2] or cwd

@@ -1,0 +1,1 @@
+"""Screens for going back in time."""

@@ -1,0 +1,134 @@
+"""Every log that was rotated away: why, when, how big; open one read-only or restore it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeAlias
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+
+from agent_tui.core.summary import ArchiveSummary
+from agent_tui.core.text import clean, reveal
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_age, format_count, format_size
+from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.lists.rows import Rows
+
+ArchiveChoice: TypeAlias = tuple[Literal["open", "restore", "compare"], int]
+"""What to do with which archive; None when nothing was chosen."""
+
+_REASONS = {
+    "user": ("reverted", "$checkpoint"),
+    "dmail": ("D-Mail", "$checkpoint"),
+    "undo": ("undone", "$user"),
+    "redo": ("redone", "$user"),
+    "restore": ("restored over", "$user"),
+    "clear": ("cleared", "$danger"),
+    "compaction": ("compacted", "$compaction"),
+}
+
+
+class ArchivesScreen(Panel[ArchiveChoice]):
+    """The archives of one session, newest first.
+
+    Args:
+        load: gives the archives, for example ``session.archives``.
+        read_only: why nothing can be restored, or an empty string.
+        at: the number of the archive to begin at; the newest where there is none of it.
+    """
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/archives.tcss")]
+    AUTO_FOCUS = "Rows"
+    BINDINGS = [
+        Binding("enter", "open_highlighted", "open read-only", key_display="Enter"),
+        Binding("r,R", "restore", "restore", key_display="r"),
+        Binding("c", "compare", "compare with now", key_display="c"),
+    ]
+
+    def __init__(
+        self,
+        load: Callable[[], Awaitable[Sequence[ArchiveSummary]]],
+        read_only: str = "",
+        at: int = 0,
+    ) -> None:
+        super().__init__()
+        self._load_archives = load
+        self._read_only = read_only
+        self._at = at
+        self._archives: list[ArchiveSummary] = []
+        self._rows = Rows(self._draw, empty=Content("Reading archives…"))
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._rows
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Archives")
+        self._load()
+
+    @work(exclusive=True, group="archives")
+    async def _load(self) -> None:
+        found = await self.attempt(self._load_archives())
+        self._archives = sorted(found or (), key=lambda archive: archive.number, reverse=True)
+        self._rows.show_empty(
+            Content(
+                "No archives yet. Every revert, compaction and clear leaves the old log here."
+                if found is not None
+                else "The archives could not be read. Press Esc and try again."
+            )
+        )
+        numbers = [archive.number for archive in self._archives]
+        place = numbers.index(self._at) if self._at in numbers else 0
+        self._rows.show_rows(len(numbers), cursor=place)
+        size = format_size(sum(archive.size_bytes for archive in self._archives))
+        self.show_heading("Archives", format_count(len(self._archives), "archive"), size)
+
+    def _draw(self, index: int, width: int) -> Content:
+        archive = self._archives[index]
+        reason, style = _REASONS.get(archive.reason, (reveal(archive.reason) or "rotated", ""))
+        age = format_age(archive.at).rjust(7)
+        start = (f"{archive.number:>4} ", "$muted"), (f"{reason:<14}", style)
+        if width < 56:
+            return Content.assemble(*start, f"{archive.messages:>6} msg", (age, "$muted"))
+        return Content.assemble(
+            *start,
+            f"{format_count(archive.messages, 'message'):>16}",
+            (f"  {format_count(archive.checkpoints, 'checkpoint'):>16}", "$muted"),
+            (f"  {format_size(archive.size_bytes):>8}", "$muted"),
+            (age, "$muted"),
+        )
+
+    @property
+    def _highlighted(self) -> ArchiveSummary | None:
+        return self._archives[self._rows.cursor] if self._archives else None
+
+    @on(Rows.Chosen)
+    def action_open_highlighted(self) -> None:
+        if (archive := self._highlighted) is not None:
+            self.dismiss(("open", archive.number))
+
+    def action_compare(self) -> None:
+        if (archive := self._highlighted) is not None:
+            self.dismiss(("compare", archive.number))
+
+    @work(exclusive=True, group="archives-confirm")
+    async def action_restore(self) -> None:
+        archive = self._highlighted
+        if archive is None:
+            return
+        if self._read_only:
+            self.tell(f"Nothing can be restored here: {clean(self._read_only)}", is_error=True)
+            return
+        question = ConfirmScreen(
+            f"Restore archive {archive.number}?",
+            f"The session continues from its {format_count(archive.messages, 'message')}. "
+            "The log of now becomes an archive itself, so this can be undone.",
+            "Restore",
+        )
+        if await self.app.push_screen_wait(question):
+            self.dismiss(("restore", archive.number))

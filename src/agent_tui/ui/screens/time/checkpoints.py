@@ -1,0 +1,73 @@
+"""Every place to return to, newest first: choose one to revert to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+
+from agent_tui.core.summary import CheckpointSummary
+from agent_tui.core.text import clean
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_age, format_count
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.lists.rows import Rows
+
+_WITH_COUNTS = 70
+
+
+class CheckpointsScreen(Panel[int]):
+    """The checkpoints of one session; dismissed with the id of the chosen one.
+
+    Checkpoints before a prompt lead; those between the steps of a turn are quieter.
+    """
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/checkpoints.tcss")]
+    AUTO_FOCUS = "Rows"
+    BINDINGS = [Binding("enter", "choose", "preview the revert", key_display="Enter")]
+
+    def __init__(self, checkpoints: Sequence[CheckpointSummary]) -> None:
+        super().__init__()
+        self._checkpoints = list(reversed(checkpoints))
+        self._rows = Rows(self._draw, empty=Content("No checkpoint yet: say something first."))
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._rows
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Go back to", format_count(len(self._checkpoints), "checkpoint"))
+        self._rows.show_rows(len(self._checkpoints), cursor=self._first_prompt())
+
+    def _first_prompt(self) -> int:
+        """The newest checkpoint that stands before a prompt: what people mostly mean."""
+        prompts = (i for i, summary in enumerate(self._checkpoints) if not summary.step)
+        return next(prompts, 0)
+
+    def _draw(self, index: int, width: int) -> Content:
+        summary = self._checkpoints[index]
+        leads = not summary.step
+        place = "before" if leads else f"step {summary.step} of"
+        text = Content.assemble(
+            (f" ◆ {summary.id:>4}  " if leads else f" · {summary.id:>4}  ", "$checkpoint"),
+            (f"{place:<10}", "$muted"),
+            (clean(summary.prompt) or "(no prompt)", "" if leads else "$muted"),
+        )
+        if width < _WITH_COUNTS:
+            return text
+        facts = f"{format_count(summary.messages_before, 'message')}{format_age(summary.at):>8} "
+        room = width - len(facts) - 2
+        return Content.assemble(
+            text.truncate(room, ellipsis=True).pad_right(max(0, room - text.cell_length)),
+            "  ",
+            (facts, "$muted"),
+        )
+
+    @on(Rows.Chosen)
+    def action_choose(self) -> None:
+        if self._checkpoints:
+            self.dismiss(self._checkpoints[self._rows.cursor].id)

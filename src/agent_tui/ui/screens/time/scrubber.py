@@ -1,0 +1,170 @@
+"""A session step by step: the context exactly as the model saw it at every moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.widgets import Static
+
+from agent_tui.core.text import clean, first_line
+from agent_tui.core.tree import ContextAt
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_clock, format_count, format_tokens
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.reader import ReaderScreen
+from agent_tui.ui.widgets.bars.track import Track
+from agent_tui.ui.widgets.timeline.timeline import Timeline
+
+if TYPE_CHECKING:
+    from agent_tui.history.scrub import Scrub
+
+
+class ScrubberScreen(Panel[None]):
+    """Walks the moments of a session; each shows what was sent then.
+
+    Args:
+        load: finds the moments, for example ``lambda: start_scrub(tree)``.
+        title: the session's.
+        at: a place of the tree to begin at; the present when negative.
+    """
+
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("widgets/timeline.tcss"),
+        stylesheet("screens/scrubber.tcss"),
+    ]
+    AUTO_FOCUS = "Track"
+    BINDINGS = [
+        Binding("left", "step(-1)", "step", key_display="← →"),
+        Binding("right", "step(1)", show=False),
+        Binding("left_square_bracket", "turn(-1)", "turn", key_display="[ ]"),
+        Binding("right_square_bracket", "turn(1)", show=False),
+        Binding("home", "jump(0)", "first and last", key_display="Home End"),
+        Binding("end", "jump(-1)", show=False),
+        Binding("up", "scroll(-1)", "scroll", key_display="↑ ↓"),
+        Binding("down", "scroll(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("p", "read_prompt", "system prompt"),
+    ]
+
+    def __init__(
+        self, load: Callable[[], Awaitable[Scrub]], title: str = "", *, at: int = -1
+    ) -> None:
+        super().__init__()
+        self._load_scrub = load
+        self._session_title = title
+        self._at = at
+        self._scrub: Scrub | None = None
+        self._look: ContextAt | None = None
+        self._wanted = -1
+        self._track = Track()
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield Static(id="moment")
+        yield Timeline()
+        yield self._track
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.timeline = self.query_one(Timeline)
+        self.show_heading("Scrubber", "reading…")
+        self._load()
+
+    @work(exclusive=True, group="scrub-load")
+    async def _load(self) -> None:
+        scrub = await self.attempt(self._load_scrub())
+        if scrub is None:
+            self.show_heading("Scrubber", "could not be read")
+            return
+        self._scrub = scrub
+        self._track.show_moments(scrub.moments())
+        position = len(scrub) - 1 if self._at < 0 else scrub.find(self._at)
+        self._track.position = position
+        self._show(position)
+
+    def _show(self, position: int) -> None:
+        """Show a moment; of those asked for while one is being read, only the last one."""
+        is_reading = self._wanted >= 0
+        self._wanted = position
+        if not is_reading:
+            self._read()
+
+    @work(group="scrub")
+    async def _read(self) -> None:
+        while self._scrub is not None and self._wanted >= 0:
+            position = self._wanted
+            look = await self.attempt(asyncio.to_thread(self._scrub.look, position))
+            if look is not None:
+                self._draw(position, look)
+            if self._wanted == position:
+                self._wanted = -1
+
+    def _draw(self, position: int, look: ContextAt) -> None:
+        assert self._scrub is not None
+        self._look = look
+        is_now = self._scrub.moment(position).kind == "now"
+        count = len(self._scrub)
+        self.show_heading(
+            "Scrubber",
+            "now" if is_now else f"moment {position + 1:,} of {count:,}",
+            first_line(self._session_title, 60),
+        )
+        self.query_one("#moment", Static).update(_describe(look, is_now=is_now))
+        self.timeline.load(look.messages)
+
+    @on(Track.Moved)
+    def _take_move(self, event: Track.Moved) -> None:
+        self._show(event.position)
+
+    @on(Track.TurnWanted)
+    def _take_turn(self, event: Track.TurnWanted) -> None:
+        self.action_turn(event.step)
+
+    def action_step(self, step: int) -> None:
+        self._track.action_step(step)
+
+    def action_turn(self, step: int) -> None:
+        if self._scrub is not None:
+            self._track.move_to(self._scrub.next_turn(self._track.position, step))
+
+    def action_jump(self, position: int) -> None:
+        self._track.action_jump(position)
+
+    def action_scroll(self, step: int) -> None:
+        self.timeline.scroll_rows(2 * step)
+
+    def action_page(self, step: int) -> None:
+        self.timeline.action_page(step)
+
+    def action_read_prompt(self) -> None:
+        """Show the system prompt that was sent along."""
+        if self._look is not None:
+            text = self._look.system_prompt or "No system prompt was recorded."
+            note = format_count(len(text), "character")
+            self.app.push_screen(ReaderScreen("System prompt", note, text))
+
+
+def _describe(look: ContextAt, *, is_now: bool) -> Content:
+    """What is known of a moment, in one line."""
+    if is_now:
+        what = Content.styled("what the next request sends", "$ok")
+    elif look.happened:
+        what = Content.styled(clean(look.happened), "$compaction")
+    else:
+        what = Content.styled("what the model was sent", "$user")
+    facts = [
+        f"turn {look.turn}" if look.turn is not None else "",
+        f"step {look.step}" if look.step else "",
+        format_count(len(look.messages), "message"),
+        f"{format_tokens(look.tokens, estimated=look.estimated)} tokens" if look.tokens else "",
+        format_clock(look.at),
+    ]
+    return Content.assemble(what, ("  " + " · ".join(filter(None, facts)), "$muted"))

@@ -1,0 +1,237 @@
+"""One tree of everything that a session ever was: its log, its archives, its forks."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left, bisect_right
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+
+from agent_tui.core.text import clean, first_line
+from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.resources import stylesheet
+from agent_tui.ui.format import format_count
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.time.browse import BrowseScreen
+from agent_tui.ui.screens.time.compare import CompareScreen
+from agent_tui.ui.screens.time.scrubber import ScrubberScreen
+from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.lists.tree_rows import TreeRows, describe_record
+
+if TYPE_CHECKING:
+    from agent_tui.history.session_tree import SessionTree
+
+TreeAct: TypeAlias = Literal["branch", "switch", "fork", "label", "sum_up", "undo", "redo"]
+PRESENT = -1
+"""Where a tree begins when nobody asked for another place."""
+
+_DETAILS: tuple[Detail, ...] = ("turns", "steps", "records")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeChoice:
+    """What the user wants done, and where; ``detail`` lets the screen be shown again as it was."""
+
+    act: TreeAct
+    tree: SessionTree
+    row: TreeRow
+    detail: Detail
+
+
+class TreeScreen(Panel[TreeChoice]):
+    """The tree of a session; dismissed with an act on it, or None.
+
+    Args:
+        load: grows the tree, for example ``lambda: engine.build_tree(session)``.
+        title: the session's.
+        read_only: why nothing can be changed, or an empty string.
+        can_fork: whether a session of its own can be made out of a row, which changes nothing here.
+        at: the place to begin at, or the id of an entry.
+        detail: how far it is folded at first.
+    """
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/tree.tcss")]
+    AUTO_FOCUS = "TreeRows"
+    BINDINGS = [
+        Binding("enter", "open_row", "look", key_display="Enter"),
+        Binding("b", "act('branch')", "branch", key_display="b"),
+        Binding("r", "act('switch')", "switch", key_display="r"),
+        Binding("f", "fork", "fork", key_display="f"),
+        Binding("c", "compare", "compare", key_display="c"),
+        Binding("l", "act('label')", "label", key_display="l"),
+        Binding("s", "scrub", "scrub", key_display="s"),
+        Binding("d", "fold", "level", key_display="d"),
+        Binding("u", "act('undo')", "undo", key_display="u U"),
+        Binding("U,shift+u", "act('redo')", show=False),
+        Binding("m", "act('sum_up')", "sum up", key_display="m"),
+        Binding("space", "mark", "mark", key_display="Space"),
+        Binding("right_square_bracket", "next_branch(1)", "branches", key_display="[ ]"),
+        Binding("left_square_bracket", "next_branch(-1)", show=False),
+    ]
+
+    def __init__(
+        self,
+        load: Callable[[], Awaitable[SessionTree]],
+        title: str = "",
+        read_only: str = "",
+        *,
+        can_fork: bool = False,
+        at: int | str = PRESENT,
+        detail: Detail = "turns",
+    ) -> None:
+        super().__init__()
+        self._load_tree = load
+        self._session_title = title
+        self._read_only = read_only
+        self._can_fork = can_fork
+        self._at = at
+        self._detail: Detail = detail
+        self._tree_shown: SessionTree | None = None
+        self._marked: TreeRow | None = None
+        self._rows = TreeRows()
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._rows
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Tree", self._session_title)
+        self._load()
+
+    @work(exclusive=True, group="tree")
+    async def _load(self) -> None:
+        tree = await self.attempt(self._load_tree())
+        if tree is None:
+            self._rows.show_empty(Content("The tree could not be read. Press Esc and try again."))
+            return
+        self._tree_shown = tree
+        self._show(await self._find_place(tree))
+
+    async def _find_place(self, tree: SessionTree) -> int:
+        if isinstance(self._at, str):
+            place = await self.attempt(asyncio.to_thread(tree.place_of, self._at))
+        else:
+            place = self._at if self._at > PRESENT else None
+        return tree.shape.leaf if place is None else place
+
+    def _show(self, place: int) -> None:
+        """Draw the tree as far folded as it is now, with the cursor on a place."""
+        tree = self._tree_shown
+        if tree is None:
+            return
+        outline = tree.outline(self._detail)
+        self._rows.show_empty(Content("Nothing was said yet: the tree begins with a prompt."))
+        self._rows.show_outline(len(outline), outline.row, tree.describe, outline.row_of(place))
+        archives = sum(bool(source.archive) for source in tree.tree.sources)
+        self.show_heading(
+            "Tree",
+            first_line(self._session_title, 40),
+            format_count(tree.branch_count, "branch", "branches"),
+            format_count(archives, "archive") if archives else "",
+            "" if self._detail == "turns" else f"every {self._detail[:-1]}",
+            "one marked: c compares with it" if self._marked else "",
+        )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "fork":
+            return self._can_fork
+        return not self._read_only or action != "act"
+
+    @on(Rows.Chosen)
+    def action_open_row(self) -> None:
+        if self._tree_shown is not None and (row := self._rows.row) is not None:
+            self._look(self._tree_shown, row)
+
+    @work(exclusive=True, group="tree-look")
+    async def _look(self, tree: SessionTree, row: TreeRow) -> None:
+        title = await self._call_it(tree, row)
+        browsed = await self.attempt(tree.browse(row, f"As it was after “{title}”"))
+        if browsed is not None:
+            await self.app.push_screen_wait(BrowseScreen(browsed))
+
+    async def _call_it(self, tree: SessionTree, row: TreeRow) -> str:
+        """A row in a few words, for headings."""
+        record = (await tree.describe([row.place])).get(row.place)
+        words = row.label or (describe_record(record) if record is not None else "this")
+        return first_line(words, 40)
+
+    def action_act(self, act: TreeAct) -> None:
+        """Leave with an act; the one who showed the screen carries it out."""
+        tree, row = self._tree_shown, self._rows.row
+        if tree is None or row is None:
+            return
+        if act in ("label",) and row.session_id:
+            self.tell(f"This row belongs to session {clean(row.session_id)}: b opens it.")
+            return
+        self.dismiss(TreeChoice(act, tree, row, self._detail))
+
+    def action_fork(self) -> None:
+        """Leave with the wish for a session of its own that ends at this row."""
+        self.action_act("fork")
+
+    def action_fold(self) -> None:
+        """Go on to the next level of detail; the cursor stays where it was."""
+        row = self._rows.row
+        self._detail = _DETAILS[(_DETAILS.index(self._detail) + 1) % len(_DETAILS)]
+        if row is not None:
+            self._fold(row.place)
+
+    @work(exclusive=True, group="tree")
+    async def _fold(self, place: int) -> None:
+        if self._tree_shown is not None:
+            await self._tree_shown.prepare(self._detail)
+            self._show(place)
+
+    def action_next_branch(self, step: int) -> None:
+        """Go to the next (or previous) row at which a branch begins."""
+        if self._tree_shown is None:
+            return
+        rows = self._tree_shown.outline(self._detail).branch_rows()
+        cursor = self._rows.cursor
+        index = bisect_right(rows, cursor) if step > 0 else bisect_left(rows, cursor) - 1
+        if 0 <= index < len(rows):
+            self._rows.cursor = rows[index]
+
+    def action_mark(self) -> None:
+        """Mark the row for a comparison, or take the mark away."""
+        row = self._rows.row
+        if row is None:
+            return
+        self._marked = None if self._marked and self._marked.place == row.place else row
+        self._rows.marked = self._marked.place if self._marked else -1
+        self._show(row.place)
+
+    def action_compare(self) -> None:
+        """Show the branch of this row beside the marked one, or beside the present."""
+        tree, row = self._tree_shown, self._rows.row
+        if tree is None or row is None:
+            return
+        other = self._marked
+        if tree.leaf_of(row) == (tree.leaf_of(other) if other else tree.shape.leaf):
+            what = "the marked row" if other else "the present; mark another with Space first"
+            self.tell(f"This is the same branch as {what}.")
+            return
+        self._compare(tree, row, other)
+
+    @work(exclusive=True, group="tree-look")
+    async def _compare(self, tree: SessionTree, row: TreeRow, other: TreeRow | None) -> None:
+        left = await self._call_it(tree, row)
+        right = await self._call_it(tree, other) if other else "now"
+        screen = CompareScreen(lambda: tree.compare(row, other, (left, right)))
+        await self.app.push_screen_wait(screen)
+
+    def action_scrub(self) -> None:
+        """Walk the session step by step, from this row on."""
+        from agent_tui.history.scrub import start_scrub
+
+        tree, row = self._tree_shown, self._rows.row
+        if tree is not None and row is not None:
+            screen = ScrubberScreen(lambda: start_scrub(tree), self._session_title, at=row.place)
+            self.app.push_screen(screen)

@@ -1,0 +1,1 @@
+"""Single lines: gauge, status, key hints, track."""

@@ -1,0 +1,1 @@
+"""Lists of rows, and what stands in them."""

@@ -1,0 +1,273 @@
+"""The rows of a session's tree: branches as indents, edges as signs, the present emphasised.
+
+A row is drawn from numbers alone; its words are read from disk when it comes into view.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from textual.content import Content
+
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import (
+    AssistantMessage,
+    BranchSummary,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    LabelRecord,
+    Message,
+    ModelRecord,
+    Record,
+    RevertRecord,
+    SessionHeader,
+    SystemPrompt,
+    TitleRecord,
+    ToolMessage,
+    TurnEndRecord,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.core.text import clean, first_line
+from agent_tui.core.tree import RowKind, Standing, TreeRow
+from agent_tui.ui.format import format_age, format_count, format_tokens
+from agent_tui.ui.widgets.lists.rows import Rows
+
+Describe: TypeAlias = Callable[[Sequence[int]], Awaitable[Mapping[int, Record]]]
+"""Reads the records at some places, off the loop."""
+
+SIGNS: dict[RowKind, tuple[str, str]] = {
+    "prompt": ("●", "$user"),
+    "step": ("◦", "$assistant"),
+    "tool": ("·", "$tool"),
+    "checkpoint": ("◇", "$checkpoint"),
+    "summary": ("≡", "$compaction"),
+    "compaction": ("≡", "$compaction"),
+    "user": ("↶", "$checkpoint"),
+    "dmail": ("↶", "$checkpoint"),
+    "undo": ("↺", "$checkpoint"),
+    "redo": ("↻", "$checkpoint"),
+    "restore": ("↺", "$checkpoint"),
+    "clear": ("✕", "$danger"),
+    "head": ("↳", "$checkpoint"),
+    "record": ("·", "$faint"),
+}
+_BARS: dict[Standing, tuple[str, str]] = {
+    "context": ("▌", "$user"),
+    "lineage": ("▏", "$faint"),
+    "side": (" ", ""),
+}
+_DEEDS = {
+    "user": "went back",
+    "dmail": "went back by D-Mail",
+    "undo": "undone",
+    "redo": "redone",
+    "restore": "archive restored",
+    "clear": "context cleared",
+}
+_HEADS = {"undo": "branch undone", "redo": "branch redone", "restore": "branched"}
+_WITH_FACTS = 60
+_SHARE_OF_TAGS = 3
+_AGE_WIDTH = 9
+_LONGEST_TEXT = 240
+_MARKDOWN = re.compile(r"^#+ +|\*\*|`")
+_KEPT_RECORDS = 4_000
+_AHEAD = 20
+
+
+class TreeRows(Rows):
+    """The virtual list; ``show_outline`` gives it rows to draw.
+
+    Attributes:
+        marked: the row that is marked for a comparison, by its place; -1 for none.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(empty=Content("Reading the tree…"))
+        self._row: Callable[[int], TreeRow] | None = None
+        self._describe: Describe | None = None
+        self._records: dict[int, Record] = {}
+        self._asked: set[int] = set()
+        self._reading = False
+        self.marked = -1
+
+    @property
+    def row(self) -> TreeRow | None:
+        """The row under the cursor."""
+        return self._row(self.cursor) if self._row is not None and self.count else None
+
+    def show_outline(
+        self, count: int, row: Callable[[int], TreeRow], describe: Describe, cursor: int
+    ) -> None:
+        """Show the rows of an outline, the cursor on one of them, in the middle of the view."""
+        self._row, self._describe = row, describe
+        self._records.clear()
+        self._asked.clear()
+        self.show_rows(count, cursor=cursor)
+        top = max(0, cursor - self.size.height // 2)
+        self.scroll_to(y=top, animate=False, immediate=True)
+
+    def mark(self, place: int) -> None:
+        """Mark a row, or none."""
+        self.marked = place
+        self.redraw()
+
+    def draw_row(self, index: int, width: int) -> Content:
+        if self._row is None:
+            return Content("")
+        row = self._row(index)
+        record = self._records.get(row.place)
+        if record is None:
+            self._ask(index)
+        facts = _draw_facts(row, record) if width >= _WITH_FACTS else Content("")
+        tags = _draw_tags(row, width // _SHARE_OF_TAGS)
+        head = _draw_head(row, width, marked=row.place == self.marked)
+        room = width - head.cell_length - tags.cell_length - facts.cell_length - 1
+        text = _draw_text(row, record).truncate(max(6, room), ellipsis=True, pad=True)
+        return Content.assemble(head, text, " ", tags, facts)
+
+    def _ask(self, index: int) -> None:
+        """Have what is in view read soon, with a little more on both sides."""
+        self._asked.add(index)
+        if not self._reading:
+            self._reading = True
+            self.call_later(self._start_reading)
+
+    def _start_reading(self) -> None:
+        self.run_worker(self._read(), group="tree-rows", exit_on_error=False)
+
+    async def _read(self) -> None:
+        if self._row is None or self._describe is None:
+            return
+        describe, row = self._describe, self._row
+        first = max(0, min(self._asked, default=0) - _AHEAD)
+        last = min(self.count, max(self._asked, default=0) + _AHEAD)
+        self._asked.clear()
+        places = {row(index).place for index in range(first, last)} - self._records.keys()
+        try:
+            found = await describe(sorted(places))
+        finally:
+            self._reading = False
+        if describe is not self._describe:
+            return
+        if len(self._records) > _KEPT_RECORDS:
+            self._records.clear()
+        self._records.update(found)
+        self.redraw()
+
+
+def _draw_head(row: TreeRow, width: int, *, marked: bool) -> Content:
+    """The bar of the present, the lines of the branches around, and the sign."""
+    bar, bar_style = _BARS[row.standing]
+    depth = min(row.depth, max(2, width // 6))
+    guides = "│ " * (depth - 1) + ("├─" if row.opens else "│ ") if depth else ""
+    sign, style = SIGNS[row.kind]
+    if row.standing == "side":
+        style = "$muted"
+    return Content.assemble(
+        (bar, bar_style),
+        (guides, "$faint"),
+        ("◎" if marked else sign, "$attention" if marked else style),
+        " ",
+    )
+
+
+def _draw_text(row: TreeRow, record: Record | None) -> Content:
+    words = describe_record(record) if record is not None else "…"
+    style = "$muted"
+    if row.kind == "prompt":
+        style = {"context": "$foreground", "lineage": "$foreground", "side": "$muted"}[row.standing]
+    elif row.kind == "step" and row.standing == "context":
+        style = "$foreground"
+    label = Content.styled(f"[{clean(row.label)}] ", "$checkpoint bold") if row.label else ""
+    return Content.assemble(label, Content.styled(words, style))
+
+
+def _draw_tags(row: TreeRow, room: int) -> Content:
+    """The logs that end in a row: by their names where there is room for them, else counted."""
+    now = Content.styled("◂ now " if "live" in row.leaves else "", "bold $ok")
+    others = [leaf for leaf in row.leaves if leaf != "live"]
+    archives = [leaf.removeprefix("archive ") for leaf in others if leaf.startswith("archive ")]
+    sessions = [clean(leaf) for leaf in others if not leaf.startswith("archive ")]
+    named = Content.assemble(
+        now,
+        (_name_all("archive", archives), "$faint"),
+        (_name_all("session", sessions), "$tool"),
+    )
+    if named.cell_length <= room:
+        return named
+    return Content.assemble(
+        now,
+        (_count_all("archive", archives), "$faint"),
+        (_count_all("session", sessions), "$tool"),
+    )
+
+
+def _name_all(noun: str, names: Sequence[str]) -> str:
+    return f"{noun}{'s' * (len(names) > 1)} {', '.join(names)} " if names else ""
+
+
+def _count_all(noun: str, names: Sequence[str]) -> str:
+    return f"{format_count(len(names), noun)} " if len(names) > 1 else _name_all(noun, names)
+
+
+def _draw_facts(row: TreeRow, record: Record | None) -> Content:
+    tokens = format_tokens(row.tokens) if row.tokens else ""
+    age = format_age(record.stamp.at) if record is not None else ""
+    if len(age) > _AGE_WIDTH:
+        age = age.partition(" ")[2]  # the month of another year will do
+    return Content.styled(f"{tokens:>7}{age:>{_AGE_WIDTH}} ", "$faint")
+
+
+def words_of(message: Message) -> str:
+    """A message in one line: its own words, without what a program wrapped around them."""
+    content = message.content
+    wrapped = getattr(message, "origin", None) in ("compaction", "branch")
+    if wrapped and not isinstance(content, str) and len(content) > 1:
+        content = content[1:]
+    line = first_line(text_of(content), _LONGEST_TEXT)
+    return _MARKDOWN.sub("", line) if isinstance(message, AssistantMessage) or wrapped else line
+
+
+def describe_record(record: Record) -> str:
+    """A record in one line, for a row of a tree."""
+    match record:
+        case UserMessage() | ToolMessage():
+            return words_of(record) or "(empty)"
+        case AssistantMessage():
+            text = words_of(record)
+            calls = ", ".join(dict.fromkeys(clean(call.name) for call in record.tool_calls))
+            return f"{text}  [{calls}]" if text and calls else text or f"[{calls}]"
+        case CompactionRecord():
+            before, after = format_tokens(record.pre_tokens), format_tokens(record.post_tokens)
+            size = f" {before} → {after} tokens" if record.post_tokens else ""
+            return f"compacted{size}, {record.kept} messages kept"
+        case RevertRecord():
+            where = "" if record.checkpoint is None else f" to checkpoint {record.checkpoint}"
+            return f"{_DEEDS.get(record.reason, clean(record.reason))}{where}"
+        case HeadRecord():
+            return _HEADS.get(record.reason, "branched")
+        case Checkpoint():
+            step = f", step {record.step}" if record.step else ""
+            return f"checkpoint {record.id}{step}"
+        case TurnEndRecord():
+            return clean(record.reason) or "the turn ended early"
+        case BranchSummary():
+            return f"summary of another branch: {first_line(record.summary, _LONGEST_TEXT)}"
+        case UsageRecord():
+            return f"usage {format_tokens(record.token_count)} tokens"
+        case LabelRecord():
+            return f"label “{clean(record.label)}”" if record.label else "label taken away"
+        case TitleRecord():
+            return f"named “{first_line(record.title, _LONGEST_TEXT)}”"
+        case ModelRecord():
+            return f"model {clean(record.model)}"
+        case SystemPrompt():
+            return "system prompt"
+        case SessionHeader():
+            return f"session {clean(record.session_id)} begins"
+        case _:
+            return "record"

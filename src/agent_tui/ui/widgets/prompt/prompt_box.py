@@ -1,0 +1,357 @@
+"""Where prompts are written: several lines, commands, files, history, pastes folded."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from agent_tui.core.text import clean
+from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.prompt.completion import (
+    Candidate,
+    Completion,
+    history_candidates,
+    match_commands,
+    path_candidates,
+)
+from agent_tui.ui.widgets.prompt.history import PromptHistory
+from agent_tui.ui.widgets.prompt.pastes import Pastes, literal_paste
+from agent_tui.ui.widgets.prompt.prompt import Prompt
+
+_SIGN = "\u276f"
+_COMMAND = re.compile(r"/([a-zA-Z?][\w-]*)(?:\s+(.*))?\Z", re.DOTALL)
+_COMMAND_START = re.compile(r"/([\w?-]*)\Z")
+_PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
+_PAGE_KEYS = {"pageup": -1, "pagedown": 1}
+_NEWLINE_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
+
+CompletePath = Callable[[str], Sequence[str]]
+
+
+class PromptBox(Vertical):
+    """The prompt with its completions; it posts what was sent and knows nothing of the agent.
+
+    Args:
+        complete_path: gives paths of the workspace that begin like its argument; runs in a thread.
+        history: earlier prompts, oldest first.
+    """
+
+    running: reactive[bool] = reactive(default=False, toggle_class="-running", repaint=False)
+    """Whether the agent runs: then Enter steers."""
+
+    read_only: reactive[str] = reactive("", repaint=False)
+    """Why nothing can be sent, or an empty string."""
+
+    @dataclass
+    class Submitted(Message):
+        """A prompt was sent; ``shell`` when it began with ``!`` (which is taken off)."""
+
+        text: str
+        shell: bool = False
+
+    @dataclass
+    class CommandEntered(Message):
+        """A slash command was sent; its name may be unknown."""
+
+        name: str
+        argument: str
+
+    @dataclass
+    class PageTurned(Message):
+        """PgUp (-1) or PgDn (1) was pressed while writing: the conversation is meant."""
+
+        step: int
+
+    def __init__(
+        self,
+        complete_path: CompletePath | None = None,
+        history: Sequence[str] = (),
+        *,
+        id: str | None = None,  # noqa: A002
+    ) -> None:
+        super().__init__(id=id)
+        self._complete_path = complete_path
+        self._history = PromptHistory(history)
+        self._pastes = Pastes()
+        self._quiet = self._followed = ""
+        self._draft_before_search: str | None = None
+        self._completion = Completion()
+        self._prompt = Prompt(self._take_key, self.paste)
+        self._box = Horizontal()
+
+    def compose(self) -> ComposeResult:
+        yield self._completion
+        with self._box:
+            yield Static(_SIGN, id="prompt-sign")
+            yield self._prompt
+
+    def on_mount(self) -> None:
+        self._completion.dismiss()
+        self._show_hint()
+
+    def on_resize(self) -> None:
+        self.set_class(self.app.size.height < 18, "-short")
+        self._show_hint()
+
+    @property
+    def text(self) -> str:
+        """The unsent prompt, pastes expanded."""
+        return self._pastes.expand(self._prompt.text)
+
+    def set_text(self, text: str) -> None:
+        """Put a prompt in for editing, in place of what is there."""
+        self._put(clean(text))
+
+    def set_history(self, prompts: Sequence[str]) -> None:
+        """Take over the earlier prompts, oldest first."""
+        self._history = PromptHistory(prompts)
+
+    def focus(self, scroll_visible: bool = True) -> PromptBox:
+        self._prompt.focus(scroll_visible)
+        return self
+
+    def paste(self, text: str) -> None:
+        """Insert a paste: literal, cleaned, folded when long, never sent."""
+        if self.read_only or not text:
+            return
+        literal = self._pastes.fold(literal_paste(text))
+        prompt = self._prompt
+        prompt.replace(literal, *prompt.selection, maintain_selection_offset=False)
+        self._quiet = prompt.text
+        self._completion.dismiss()
+        prompt.focus()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether keys go into the prompt."""
+        return self._prompt.has_focus and not self.read_only
+
+    def take_typed(self, key: events.Key) -> bool:
+        """Type a key that was pressed elsewhere; False where nothing can be written."""
+        if self.read_only:
+            return False
+        self.screen.set_focus(self._prompt)  # at once: the next key is on its way
+        self._prompt._forward_event(events.Key(key.key, key.character))
+        return True
+
+    def watch_running(self) -> None:
+        self._show_hint()
+
+    def watch_read_only(self) -> None:
+        self._prompt.read_only = bool(self.read_only)
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        prompt = self._prompt
+        if self.read_only:
+            prompt.placeholder = Content(f"Read-only (f forks it): {clean(self.read_only)}")
+        elif self._draft_before_search is not None:
+            prompt.placeholder = Content("Search earlier prompts")
+        elif self.running:
+            prompt.placeholder = Content("Steer the agent")
+        else:
+            prompt.placeholder = Content("Ask anything")
+        self._box.border_subtitle = self._hint()
+        prompt.refresh()
+
+    def _hint(self) -> Content:
+        room = self.size.width - 6
+        for hint in self._hints():
+            if len(hint) <= room:
+                return Content.styled(hint, "$muted")
+        return Content("")
+
+    def _hints(self) -> tuple[str, ...]:
+        if self.read_only:
+            return ()
+        if self._draft_before_search is not None:
+            return ("Enter takes it · Esc back",)
+        if self.has_class("-shell"):
+            return ("Enter runs this shell command", "runs in the shell")
+        if self.running:
+            return ("Enter steers · Ctrl+J new line · Esc interrupts", "Enter steers · Esc stops")
+        return (
+            "Enter sends · Ctrl+J new line · / commands · @ files · Ctrl+R history",
+            "Enter sends · Ctrl+J new line · / commands",
+            "/ commands",
+        )
+
+    @on(Prompt.Changed)
+    def _follow_text(self, event: Prompt.Changed) -> None:
+        event.stop()
+        self._follow(self._prompt.text)
+
+    def _follow(self, text: str) -> None:
+        self._followed = text
+        if self.has_class("-shell") != text.startswith("!"):
+            self.set_class(text.startswith("!"), "-shell")
+            self._show_hint()
+        if text == self._quiet and self._draft_before_search is None:
+            self._completion.dismiss()
+            return
+        self._quiet = ""
+        self._offer(text)
+
+    def _offer(self, text: str) -> None:
+        if self._draft_before_search is not None:
+            self._completion.offer(history_candidates(self._history.search(text)))
+        elif (command := _COMMAND_START.match(text)) is not None:
+            self._completion.offer(match_commands(command.group(1)))
+        elif (prefix := self._path_prefix()) is not None and self._complete_path:
+            self._offer_paths(prefix, self._complete_path)
+        else:
+            self._completion.dismiss()
+
+    def _path_prefix(self) -> str | None:
+        match = _PATH_START.search(self._prompt.line_before_cursor)
+        return match.group(1) if match else None
+
+    @work(exclusive=True, group="completion", exit_on_error=False)
+    async def _offer_paths(self, prefix: str, complete: CompletePath) -> None:
+        paths = await asyncio.to_thread(complete, prefix)
+        if self._path_prefix() == prefix:
+            self._completion.offer(path_candidates(paths))
+
+    def _take_key(self, key: str) -> bool:
+        if self._followed != self._prompt.text:
+            self._follow(self._prompt.text)  # the key was quicker than the news of the text
+        if self._completion.is_offering and self._take_list_key(key):
+            return True
+        if key in _PAGE_KEYS:
+            self.post_message(self.PageTurned(_PAGE_KEYS[key]))
+            return True
+        if self.read_only:
+            return False
+        if key in _NEWLINE_KEYS:
+            self._prompt.insert("\n")
+            return True
+        match key:
+            case "enter":
+                self._press_enter()
+            case "up" if self._prompt.is_on_first_line:
+                return self._recall(self._history.earlier(self._prompt.text), at_end=False)
+            case "down" if self._prompt.is_on_last_line:
+                return self._recall(self._history.later(), at_end=True)
+            case "ctrl+r":
+                self._begin_search()
+            case "escape" if self._draft_before_search is not None:
+                self._end_search(self._draft_before_search)
+            case "backspace":
+                return self._delete_token()
+            case "question_mark" if not self._prompt.text:
+                self.post_message(self.CommandEntered("help", ""))
+            case _:
+                return False
+        return True
+
+    def _take_list_key(self, key: str) -> bool:
+        completion = self._completion
+        match key:
+            case "up" | "down":
+                step = 1 if key == "down" else -1
+                completion.cursor = (completion.cursor + step) % completion.count
+            case "pageup" | "pagedown":
+                completion.action_page(1 if key == "pagedown" else -1)
+            case "tab" | "enter" if completion.chosen is not None:
+                self._accept(completion.chosen, run=key == "enter")
+            case "escape" if self._draft_before_search is None:
+                self._quiet = self._prompt.text
+                completion.dismiss()
+            case _:
+                return False
+        return True
+
+    @on(Rows.Chosen)
+    def _accept_clicked(self, event: Rows.Chosen) -> None:
+        event.stop()
+        self._accept(self._completion.candidate(event.index), run=False)
+        self._prompt.focus()
+
+    def _accept(self, candidate: Candidate, *, run: bool) -> None:
+        match candidate.kind:
+            case "history":
+                self._end_search(clean(candidate.text))
+            case "path":
+                self._complete_file(candidate.text)
+            case "command":
+                self._put(f"{candidate.text} ")
+                if run and not candidate.needs_argument:
+                    self._send()
+
+    def _complete_file(self, path: str) -> None:
+        prompt = self._prompt
+        row, column = prompt.cursor_location
+        start = column - len(self._path_prefix() or "")
+        is_folder = path.endswith("/")
+        prompt.replace(path if is_folder else f"{path} ", (row, start), (row, column))
+        if not is_folder:
+            self._completion.dismiss()
+
+    def _press_enter(self) -> None:
+        prompt = self._prompt
+        if self._draft_before_search is not None:
+            return
+        if prompt.line_before_cursor.endswith("\\"):
+            prompt.action_delete_left()
+            prompt.insert("\n")
+            return
+        self._send()
+
+    def _send(self) -> None:
+        text = self.text.strip()
+        if not text:
+            return
+        self._history.add(text)
+        self._pastes = Pastes()
+        self._put("")
+        if (command := _COMMAND.match(text)) is not None:
+            self.post_message(
+                self.CommandEntered(command.group(1), (command.group(2) or "").strip())
+            )
+        elif text.startswith("!"):
+            self.post_message(self.Submitted(text[1:].strip(), shell=True))
+        else:
+            self.post_message(self.Submitted(text))
+
+    def _put(self, text: str, *, at_end: bool = True) -> None:
+        self._quiet = text
+        self._completion.dismiss()
+        self._prompt.set_text(text, at_end=at_end)
+
+    def _recall(self, prompt: str | None, *, at_end: bool) -> bool:
+        if prompt is None:
+            return False
+        self._put(clean(prompt), at_end=at_end)
+        return True
+
+    def _begin_search(self) -> None:
+        if self._draft_before_search is None:
+            self._draft_before_search = self._prompt.text
+            self.add_class("-searching")
+            self._show_hint()
+        self._offer(self._prompt.text)
+
+    def _end_search(self, text: str) -> None:
+        self._draft_before_search = None
+        self.remove_class("-searching")
+        self._put(text)
+        self._show_hint()
+
+    def _delete_token(self) -> bool:
+        prompt = self._prompt
+        row, column = prompt.cursor_location
+        token = self._pastes.token_before(prompt.document.get_line(row), column)
+        if not token or prompt.selected_text:
+            return False
+        prompt.delete((row, column - len(token)), (row, column))
+        return True

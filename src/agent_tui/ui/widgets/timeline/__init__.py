@@ -1,0 +1,1 @@
+"""The conversation: a virtual list of blocks."""

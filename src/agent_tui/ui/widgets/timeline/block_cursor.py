@@ -1,0 +1,137 @@
+"""Moving a cursor among very many blocks, and the view with it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from agent_tui.ui.blocks import UserBlock
+from agent_tui.ui.widgets.timeline.block_view import BlockView
+
+_PAUSE_SECONDS = 0.02
+
+
+class BlockCursor(BlockView):
+    """A block view in which one block may be under the cursor, and one under the pointer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Next", show=False),
+        Binding("up,k", "move(-1)", "Previous", show=False),
+        Binding("right_square_bracket", "move_prompt(1)", "Next prompt", show=False),
+        Binding("left_square_bracket", "move_prompt(-1)", "Previous prompt", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("home,g", "first", "Beginning", show=False),
+        Binding("end,G,shift+g", "last", "End", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._cursor: int | None = None
+        self._hovered: int | None = None
+
+    def active_blocks(self) -> tuple[int | None, int | None]:
+        return self._cursor if self.has_focus else None, self._hovered
+
+    def go_to_record(self, index: int) -> None:
+        """Bring a record into view, the cursor on it or on the next that shows something."""
+        if not len(self._blocks):
+            return
+        index = max(0, min(index, len(self._blocks) - 1))
+        shown = self._next_shown(index, 1)
+        self._cursor = shown if shown is not None else self._next_shown(index, -1)
+        self._following = False
+        self.place((self._cursor or 0, 0))
+
+    def _next_shown(self, index: int, step: int) -> int | None:
+        while 0 <= index < len(self._blocks):
+            if self._blocks.height(index):
+                return index
+            index += step
+        return None
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor to the next block, or on through one that is taller than the screen."""
+        if self._cursor is None:
+            self._start_cursor(step)
+            return
+        if self._scroll_inside(self._cursor, step):
+            return
+        target = self._next_shown(self._cursor + step, step)
+        if target is not None:
+            self._cursor = target
+            self._reveal(target)
+
+    def _start_cursor(self, step: int) -> None:
+        if self._view:
+            place = self._view[-1] if step < 0 or self._following else self._view[0]
+            self._cursor = self._next_shown(place[0], -1 if step < 0 or self._following else 1)
+            self.paint()
+
+    def _scroll_inside(self, index: int, step: int) -> bool:
+        """Scroll on inside a block that reaches beyond the screen."""
+        height = self.view_height
+        shown = [offset for block, offset in self._view if block == index]
+        if not shown or self._blocks.height(index) <= height:
+            return False
+        if (step > 0 and shown[-1] == self._blocks.height(index) - 1) or (
+            step < 0 and shown[0] == 0
+        ):
+            return False
+        self.scroll_rows(step * max(1, height // 2))
+        return True
+
+    def _reveal(self, index: int) -> None:
+        """Scroll as little as makes a block visible."""
+        height = self.view_height
+        rows = self._blocks.height(index)
+        if index < self._anchor[0] or (index == self._anchor[0] and self._anchor[1]):
+            self.place((index, 0))
+            return
+        shown = [offset for block, offset in self._view if block == index]
+        if len(shown) < min(rows, height):
+            if rows >= height:
+                self.place((index, 0))
+            else:
+                self.place(self._blocks.walk((index, 0), rows - height))
+            return
+        self.paint()
+
+    def action_move_prompt(self, step: int) -> None:
+        """Move the cursor to the next (or previous) thing the user said."""
+        start = self._cursor
+        if start is None:
+            start = self._view[-1 if step < 0 else 0][0] if self._view else 0
+        index = start + step
+        while 0 <= index < len(self._blocks):
+            block = self._blocks.block(index)
+            if isinstance(block, UserBlock) and block.origin in ("human", "steer"):
+                self._cursor = index
+                self.place((index, 0))
+                return
+            index += step
+
+    def action_page(self, step: int) -> None:
+        """Scroll by a screen, a little of it kept for the eye."""
+        self._cursor = None
+        self.scroll_rows(step * max(1, self.view_height - 2))
+        self.set_timer(_PAUSE_SECONDS, lambda: self.draw_ahead(step))
+
+    def action_first(self) -> None:
+        """Go to the beginning."""
+        self._cursor = self._next_shown(0, 1)
+        self.place((0, 0))
+
+    def action_last(self) -> None:
+        """Go to the end and follow what comes."""
+        self._cursor = None
+        self.place(self._blocks.end(self.view_height))
+
+    def on_focus(self) -> None:
+        if self._cursor is None:
+            self._start_cursor(-1)
+        self.paint()
+
+    def on_blur(self) -> None:
+        self.paint()

@@ -1,0 +1,294 @@
+"""A window on very many blocks: which rows are in view, and painting no more than what changed.
+
+The truth about the position is a place (block and row), not a number of rows: heights become exact
+as blocks come into view, and the scroll offset follows, so that nothing on the screen jumps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.filter import ANSIToTruecolor
+from textual.geometry import Region, Size
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agent_tui.ui.format import format_count
+from agent_tui.ui.palette import Palette, read_palette
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
+from agent_tui.ui.renderers.languages import Languages
+from agent_tui.ui.renderers.lines import Row
+from agent_tui.ui.widgets.timeline.block_list import BlockList, Drawn, Place
+
+_NARROWEST = 16
+_EIGHTHS = 8  # Textual draws a scroll bar to the eighth of a cell
+
+
+class BlockView(ScrollView):
+    """Shows a stretch of a block list and keeps either its place or the end in view.
+
+    Attributes:
+        lines_below: rows that came below while the user looked elsewhere; 0 at the end.
+    """
+
+    lines_below: reactive[int] = reactive(0, repaint=False)
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._blocks = BlockList()
+        self._languages = Languages()
+        self._palette: Palette | None = None
+        self._columns = 0
+        self._anchor: Place = (0, 0)
+        self._view: list[Place] = []
+        self._painted: list[Strip] = []
+        self._kept: dict[int, tuple[Row, Strip]] = {}
+        self._thumb = (-1, -1)
+        self._placing = False
+        self._following = True
+        self._colouring = False
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the last row is in view and new ones will be followed."""
+        return self._following
+
+    @property
+    def view_height(self) -> int:
+        """How many rows can be seen at once."""
+        return self.scrollable_content_region.height
+
+    def active_blocks(self) -> tuple[int | None, int | None]:
+        """The block under the cursor, and the one under the pointer."""
+        return None, None
+
+    # From a place to rows on the screen.
+
+    def place(self, place: Place) -> None:
+        """Put a place at the top of the screen, or the end at its bottom."""
+        height = self.view_height
+        if not self._columns or not height:
+            return
+        view = self._blocks.span(place, height)
+        if len(view) < height and place != (0, 0):
+            view = self._blocks.span(self._blocks.end(height), height)
+        self._anchor, self._view = view[0] if view else (0, 0), view
+        self._following = self._reaches_end(view)
+        if self._following:
+            self.lines_below = 0
+        self._tell_textual()
+        self.paint()
+
+    def show_change(self, *, came: int = 0) -> None:
+        """Blocks changed: keep the end in view, or keep what is in view where it is."""
+        if self._following or not len(self._blocks):
+            self.place(self._blocks.end(self.view_height))
+            return
+        index = min(self._anchor[0], len(self._blocks) - 1)
+        offset = min(self._anchor[1], max(0, self._blocks.height(index) - 1))
+        self.lines_below += max(0, came)
+        self.place((index, offset))
+
+    def scroll_rows(self, rows: int) -> None:
+        """Move the view down (or up) by exactly so many rows."""
+        if len(self._blocks):
+            self.place(self._blocks.walk(self._anchor, rows))
+
+    def draw_ahead(self, step: int) -> None:
+        """Draw the screenful after (or before) the one in view, so that it is there when wanted."""
+        if self._view:
+            edge = self._view[-1] if step > 0 else self._view[0]
+            self._blocks.walk(edge, step * self.view_height)
+            self._tell_textual()
+
+    def lay_out(self) -> None:
+        """The width or the colours changed: draw everything for them."""
+        columns = self.scrollable_content_region.width
+        if columns < 1:
+            return
+        self._columns = columns
+        self._palette = read_palette(self.app.theme_variables)
+        room = max(_NARROWEST, columns - GUTTER - MARGIN_RIGHT)
+        self._blocks.draw_on(Canvas(room, self._palette, self._languages), columns)
+        self.show_change()
+
+    def _reaches_end(self, view: list[Place]) -> bool:
+        if not view:
+            return True
+        index, offset = view[-1]
+        if offset < self._blocks.height(index) - 1:
+            return False
+        later = range(index + 1, len(self._blocks))
+        return all(not self._blocks.height(block) for block in later)
+
+    def _tell_textual(self) -> None:
+        """Make Textual's numbers (virtual size, offset) say what is on the screen."""
+        self._placing = True
+        try:
+            size = Size(self._columns, self._blocks.heights.total)
+            if size != self.virtual_size:
+                # Without the layout of every widget that setting the attribute would ask for.
+                self.set_reactive(Widget.virtual_size, size)
+            index, offset = self._anchor
+            self.scroll_target_y = self.scroll_y = self._blocks.heights.top(index) + offset
+            self._move_thumb(size.height)
+        finally:
+            self._placing = False
+
+    def _move_thumb(self, total: int) -> None:
+        """Tell the scroll bar only what would look different: it draws itself all anew."""
+        height = max(1, self.view_height)
+        scale = height * _EIGHTHS / max(total, height)
+        thumb = (int(self.scroll_y * scale), int(height * scale))
+        if thumb != self._thumb:
+            self._thumb = thumb
+            bar = self.vertical_scrollbar
+            bar.window_virtual_size, bar.window_size = total, height
+            bar.position = self.scroll_y
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Textual scrolled (the bar was dragged): go to the place that this means."""
+        if self._placing or round(old_value) == round(new_value):
+            return
+        index, offset = self._anchor
+        rows = round(new_value) - self._blocks.heights.top(index) - offset
+        if abs(rows) <= 3 * self.view_height:
+            self.scroll_rows(rows)
+        else:
+            self.place(self._blocks.heights.locate(round(new_value)))
+
+    def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.lay_out())
+
+    def on_resize(self) -> None:
+        if self.scrollable_content_region.width != self._columns:
+            self.lay_out()
+        else:
+            self.show_change()
+
+    def _colour(self) -> None:
+        draw = None if self._languages.missing else self._blocks.next_plain()
+        self.run_worker(self._work_on_colours(draw), group="colours")
+
+    async def _work_on_colours(self, draw: Callable[[], Drawn] | None) -> None:
+        """Load the languages of the code in view, or draw one long block (in a thread)."""
+
+        def work() -> tuple[bool, Drawn | None]:
+            gained = self._languages.load_missing() if self._languages.missing else False
+            return gained, draw() if draw else None
+
+        gained, drawn = await asyncio.to_thread(work)
+        self._take_colours(drawn, gained=gained)
+
+    def _take_colours(self, drawn: Drawn | None, *, gained: bool) -> None:
+        self._colouring = False
+        if gained:
+            self._blocks.redraw()
+        if drawn:
+            self._blocks.colour(*drawn)
+        self.show_change()
+
+    # Painting.
+
+    def paint(self) -> None:
+        """Compose the rows in view and ask Textual for those that are not what they were."""
+        palette = self._palette
+        if palette is None:
+            return
+        strips = self._compose_strips(palette)
+        strips += [Strip.blank(self._columns, palette.base)] * (self.view_height - len(strips))
+        if self.lines_below and strips:
+            strips[-1] = self._with_hint(strips[-1], palette)
+        before, self._painted = self._painted, strips
+        if not self._colouring and (self._languages.missing or self._blocks.has_plain):
+            self._colouring = True
+            self.call_after_refresh(self._colour)
+        if len(before) != len(strips):
+            self.refresh()
+            return
+        changed = [y for y, strip in enumerate(strips) if strip is not before[y]]
+        if len(changed) * 2 > len(strips):
+            self.refresh()
+        elif changed:
+            self.refresh(*(Region(0, y, self._columns, 1) for y in changed))
+
+    def _compose_strips(self, palette: Palette) -> list[Strip]:
+        """The strips of the view; a row that only moved keeps its strip, rendered as it is."""
+        active = self.active_blocks()
+        strips: list[Strip] = []
+        kept: dict[int, tuple[Row, Strip]] = {}
+        for index, offset in self._view:
+            row = self._blocks.rows(index, active=index in active)[offset]
+            known = self._kept.get(id(row))
+            strip = known[1] if known and known[0] is row else Strip(row, self._columns)
+            kept[id(row)] = (row, strip)
+            if index == active[0] and offset >= self.first_row(index):
+                bar = Segment("▎", palette.user)
+                strip = Strip([bar, *strip.crop(1)], self._columns)
+            strips.append(strip)
+        self._kept = kept
+        return strips
+
+    def first_row(self, index: int) -> int:
+        """Rows of empty space above a block's own."""
+        rows = self._blocks.rows(index)
+        return 1 if len(rows) > 1 and all(not text.strip() for text, _, _ in rows[0]) else 0
+
+    def _with_hint(self, strip: Strip, palette: Palette) -> Strip:
+        text = f" ↓ {format_count(self.lines_below, 'new line')} "
+        start = max(0, strip.cell_length - len(text) - 1)
+        hint = Segment(text, palette.user + palette.user_surface)
+        return Strip.join([strip.crop(0, start), Strip([hint]), strip.crop(start + len(text))])
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows as they are: no border, padding or tint of ours needs Textual's styling."""
+        strips = self._painted[crop.y : crop.bottom]
+        if self.text_selection is not None:
+            strips = [self._with_selection(strip, crop.y + y) for y, strip in enumerate(strips)]
+        blank = Strip.blank(crop.right, self.rich_style)
+        strips += [blank] * (crop.height - len(strips))
+        if crop.x or crop.right != self._columns:
+            strips = [strip.crop_extend(crop.x, crop.right, None) for strip in strips]
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            if isinstance(line_filter, ANSIToTruecolor):
+                continue  # costly, and nothing here is in ANSI colours unless the theme is
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        return strips
+
+    def render_line(self, y: int) -> Strip:
+        """One row with the offsets by which Textual finds selected text (it is not painted)."""
+        strip = self._painted[y] if y < len(self._painted) else Strip.blank(self._columns)
+        return strip.apply_offsets(0, y + self.scroll_offset.y)
+
+    def _with_selection(self, strip: Strip, y: int) -> Strip:
+        selection = self.text_selection
+        span = selection and selection.get_span(y + self.scroll_offset.y)
+        if not span:
+            return strip
+        start, end = span
+        end = strip.cell_length if end == -1 else end
+        colour = self.screen.get_component_rich_style("screen--selection").bgcolor
+        segments = Segment.apply_style(strip.crop(start, end), post_style=Style(bgcolor=colour))
+        return Strip.join([strip.crop(0, start), Strip(segments), strip.crop(end)])
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text in view, without the gutter."""
+        lines = []
+        for y, strip in enumerate(self._painted):
+            span = selection.get_span(y + self.scroll_offset.y)
+            if span is not None:
+                start, end = span
+                text = strip.text[max(start, GUTTER) : None if end == -1 else end]
+                lines.append(text.rstrip())
+        return "\n".join(lines), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()

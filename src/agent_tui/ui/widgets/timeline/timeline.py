@@ -1,0 +1,270 @@
+"""The conversation on screen: its blocks, what streams in, and how the user moves and acts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+
+from agent_tui.core.records import Record
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    Block,
+    BranchBlock,
+    CheckpointBlock,
+    CompactionBlock,
+    DamageBlock,
+    LabelBlock,
+    RevertBlock,
+    ToolBlock,
+    UnknownBlock,
+    UserBlock,
+    plain_text,
+)
+from agent_tui.ui.widgets.timeline.block_cursor import BlockCursor
+from agent_tui.ui.widgets.timeline.block_list import Place, is_marker
+
+_FRAMES_PER_SECOND = 30
+_WHEEL_ROWS = 3
+
+
+class Timeline(BlockCursor, can_focus=True):
+    """Shows the blocks of a session and lets the user move among them, open them and go back."""
+
+    # A click opens what it hits; who goes on typing after it still means the prompt, not a key.
+    FOCUS_ON_CLICK = False
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "activate", "Open", show=False),
+        Binding("ctrl+o", "toggle_all", "Open all", show=False),
+        Binding("y", "copy", "Copy", show=False),
+    ]
+
+    @dataclass
+    class CheckpointPressed(Message):
+        """A checkpoint's row was clicked or entered: the user wants to go back there."""
+
+        checkpoint: int
+
+    @dataclass
+    class CompactionPressed(Message):
+        """A compaction's row was opened; ``archive`` names the log from before it."""
+
+        archive: int
+
+    @dataclass
+    class ArchivePressed(Message):
+        """A revert's row was opened; ``archive`` holds what left."""
+
+        archive: int
+
+    @dataclass
+    class EntryPressed(Message):
+        """A row was opened that leads to another entry of the tree; ``entry`` is its id."""
+
+        entry: str
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._soon: dict[int, Callable[[], Block]] = {}
+        self._frames: Timer | None = None
+
+    # What it shows.
+
+    def load(self, records: Sequence[Record], *, damaged: int = 0) -> None:
+        """Show a session's records, the end in view. The sequence is kept and may grow."""
+        self._blocks.load(records)
+        self._cursor = self._hovered = None
+        self._soon.clear()
+        self._following = True
+        if damaged:
+            self._blocks.append(DamageBlock(damaged))
+        self.lines_below = 0
+        self.show_change()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.load(())
+
+    def settle(self, records: Sequence[Record] | None = None) -> None:
+        """Show the records that were written meanwhile in place of the live blocks.
+
+        ``records``: where the sequence given to ``load`` does not grow by itself, its longer form.
+        """
+        self._blocks.settle(records)
+        self._cursor = self._hovered = None
+        self._soon.clear()
+        self.show_change()
+
+    def append(self, block: Block) -> int:
+        """Add a live block at the end; returns the index by which it can be replaced."""
+        before = self._blocks.heights.total
+        index = self._blocks.append(block)
+        self.show_change(came=self._blocks.heights.total - before)
+        return index
+
+    def queue(self, text: str) -> None:
+        """Show a prompt that the agent has not been told yet; it stays below all else."""
+        before = self._blocks.heights.total
+        self._blocks.queue(text)
+        self.show_change(came=self._blocks.heights.total - before)
+
+    def unqueue(self, text: str) -> bool:
+        """A queued prompt was told, or taken back; False where none of this text waited."""
+        gone = self._blocks.unqueue(text)
+        self.show_change()
+        return gone
+
+    def replace_soon(self, index: int, make: Callable[[], Block]) -> None:
+        """Change a live block with the next frame; ``make`` is called once for many changes."""
+        self._soon[index] = make
+        self._wake()
+
+    def replace(self, index: int, block: Block) -> None:
+        """Change a live block."""
+        self._soon.pop(index, None)
+        self._blocks.replace(index, block)
+        self.show_change()
+
+    def discard(self, index: int) -> None:
+        """Take a live block away; the indexes of those after it sink by one."""
+        self._soon.clear()
+        self._blocks.remove(index)
+        self._hovered = None
+        if self._cursor is not None and self._cursor >= index:
+            self._cursor = self._cursor - 1 if self._cursor > index else None
+        self.show_change()
+
+    def block(self, index: int) -> Block | None:
+        """The block at an index; None where a record shows nothing."""
+        return self._blocks.block(index)
+
+    def stream_text(self, text: str) -> None:
+        """More of the answer; drawn with the next frame."""
+        self._blocks.open_answer().add_text(text)
+        self._wake()
+
+    def stream_thinking(self, text: str) -> None:
+        """More of the reasoning; drawn with the next frame."""
+        self._blocks.open_answer().add_thinking(text)
+        self._wake()
+
+    def close_answer(self) -> None:
+        """The answer is complete."""
+        if self._blocks.answer is not None:
+            self._draw_frame()
+            self._blocks.close_answer()
+            self.show_change()
+
+    def on_mount(self) -> None:
+        self._frames = self.set_interval(1 / _FRAMES_PER_SECOND, self._draw_frame, pause=True)
+
+    def _wake(self) -> None:
+        if self._frames is not None:
+            self._frames.resume()
+
+    def _draw_frame(self) -> None:
+        """Draw what streamed in since the last frame; sleep when nothing did."""
+        if self._soon:
+            changes, self._soon = self._soon, {}
+            for index, make in changes.items():
+                self._blocks.replace(index, make())
+            self.show_change()
+            return
+        answer = self._blocks.answer
+        if answer is None or not answer.advance():
+            if self._frames is not None:
+                self._frames.pause()
+            return
+        self.show_change(came=self._blocks.measure_open())
+
+    # Moving and acting.
+
+    def action_toggle_all(self) -> None:
+        """Open all blocks, or fold them."""
+        self._blocks.toggle_all()
+        self.show_change()
+
+    def action_copy(self) -> None:
+        """Copy the text of the block under the cursor."""
+        if self._cursor is not None and (block := self._blocks.block(self._cursor)) is not None:
+            self.app.copy_to_clipboard(plain_text(block))
+            self.notify("Copied", timeout=1.5)
+
+    def action_activate(self) -> None:
+        """Open or fold the block under the cursor, or go where a marker leads."""
+        if self._cursor is not None:
+            self._activate(self._cursor)
+
+    def _activate(self, index: int) -> None:
+        match self._blocks.block(index):
+            case CheckpointBlock(id=number):
+                self.post_message(self.CheckpointPressed(number))
+            case CompactionBlock(archive=archive) if archive:
+                self.post_message(self.CompactionPressed(archive))
+            case RevertBlock(archive=archive):
+                self.post_message(self.ArchivePressed(archive))
+            case BranchBlock(source=entry) | LabelBlock(target=entry):
+                self.post_message(self.EntryPressed(entry))
+            case ToolBlock() | AssistantBlock() | UserBlock() | UnknownBlock():
+                self._following = False
+                self._blocks.toggle(index)
+                self.show_change()
+            case _:
+                pass
+
+    # The mouse.
+
+    def _block_at(self, y: int) -> Place | None:
+        return self._view[y] if 0 <= y < len(self._view) else None
+
+    def on_click(self, event: events.Click) -> None:
+        if self.text_selection is not None:
+            return
+        if self.lines_below and event.y == self.size.height - 1:
+            self.action_last()
+            return
+        place = self._block_at(event.y)
+        if place is None:
+            return
+        index, offset = place
+        if offset < self.first_row(index):
+            return
+        self._cursor = index
+        block = self._blocks.block(index)
+        head = offset == self.first_row(index)
+        if (
+            is_marker(block)
+            or isinstance(block, (ToolBlock, UnknownBlock))
+            or (head and isinstance(block, AssistantBlock) and block.thinking)
+        ):
+            self._activate(index)
+        self.paint()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        place = self._block_at(event.y)
+        index = place[0] if place else None
+        hovered = index if index is not None and is_marker(self._blocks.block(index)) else None
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self.paint()
+
+    def on_leave(self) -> None:
+        if self._hovered is not None:
+            self._hovered = None
+            self.paint()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        event.prevent_default()
+        self.scroll_rows(_WHEEL_ROWS)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        event.prevent_default()
+        self.scroll_rows(-_WHEEL_ROWS)

@@ -1,0 +1,298 @@
+"""Laws of the tree as people see and use it: nothing is lost, and every act on it can be undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.errors import SessionError
+from agent_tui.core.events import Reverted
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import BranchSummary, HeadRecord, UserMessage
+from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.history.session_tree import SessionTree
+from tests.agent.stage import Reply, Stage
+
+ANSWERS = tuple(Reply(text=f"Answer {number}.") for number in range(12))
+
+
+async def grow(stage: Stage) -> SessionTree:
+    return await stage.engine.build_tree(stage.session)
+
+
+async def told(stage: Stage, detail: Detail = "turns") -> list[str]:
+    """The rows in words: indent, what they are, and the logs that end there."""
+    return await tell(await grow(stage), detail)
+
+
+async def tell(tree: SessionTree, detail: Detail = "turns") -> list[str]:
+    outline = tree.outline(detail)
+    rows = [outline.row(index) for index in range(len(outline))]
+    records = await tree.describe([row.place for row in rows])
+    lines = []
+    for row in rows:
+        record = records[row.place]
+        words: str = row.kind
+        if row.kind == "prompt" and isinstance(record, UserMessage):
+            words = text_of(record.content)
+        mark = "+ " if row.opens else ""
+        ends = f" [{', '.join(row.leaves)}]" if row.leaves else ""
+        lines.append(f"{'  ' * row.depth}{mark}{words}{ends}")
+    return lines
+
+
+async def find(stage: Stage, prompt: str, nth: int = 0) -> tuple[SessionTree, TreeRow]:
+    """The row of a prompt."""
+    tree = await grow(stage)
+    outline = tree.outline("turns")
+    rows = [outline.row(index) for index in range(len(outline))]
+    records = await tree.describe([row.place for row in rows])
+    found = [row for row in rows if getattr(records[row.place], "content", "") == prompt]
+    return tree, found[nth]
+
+
+def prompts(stage: Stage) -> list[str]:
+    """What a person said, as the context has it now."""
+    records = [r for r in stage.session.records if isinstance(r, UserMessage)]
+    return [text_of(r.content) for r in records if r.origin == "human"]
+
+
+async def say(stage: Stage, *texts: str) -> None:
+    for text in texts:
+        await stage.say(text)
+
+
+async def test_a_session_without_branches_is_one_row_a_prompt(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b")
+        tree = await grow(stage)
+        assert [line for line in await told(stage) if line != "record"] == ["a", "b [live]"]
+        assert tree.branch_count == 0
+        last = tree.outline("turns").row(len(tree.outline("turns")) - 1)
+        assert last.standing == "context"
+        assert last.end == tree.shape.leaf
+
+
+async def test_what_a_revert_left_stands_beside_what_came_after(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b", "c")
+        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await say(stage, "d")
+        assert (await told(stage))[-5:] == ["a", "  + b", "  c [archive 1]", "user", "d [live]"]
+
+
+async def test_a_branch_begins_before_a_prompt_which_comes_back(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b")
+        before = stage.log.read_bytes()
+        report = await stage.session.branch(*await find(stage, "b"))
+        assert (report.prompt, report.archive) == ("b", 0)
+        assert isinstance(stage.events[-1], Reverted)
+        assert prompts(stage) == ["a"]
+        assert stage.log.read_bytes().startswith(before), "a branch only appends"
+        await say(stage, "B")
+        assert prompts(stage) == ["a", "B"]
+        assert (await told(stage))[-4:] == ["a", "  + b", "head", "B [live]"]
+
+
+async def test_a_branch_begins_behind_any_other_entry(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b")
+        tree = await grow(stage)
+        outline = tree.outline("steps")
+        answer = next(r for r in map(outline.row, range(len(outline))) if r.kind == "step")
+        assert (await stage.session.branch(tree, answer)).prompt == ""
+        assert prompts(stage) == ["a"]
+        await say(stage, "c")
+        assert prompts(stage) == ["a", "c"]
+
+
+async def test_branches_are_undone_and_redone_one_by_one(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b")
+        await stage.session.branch(*await find(stage, "b"))
+        await say(stage, "c")
+        await stage.session.branch(*await find(stage, "c"))
+        seen = [prompts(stage)]
+        for act in (stage.session.undo, stage.session.undo, stage.session.redo, stage.session.redo):
+            await act()
+            seen.append(prompts(stage))
+        assert seen == [["a"], ["a", "c"], ["a", "b"], ["a", "c"], ["a"]]
+        with pytest.raises(SessionError, match="nothing to redo"):
+            await stage.session.redo()
+        await stage.session.undo()
+        assert prompts(stage) == ["a", "c"]
+
+
+async def test_a_switch_goes_to_the_end_of_the_other_branch(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b", "c")
+        await stage.session.branch(*await find(stage, "b"))
+        await say(stage, "d")
+        await stage.session.switch_branch(*await find(stage, "b"))
+        assert prompts(stage) == ["a", "b", "c"]
+        assert not await stage.session.archives(), "both branches are in the live log"
+        await stage.session.undo()
+        assert prompts(stage) == ["a", "d"]
+
+
+async def test_a_switch_into_an_archive_restores_it(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b", "c")
+        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await say(stage, "d")
+        report = await stage.session.switch_branch(*await find(stage, "b"))
+        assert report.archive == 2
+        assert prompts(stage) == ["a", "b", "c"]
+        assert "  d [archive 2]" in await told(stage)
+
+
+async def test_a_branch_from_an_archive_is_one_act_to_undo(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b", "c")
+        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await say(stage, "d")
+        report = await stage.session.branch(*await find(stage, "c"))
+        assert (report.prompt, report.archive) == ("c", 2)
+        assert prompts(stage) == ["a", "b"]
+        await stage.session.undo()
+        assert prompts(stage) == ["a", "d"]
+        await stage.session.redo()
+        assert prompts(stage) == ["a", "b"]
+
+
+async def test_a_compaction_goes_on_from_what_it_compacted(tmp_path: Path) -> None:
+    summaries = (Reply(text="## Current focus\nThe letters."),)
+    async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
+        await say(stage, *("long " * 400 + letter for letter in "abcd"))
+        await stage.session.compact()
+        await say(stage, "e")
+        lines = [line.replace("long ", "") for line in await told(stage)]
+        assert lines[-6:] == ["a", "b", "c", "d [archive 1]", "compaction", "e [live]"]
+        tree = await grow(stage)
+        rows = [tree.outline("turns").row(i) for i in range(len(tree.outline("turns")))]
+        assert [row.standing for row in rows[-3:]] == ["lineage", "context", "context"]
+
+
+async def test_a_fork_goes_on_from_what_was_compacted_before_it(tmp_path: Path) -> None:
+    summaries = (Reply(text="## Current focus\nThe letters."),)
+    async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
+        await say(stage, *("long " * 400 + letter for letter in "abcd"))
+        await stage.session.compact()
+        fork = await stage.engine.open_session(await stage.session.fork())
+        await fork.run_turn("e")
+        lines = await tell(await stage.engine.build_tree(fork))
+        left = f"compaction [{stage.session.session_id}]"
+        short = [line.replace("long ", "") for line in lines]
+        assert short[-6:] == ["a", "b", "c", "d", left, "e [live]"]
+        await fork.close()
+
+
+async def test_a_branch_from_before_a_compaction_restores_what_it_compacted(tmp_path: Path) -> None:
+    summaries = (Reply(text="## Current focus\nThe letters."),)
+    async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
+        texts = ["long " * 400 + letter for letter in "abcd"]
+        await say(stage, *texts)
+        await stage.session.compact()
+        report = await stage.session.branch(*await find(stage, texts[3]))
+        assert report.prompt == texts[3]
+        assert prompts(stage) == texts[:3]
+        await stage.session.undo()
+        assert "compaction" in (await told(stage))[-1] or "compaction" in (await told(stage))[-2]
+
+
+async def test_labels_survive_reverts_compactions_and_restores(tmp_path: Path) -> None:
+    summaries = (Reply(text="## Current focus\nThe letters."),)
+    async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
+        await say(stage, *("long " * 400 + letter for letter in "abcd"))
+        for prompt, label in (("a", "start"), ("c", "the end")):
+            tree, row = await find(stage, "long " * 400 + prompt)
+            await stage.session.label(tree, row, label)
+
+        async def labels() -> list[str]:
+            outline = (await grow(stage)).outline("turns")
+            rows = map(outline.row, range(len(outline)))
+            return [row.label for row in rows if row.label]
+
+        assert await labels() == ["start", "the end"]
+        await stage.session.revert(stage.session.checkpoints()[2].id)
+        assert await labels() == ["start", "the end"]
+        await stage.session.undo()
+        await stage.session.compact()
+        assert await labels() == ["start", "the end"]
+        await stage.session.restore(1)
+        assert await labels() == ["start", "the end"]
+        tree, row = await find(stage, "long " * 400 + "c")
+        await stage.session.label(tree, row, "")
+        assert await labels() == ["start"]
+
+
+async def test_a_summary_of_the_branch_left_behind_is_told_to_the_model(tmp_path: Path) -> None:
+    summaries = (Reply(text="## What was tried\nA regular expression."),)
+    async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
+        await say(stage, "a", "b")
+        await stage.session.branch(*await find(stage, "b"))
+        heard: list[str] = []
+        summary = await stage.session.sum_up_branch(*await find(stage, "b"), heard.append)
+        assert summary == "".join(heard).strip() == "## What was tried\nA regular expression."
+        written = stage.session.records[-2:]
+        assert isinstance(written[0], BranchSummary)
+        assert isinstance(written[1], UserMessage)
+        assert written[1].origin == "branch"
+        assert "A regular expression." in text_of(written[1].content)
+        with pytest.raises(SessionError, match="in the context anyway"):
+            await stage.session.sum_up_branch(*await find(stage, "a"), heard.append)
+
+
+async def test_an_act_where_the_session_is_already_changes_nothing(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a")
+        before = stage.log.read_bytes()
+        with pytest.raises(SessionError, match="where the session is"):
+            await stage.session.switch_branch(*await find(stage, "a"))
+        with pytest.raises(SessionError, match="nothing to undo"):
+            await stage.session.undo()
+        assert stage.log.read_bytes() == before
+
+
+async def test_any_point_opens_with_the_context_as_it_was(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b", "c")
+        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await say(stage, "d")
+        tree, row = await find(stage, "b")
+        browsed = await tree.browse(row, "then")
+        said = [text_of(r.content) for r in browsed.records if isinstance(r, UserMessage)]
+        assert said == ["a", "b"]
+        tree, row = await find(stage, "d")
+        assert list((await tree.browse(row, "now")).records) == list(stage.session.records)
+
+
+async def test_every_record_has_a_row_when_all_is_shown(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b")
+        await stage.session.branch(*await find(stage, "b"))
+        await say(stage, "c")
+        tree = await grow(stage)
+        outline = tree.outline("records")
+        places = [outline.row(index).place for index in range(len(outline))]
+        assert sorted(places) == list(range(len(tree.tree)))
+        assert [outline.row_of(place) for place in places] == list(range(len(places)))
+        assert sum(isinstance(r, HeadRecord) for r in stage.session.records) == 1
+
+
+async def test_forks_are_part_of_the_tree(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *ANSWERS) as stage:
+        await say(stage, "a", "b")
+        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await say(stage, "c")
+        fork = (await stage.session.undo()).fork
+        assert fork
+        lines = await told(stage)
+        assert any(f"[archive 2, {fork}]" in line or f"[{fork}]" in line for line in lines)
+        other = await stage.engine.open_session(fork)
+        tree = await stage.engine.build_tree(other)
+        names = {source.session_id for source in tree.tree.sources}
+        assert names == {fork, stage.session.session_id}
+        await other.close()

@@ -1,0 +1,325 @@
+"""The prompt_box: what is sent, what is completed, and that a paste never acts by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from textual.events import Key, Paste
+from textual.pilot import Pilot
+
+from agent_tui.ui.widgets.prompt.completion import Completion
+from agent_tui.ui.widgets.prompt.prompt import Prompt
+from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
+from tests.ui.stage import Stage
+
+PATHS = ("README.md", "src/", "src/main.py", "tests/", "evil\x1b[2J.py")
+
+
+def complete_path(prefix: str) -> Sequence[str]:
+    return [path for path in PATHS if path.startswith(prefix)]
+
+
+class Host(Stage):
+    def __init__(self, history: Sequence[str] = ()) -> None:
+        self.prompt_box = PromptBox(complete_path, history)
+        self.sent: list[PromptBox.Submitted | PromptBox.CommandEntered] = []
+        self.pages: list[int] = []
+        super().__init__([self.prompt_box])
+
+    def on_mount(self) -> None:
+        self.prompt_box.focus()
+
+    def on_composer_submitted(self, message: PromptBox.Submitted) -> None:
+        self.sent.append(message)
+
+    def on_composer_command_entered(self, message: PromptBox.CommandEntered) -> None:
+        self.sent.append(message)
+
+    def on_composer_page_turned(self, message: PromptBox.PageTurned) -> None:
+        self.pages.append(message.step)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.query_one(Prompt)
+
+    @property
+    def completion(self) -> Completion:
+        return self.query_one(Completion)
+
+
+async def type_text(pilot: Pilot[None], text: str) -> None:
+    names = {" ": "space", "\n": "ctrl+j"}
+    await pilot.press(*(names.get(character, character) for character in text))
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+async def test_enter_sends_the_whole_prompt_and_empties_the_field() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "fix it\nplease")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [PromptBox.Submitted("fix it\nplease")]
+        assert app.prompt_box.text == ""
+
+
+@pytest.mark.parametrize("key", ["shift+enter", "ctrl+j", "alt+enter"])
+async def test_newline_keys_do_not_send(key: str) -> None:
+    async with (app := Host()).run_test() as pilot:
+        await pilot.press("a", key, "b")
+        assert app.prompt_box.text == "a\nb"
+        assert app.sent == []
+
+
+async def test_a_backslash_before_enter_makes_a_new_line() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "a\\")
+        await pilot.press("enter", "b")
+        assert app.prompt_box.text == "a\nb"
+        assert app.sent == []
+
+
+async def test_nothing_is_sent_when_nothing_is_written() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await pilot.press("space", "enter")
+        await pilot.pause()
+        assert app.sent == []
+
+
+async def test_a_slash_word_is_a_command_with_its_argument() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "/compact the parser work")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [PromptBox.CommandEntered("compact", "the parser work")]
+
+
+async def test_a_path_that_begins_with_a_slash_is_a_prompt() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "/usr/bin/env is missing")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [PromptBox.Submitted("/usr/bin/env is missing")]
+
+
+async def test_an_exclamation_mark_sends_a_shell_command() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "!ls -la")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [PromptBox.Submitted("ls -la", shell=True)]
+
+
+async def test_enter_on_an_offered_command_runs_it() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "/arch")
+        assert app.completion.is_offering
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [PromptBox.CommandEntered("archives", "")]
+
+
+async def test_an_argument_typed_faster_than_the_list_follows_is_sent() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await type_text(pilot, "/rename")
+        await settle(pilot)
+        for character in " Tide":
+            app.prompt.post_message(Key({" ": "space"}.get(character, character), character))
+        app.prompt.post_message(Key("enter", "\r"))
+        await settle(pilot)
+        assert app.sent == [PromptBox.CommandEntered("rename", "Tide")]
+
+
+async def test_enter_on_a_command_that_needs_an_argument_only_completes_it() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "/rena")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == []
+        assert app.prompt_box.text == "/rename "
+
+
+async def test_tab_completes_and_arrows_choose() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "/comp")
+        await pilot.press("down", "tab")
+        assert app.prompt_box.text == "/compactions "
+        assert not app.completion.is_offering
+
+
+async def test_escape_closes_the_list_and_keeps_the_text() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "/comp")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not app.completion.is_offering
+        assert app.prompt_box.text == "/comp"
+
+
+async def test_an_at_sign_completes_paths_of_the_workspace() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "look at @s")
+        await settle(pilot)
+        await pilot.press("enter")
+        assert app.prompt_box.text == "look at @src/"
+        await type_text(pilot, "m")
+        await settle(pilot)
+        await pilot.press("tab")
+        assert app.prompt_box.text == "look at @src/main.py "
+
+
+async def test_a_path_with_control_characters_is_never_offered() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "@evil")
+        await settle(pilot)
+        assert not app.completion.is_offering
+
+
+async def test_an_at_sign_inside_a_word_offers_nothing() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "me@s")
+        await settle(pilot)
+        assert not app.completion.is_offering
+
+
+async def test_up_and_down_walk_history_and_come_back_to_the_draft() -> None:
+    async with (app := Host(["one", "two\nlines"])).run_test() as pilot:
+        await type_text(pilot, "draft")
+        await pilot.press("up")
+        assert app.prompt_box.text == "two\nlines"
+        await pilot.press("up")
+        assert app.prompt_box.text == "one"
+        await pilot.press("up")
+        assert app.prompt_box.text == "one"
+        await pilot.press("down")
+        assert app.prompt_box.text == "two\nlines"
+        await pilot.press("down")
+        assert app.prompt_box.text == "draft"
+
+
+async def test_what_was_sent_is_the_newest_history() -> None:
+    async with (app := Host(["one"])).run_test() as pilot:
+        await type_text(pilot, "two")
+        await pilot.press("enter", "up")
+        assert app.prompt_box.text == "two"
+
+
+async def test_ctrl_r_finds_an_earlier_prompt_and_does_not_send_it() -> None:
+    async with (
+        app := Host(["fix the parser", "write tests", "fix the gauge"])
+    ).run_test() as pilot:
+        await type_text(pilot, "")
+        await pilot.press("ctrl+r")
+        await type_text(pilot, "pars")
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.prompt_box.text == "fix the parser"
+        assert app.sent == []
+
+
+async def test_escape_leaves_the_search_with_the_draft() -> None:
+    async with (app := Host(["fix the parser"])).run_test() as pilot:
+        await type_text(pilot, "my draft")
+        await pilot.press("ctrl+r", "x", "escape")
+        await pilot.pause()
+        assert app.prompt_box.text == "my draft"
+        assert not app.completion.is_offering
+
+
+async def test_a_paste_never_sends_and_never_opens_the_list() -> None:
+    async with (app := Host()).run_test() as pilot:
+        app.prompt.post_message(Paste("/exit\r\n/clear\r"))
+        await pilot.pause()
+        assert app.sent == []
+        assert app.prompt_box.text == "/exit\n/clear\n"
+        assert not app.completion.is_offering
+
+
+async def test_a_paste_is_cleaned() -> None:
+    async with (app := Host()).run_test() as pilot:
+        app.prompt.post_message(Paste("a\x1b[31mb\u202ec"))
+        await pilot.pause()
+        assert app.prompt_box.text == "a␛[31mb<U+202E>c"
+
+
+async def test_a_long_paste_is_folded_and_sent_whole() -> None:
+    text = "\n".join(f"line {number}" for number in range(240))
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "see ")
+        app.prompt.post_message(Paste(text))
+        await pilot.pause()
+        assert app.prompt.text == "see [paste #1: 240 lines]"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [PromptBox.Submitted(f"see {text}")]
+
+
+async def test_backspace_after_a_folded_paste_removes_all_of_it() -> None:
+    async with (app := Host()).run_test() as pilot:
+        app.prompt.post_message(Paste("x\n" * 50))
+        await pilot.pause()
+        await pilot.press("backspace")
+        assert app.prompt.text == ""
+
+
+async def test_a_question_mark_in_an_empty_prompt_asks_for_help() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert app.sent == [PromptBox.CommandEntered("help", "")]
+        await pilot.press("a", "question_mark")
+        assert app.prompt_box.text == "a?"
+
+
+async def test_a_read_only_session_takes_no_prompt() -> None:
+    async with (app := Host()).run_test() as pilot:
+        app.prompt_box.read_only = "open in another window"
+        await type_text(pilot, "hello")
+        app.prompt.post_message(Paste("hello"))
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.prompt_box.text == ""
+        assert app.sent == []
+
+
+async def test_a_click_takes_an_offered_command() -> None:
+    async with (app := Host()).run_test(size=(80, 24)) as pilot:
+        app.prompt_box.styles.dock = "bottom"
+        await type_text(pilot, "/arch")
+        await pilot.pause()
+        await pilot.click(Completion, offset=(4, 0))
+        assert app.prompt_box.text == "/archives "
+
+
+@pytest.mark.parametrize("size", [(40, 12), (120, 40)])
+async def test_the_field_grows_with_its_text_up_to_a_share_of_the_screen(
+    size: tuple[int, int],
+) -> None:
+    async with (app := Host()).run_test(size=size) as pilot:
+        await type_text(pilot, "a\nb\nc")
+        await pilot.pause()
+        assert app.prompt.size.height == 3
+        await type_text(pilot, "\n" * 40)
+        await pilot.pause()
+        assert app.prompt.size.height <= size[1] * 0.4
+
+
+@pytest.mark.parametrize("read_only", ["", "open in another window"])
+async def test_page_keys_are_meant_for_the_conversation(read_only: str) -> None:
+    async with (app := Host()).run_test(size=(60, 12)) as pilot:
+        app.prompt_box.read_only = read_only
+        await pilot.press("pageup", "pagedown", "pageup")
+        assert app.pages == [-1, 1, -1]
+
+
+async def test_a_key_with_alt_is_a_command_and_types_nothing() -> None:
+    async with (app := Host()).run_test(size=(60, 12)) as pilot:
+        app.prompt.post_message(Key("alt+u", "u"))
+        await pilot.pause()
+        assert app.prompt_box.text == ""
