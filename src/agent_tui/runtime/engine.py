@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import CompactionPolicy, Compactor
+from agent_tui.agent.instructions import Instructions, project_instructions
 from agent_tui.agent.loop import Agent, Limits
 from agent_tui.agent.settle import settle
 from agent_tui.agent.system_prompt import write_system_prompt
@@ -151,16 +152,20 @@ class Engine:
         log = await self._store.create(await asyncio.to_thread(new_header, self.workspace))
         return await self._open(log)
 
-    async def _instruct(self, log: SessionLog) -> None:
-        """Write the system prompt where there is none.
+    async def _instruct(self, log: SessionLog) -> Instructions:
+        """Write the system prompt where there is none, and say what it took from the project.
 
         That is in a new session, or one whose process was killed before it came so far.
         """
         if log.read_only or log.state.system_prompt:
-            return
-        prompt = await asyncio.to_thread(write_system_prompt, self._workspace_of(log))
+            return Instructions()
+        workspace = self._workspace_of(log)
+        instructions = await asyncio.to_thread(project_instructions, workspace)
+        prompt = write_system_prompt(workspace, instructions)
         model = ModelRecord(self._provider.name, self._model)
         await log.append(SystemPrompt(prompt), model, durability=Durability.D0)
+        log.notices += instructions.refused
+        return instructions
 
     async def open_session(self, session_id: str) -> OpenSession:
         """Open a session by its id, or by the beginning of it; raises SessionNotFound."""
@@ -202,8 +207,9 @@ class Engine:
 
     async def _open(self, log: SessionLog) -> OpenSession:
         try:
-            await self._instruct(log)
+            instructions = await self._instruct(log)
             session = OpenSession(log, self._parts)
+            session.instructions = instructions.describe(self._workspace_of(log))
             await session.load()
         except BaseException:
             await log.close()

@@ -80,6 +80,8 @@ class OpenSession:
         self._busy = False
         self._reviewing = False
         self._gate = asyncio.Lock()
+        self.instructions = ""
+        """Which of the project's instruction files were taken on opening; for a new session."""
 
     async def load(self) -> None:
         """Bring the context up to what the log holds."""

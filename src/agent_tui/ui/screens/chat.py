@@ -130,6 +130,7 @@ class ChatScreen(Screen[None]):
             self._stop_listening()
         self._stop_listening = session.subscribe(self._view.handle)
         self.reload()
+        self.welcome.instructions = session.instructions
         for notice in session.notices:
             self._show(notice, "warning")
         if self.engine is not None and self.engine.settings.context.preview_auto:

@@ -24,6 +24,7 @@ class Welcome(Widget):
 
     place: reactive[str] = reactive("")
     model: reactive[str] = reactive("")
+    instructions: reactive[str] = reactive("")
     suggestions: reactive[tuple[str, ...]] = reactive(())
 
     class Suggested(Message):
@@ -43,7 +44,9 @@ class Welcome(Widget):
         return Content("\n").join(lines)
 
     def _name_lines(self) -> list[Content]:
-        facts = [first_line(fact, 200) for fact in (self.model, self.place) if fact]
+        facts = [
+            first_line(fact, 200) for fact in (self.model, self.place, self.instructions) if fact
+        ]
         return [
             Content.styled("agent-tui", "bold $assistant"),
             Content.styled(" · ".join(facts) or "starting …", "$muted"),
