@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import tempfile
 from contextlib import suppress
@@ -30,6 +29,7 @@ from agent_tui.history.session_tree import SessionTree
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
+from agent_tui.runtime.connect import connect
 from agent_tui.runtime.exporting import ExportForm, write_export
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.forking import fork_at, name_copy, title_of
@@ -46,11 +46,6 @@ from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from agent_tui.tools.base import FileMemory, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 
-NO_MODEL = (
-    "No model is connected: set {key} (and OPENAI_BASE_URL for another server), "
-    "or start the embedded demo with: agent-tui --demo"
-)
-DEFAULT_MODEL = "gpt-4.1"
 _ONLY_READING = "it was opened only to be read"
 _HISTORY_SESSIONS = 10
 _HISTORY_PROMPTS = 500
@@ -97,16 +92,14 @@ class Engine:
         store = SessionStore(data_root())
         if launch.demo:
             return cls._assemble_demo(launch, settings, store)
-        model = settings.model or DEFAULT_MODEL
-        window = settings.context.window or window_of(model)
-        provider = connect(settings)
+        connection = connect(settings)
         return cls(
             launch=launch,
             settings=settings,
             store=store,
-            provider=provider,
-            model=model,
-            window=window,
+            provider=connection.provider,
+            model=connection.model,
+            window=settings.context.window or window_of(connection.model),
             workspace=launch.cwd,
         )
 
@@ -384,19 +377,3 @@ class Engine:
         await self._store.aclose()
         if self._temporary is not None:
             await asyncio.to_thread(shutil.rmtree, self._temporary.parent, ignore_errors=True)
-
-
-def connect(settings: Settings) -> Provider:
-    """The provider that the settings and the environment name."""
-    from agent_tui.providers.openai_compatible import OpenAICompatible
-    from agent_tui.providers.unconnected import Unconnected
-
-    chosen = settings.provider
-    key = os.environ.get(chosen.api_key_env, "")
-    if not key and not chosen.base_url:
-        return Unconnected(NO_MODEL.format(key=chosen.api_key_env))
-    return OpenAICompatible(
-        base_url=chosen.base_url,
-        api_key=key or "none",
-        timeout_seconds=chosen.timeout_seconds,
-    )

@@ -1,0 +1,31 @@
+"""Settings in layers: defaults, user, trusted project, environment, flags."""
+
+from agent_tui.config.loading import ResolvedSettings, load_settings, resolve_settings
+from agent_tui.config.places import config_path, data_root, project_config_path
+from agent_tui.config.settings import (
+    AgentSettings,
+    ContextSettings,
+    McpServerSettings,
+    McpSettings,
+    ModelSettings,
+    ProviderSettings,
+    Settings,
+    UiSettings,
+)
+
+__all__ = [
+    "AgentSettings",
+    "ContextSettings",
+    "McpServerSettings",
+    "McpSettings",
+    "ModelSettings",
+    "ProviderSettings",
+    "ResolvedSettings",
+    "Settings",
+    "UiSettings",
+    "config_path",
+    "data_root",
+    "load_settings",
+    "project_config_path",
+    "resolve_settings",
+]

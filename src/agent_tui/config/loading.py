@@ -1,0 +1,145 @@
+"""Reads every layer of settings and says of each value where it comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent_tui.config.layers import Layer, Names, Origin, leaves, merge, setter_of
+from agent_tui.config.mistakes import config_error
+from agent_tui.config.places import config_path, project_config_path
+from agent_tui.config.reading import line_of, read_toml
+from agent_tui.config.settings import Settings
+from agent_tui.core.errors import ConfigError
+
+VARIABLES: dict[str, Names] = {
+    "AGENT_TUI_MODEL": ("model",),
+    "OPENAI_BASE_URL": ("providers", "openai", "base_url"),
+    "ANTHROPIC_BASE_URL": ("providers", "anthropic", "base_url"),
+    "MOONSHOT_BASE_URL": ("providers", "kimi", "base_url"),
+}
+"""The environment's variables and what they set."""
+USERS_ONLY = ("providers", "provider", "mcp")
+"""What a project never sets: where keys come from, where they go, and what is started."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSettings:
+    """The settings of a run and where each of them was set."""
+
+    settings: Settings
+    layers: tuple[Layer, ...]
+
+    def origins(self) -> dict[Names, tuple[Any, Origin]]:
+        """Every value that can be told, with its origin, in the order of the settings."""
+        return {
+            names: (value, self._origin(names))
+            for names, value in leaves(self.settings.model_dump(mode="json"))
+        }
+
+    def _origin(self, names: Names) -> Origin:
+        layer = setter_of([layer for layer in self.layers if _says(layer.values, names)], names)
+        if layer is None:
+            return Origin("default")
+        if layer.path is not None:
+            line = line_of(layer.path, names)
+            return Origin(layer.name, f"{layer.path}:{line}" if line else str(layer.path))
+        return Origin(layer.name, layer.sources.get(names, ""))
+
+
+def load_settings(
+    path: Path | None = None,
+    *,
+    model: str = "",
+    flags: Mapping[Names, Any] | None = None,
+    project: Path | None = None,
+    trusts: Callable[[Path], bool] | None = None,
+) -> Settings:
+    """Read the settings of this run; see ``resolve_settings``."""
+    named = {("model",): model} if model else {}
+    return resolve_settings(
+        path, flags=named | dict(flags or {}), project=project, trusts=trusts
+    ).settings
+
+
+def resolve_settings(
+    path: Path | None = None,
+    *,
+    flags: Mapping[Names, Any] | None = None,
+    project: Path | None = None,
+    trusts: Callable[[Path], bool] | None = None,
+) -> ResolvedSettings:
+    """Read every layer: defaults < user < project < environment < flags.
+
+    Args:
+        path: the user's file; by default where the platform keeps it.
+        flags: values from the command line, by their names.
+        project: the workspace, whose own file is read only once it is trusted.
+        trusts: whether a folder is trusted.
+
+    Raises:
+        ConfigError: a file is not TOML or a field is wrong; names file, line and field.
+    """
+    path = path or config_path()
+    layers = [Layer("user", read_toml(path), path)]
+    if project is not None and trusts is not None and trusts(project):
+        layers.append(_project_layer(project_config_path(project)))
+    layers += [_environment_layer(os.environ), _flag_layer(flags or {})]
+    return validate(tuple(layers))
+
+
+def validate(layers: tuple[Layer, ...]) -> ResolvedSettings:
+    """The settings that layers make together; raises ConfigError for the first mistake."""
+    try:
+        return ResolvedSettings(Settings.model_validate(merge(layers)), layers)
+    except ValidationError as error:
+        raise config_error(layers, error) from None
+
+
+def _project_layer(path: Path) -> Layer:
+    values = read_toml(path)
+    for name in USERS_ONLY:
+        if name in values:
+            raise ConfigError(
+                f"{path}, line {line_of(path, [name])}: a project cannot set {name}, because keys "
+                f"and addresses are yours alone. Move it to {config_path()}."
+            )
+    return Layer("project", values, path)
+
+
+def _environment_layer(environment: Mapping[str, str]) -> Layer:
+    found = {
+        names: (environment[name], name)
+        for name, names in VARIABLES.items()
+        if environment.get(name)
+    }
+    return _sourced("environment", found)
+
+
+def _flag_layer(flags: Mapping[Names, Any]) -> Layer:
+    found = {names: (value, f"--{'.'.join(names)}") for names, value in flags.items()}
+    return _sourced("flag", found)
+
+
+def _sourced(name: Any, found: Mapping[Names, tuple[Any, str]]) -> Layer:
+    values: dict[str, Any] = {}
+    for names, (value, _) in found.items():
+        table = values
+        for step in names[:-1]:
+            table = table.setdefault(step, {})
+        table[names[-1]] = value
+    return Layer(name, values, None, {names: source for names, (_, source) in found.items()})
+
+
+def _says(values: Any, names: Names) -> bool:
+    """Whether a layer sets exactly this value."""
+    for name in names:
+        if not isinstance(values, Mapping) or name not in values:
+            return False
+        values = values[name]
+    return True
