@@ -129,8 +129,8 @@ class SseServer:
     """Answers each request with the next of ``answers``; ``requests`` keeps what was asked.
 
     When there are no more, ``reply`` makes an answer for the request; by default a friendly one.
-    ``broken_off`` counts connections that the client closed in the middle of an answer;
-    ``hangs_up`` closes every connection without an answer.
+    ``connections`` counts those that were made, ``broken_off`` those that the client closed in the
+    middle of an answer; ``hangs_up`` closes every connection without an answer.
     """
 
     def __init__(
@@ -141,6 +141,7 @@ class SseServer:
         self.answers: deque[Answer] = deque(answers)
         self.reply = reply
         self.requests: list[Seen] = []
+        self.connections = 0
         self.broken_off = 0
         self.hangs_up = False
         self.port = 0
@@ -180,6 +181,7 @@ class SseServer:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: request after request until somebody closes it."""
+        self.connections += 1
         try:
             while (seen := await _read_request(reader, writer)) is not None:
                 self.requests.append(seen)

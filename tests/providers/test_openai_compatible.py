@@ -372,6 +372,24 @@ async def test_a_burst_lets_the_event_loop_breathe(sse_server: SseServer) -> Non
     assert breaths > 10
 
 
+async def test_the_connection_of_an_answer_that_was_read_to_its_end_is_used_again(
+    sse_server: SseServer,
+) -> None:
+    provider = connect(sse_server)
+    for _ in range(3):
+        await play(provider, ask("x"))
+    await provider.aclose()
+    assert (len(sse_server.requests), sse_server.connections) == (3, 1)
+
+
+async def test_a_byte_that_is_no_text_is_replaced_and_the_answer_goes_on(
+    sse_server: SseServer,
+) -> None:
+    broken = event(text_chunk("caf?")).replace(b"?", b"\xe9")
+    parts = await hear(sse_server, stream(broken, text_chunk(" au lait"), finish_chunk()))
+    assert text(parts) == "caf\ufffd au lait"
+
+
 # What goes wrong
 
 

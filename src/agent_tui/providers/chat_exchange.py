@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import ReplyEnded, StreamPart
-from agent_tui.core.records import AssistantMessage
 from agent_tui.providers import failures
 from agent_tui.providers.base import ModelRequest
-from agent_tui.providers.chat_request import write_messages, write_tools
+from agent_tui.providers.chat_request import ChatBodies, Quirks
 from agent_tui.providers.chat_stream import ChatReader
 from agent_tui.providers.failures import Server
+from agent_tui.providers.server_events import EventReader, ServerEvent, decode_json
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import APIStatusError, AsyncOpenAI
 
 USAGE_SECONDS = 3.0
 """How long to wait for the usage, or the end, once a server said that its answer is finished."""
 _BURST_SECONDS = 0.004
 _LESSONS = 3
-_END = object()
-
-
-@dataclass(slots=True)
-class Quirks:
-    """What a server was found to refuse or to want; learnt from its answers, kept between them."""
-
-    stream_options: bool = True
-    completion_tokens: bool = False
-    reasoning_content: bool = False
-
-    def learn(self, words: str) -> bool:
-        """Take a lesson from a refusal; True when the request is worth another try."""
-        if "stream_options" in words and self.stream_options:
-            self.stream_options = False
-        elif "max_completion_tokens" in words and not self.completion_tokens:
-            self.completion_tokens = True
-        elif "reasoning_content" in words:
-            self.reasoning_content = not self.reasoning_content
-        else:
-            return False
-        return True
+_DRAIN_SECONDS = 0.05
+_SAMPLE_BYTES = 20_000
+_HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream"}
 
 
 class ChatExchange:
@@ -60,6 +41,7 @@ class ChatExchange:
         client: AsyncOpenAI,
         server: Server,
         request: ModelRequest,
+        bodies: ChatBodies,
         quirks: Quirks,
         timeout_seconds: float,
     ) -> None:
@@ -67,20 +49,23 @@ class ChatExchange:
         self._client = client
         self._server = server
         self._request = request
+        self._bodies = bodies
         self._quirks = quirks
         self._timeout_seconds = timeout_seconds
         self._silence = timeout_seconds
         self._deadline = asyncio.get_running_loop().time() + self._silence
-        self._reader = ChatReader(_used_ids(request))
+        self._reader = ChatReader()
         self._begun = False
-        self._stream: Any = None
+        self._is_over = False
+        self._response: httpx2.Response | None = None
+        self._arriving: AsyncIterator[bytes] | None = None
 
     async def parts(self) -> AsyncIterator[StreamPart]:
         """The reply as it arrives; ends without a ReplyEnded when it failed."""
         try:
             async with asyncio.timeout_at(self._deadline):
-                self._stream = await self._open()
-            async for part in self._listen():
+                self._response = await self._open()
+            async for part in self._listen(self._response):
                 self._begun = True
                 yield part
         except Exception as error:  # whatever an odd answer makes the SDK raise
@@ -96,57 +81,92 @@ class ChatExchange:
             self.failure = failures.explain_cut(self._server, begun=self._begun)
 
     async def aclose(self) -> None:
-        """Let go of the connection; after this the server's work is cancelled."""
-        if self._stream is not None:
-            await self._stream.close()
+        """Give the connection back, or break it off where the server is still at work."""
+        if self._response is None:
+            return
+        try:
+            if self._is_over and self._arriving is not None:
+                with suppress(Exception):  # an answer read to its end leaves the connection usable
+                    async with asyncio.timeout(_DRAIN_SECONDS):
+                        while await anext(self._arriving, None) is not None:
+                            pass
+        finally:
+            await self._response.aclose()
 
-    async def _open(self) -> Any:
+    async def _open(self) -> httpx2.Response:
         """Send the request, a little differently where the server refuses a field by name."""
         import openai
 
-        create: Any = self._client.chat.completions.create
         for _ in range(_LESSONS):
             try:
-                return await create(**self._body())
+                return await self._post()
             except openai.APIStatusError as error:
                 if error.status_code not in {400, 422} or not self._quirks.learn(_all_words(error)):
                     raise
-        return await create(**self._body())
+        return await self._post()
 
-    def _body(self) -> dict[str, Any]:
-        request, quirks = self._request, self._quirks
-        body: dict[str, Any] = {
-            "model": request.model,
-            "messages": write_messages(request, with_reasoning=quirks.reasoning_content),
-            "stream": True,
-        }
-        if quirks.stream_options:
-            body["stream_options"] = {"include_usage": True}
-        if request.tools:
-            body["tools"] = write_tools(request.tools)
-        if request.max_output_tokens is not None:
-            name = "max_completion_tokens" if quirks.completion_tokens else "max_tokens"
-            body[name] = request.max_output_tokens
-        return body
+    async def _post(self) -> httpx2.Response:
+        """Send a finished body, and get the answer unread.
 
-    async def _listen(self) -> AsyncIterator[StreamPart]:
-        kind = self._stream.response.headers.get("content-type", "").partition(";")[0].strip()
+        The SDK's own ``create`` would walk the whole history on the event loop at every step, and
+        make a model object of every chunk.
+        """
+        import httpx2
+
+        body, used_ids = await asyncio.to_thread(self._bodies.write, self._request, self._quirks)
+        self._reader.used_ids = used_ids
+        post: Any = self._client.post
+        response: httpx2.Response = await post(
+            "/chat/completions",
+            cast_to=httpx2.Response,
+            content=body,
+            options={"headers": _HEADERS},
+            stream=True,
+        )
+        return response
+
+    async def _listen(self, response: httpx2.Response) -> AsyncIterator[StreamPart]:
+        kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if kind in {"application/json", "text/html"}:
-            for part in await self._read_whole():
+            for part in await self._read_whole(response):
                 yield part
             return
+        events = EventReader()
+        self._arriving = arriving = aiter(response.aiter_bytes())
         breathed = time.perf_counter()
-        while (chunk := await self._next_chunk()) is not _END:
-            for part in self._reader.read(chunk):
+        while (data := await self._next_bytes(arriving)) is not None:
+            for event in events.feed(data):
+                for part in self._read_event(event):
+                    yield part
+                if self._is_over:
+                    return
+                if time.perf_counter() - breathed > _BURST_SECONDS:
+                    await asyncio.sleep(0)  # a burst would hold up the event loop
+                    breathed = time.perf_counter()
+        for event in events.close():
+            for part in self._read_event(event):
                 yield part
-            self._be_patient()
-            if time.perf_counter() - breathed > _BURST_SECONDS:
-                await asyncio.sleep(0)  # a burst would hold up the event loop: the SDK never yields
-                breathed = time.perf_counter()
 
-    async def _next_chunk(self) -> Any:
+    async def _next_bytes(self, arriving: AsyncIterator[bytes]) -> bytes | None:
         async with asyncio.timeout_at(self._deadline):
-            return await anext(self._stream, _END)
+            return await anext(arriving, None)
+
+    def _read_event(self, event: ServerEvent) -> Iterator[StreamPart]:
+        """The parts that an event holds; an error in it ends the answer."""
+        if event.data.startswith(b"[DONE]"):
+            self._is_over = True
+            return
+        chunk = decode_json(event.data)
+        if isinstance(chunk, dict) and chunk.get("error"):
+            self._is_over = True
+            if not self._reader.finish_reason:
+                trouble = chunk["error"]
+                self.failure = failures.explain_error_event(
+                    self._server, trouble, begun=self._begun
+                )
+            return
+        yield from self._reader.read(chunk)
+        self._be_patient()
 
     def _be_patient(self) -> None:
         """Move the deadline: the first token has one of its own, and so has the end."""
@@ -158,15 +178,16 @@ class ChatExchange:
             return
         self._deadline = asyncio.get_running_loop().time() + self._silence
 
-    async def _read_whole(self) -> list[StreamPart]:
+    async def _read_whole(self, response: httpx2.Response) -> list[StreamPart]:
         """An answer in one piece, from a server that does not stream; or no answer at all."""
         async with asyncio.timeout_at(self._deadline):
-            text = (await self._stream.response.aread()).decode("utf-8", "replace")
+            data = await response.aread()
         try:
-            body = json.loads(text)
+            body = decode_json(data)
         except ValueError:
             body = None
         if not isinstance(body, dict):
+            text = data[:_SAMPLE_BYTES].decode("utf-8", "replace")
             self.failure = failures.explain_garbage(self._server, text, begun=False)
             return []
         if body.get("error"):
@@ -175,6 +196,7 @@ class ChatExchange:
         return list(self._reader.read(body))
 
     def _explain(self, error: Exception) -> ProviderError:
+        import httpx2
         import openai
 
         server, begun = self._server, self._begun
@@ -183,24 +205,12 @@ class ChatExchange:
             return failures.explain_status(server, error.status_code, error.body, headers)
         if isinstance(error, TimeoutError):
             return failures.explain_silence(server, self._silence, begun=begun)
-        if isinstance(error, openai.APIConnectionError | OSError):
-            if self._stream is not None:
+        if isinstance(error, openai.APIConnectionError | httpx2.TransportError | OSError):
+            if self._response is not None:
                 return failures.explain_cut(server, begun=begun)
             return failures.explain_connection(server, error)
-        if isinstance(error, openai.APIError):
-            return failures.explain_error_event(server, error.body or error.message, begun=begun)
         sample = getattr(error, "doc", "") or f"{type(error).__name__}: {error}"
         return failures.explain_garbage(server, str(sample), begun=begun)
-
-
-def _used_ids(request: ModelRequest) -> frozenset[str]:
-    return frozenset(_call_ids(request))
-
-
-def _call_ids(request: ModelRequest) -> Iterator[str]:
-    for message in request.messages:
-        if isinstance(message, AssistantMessage):
-            yield from (call.id for call in message.tool_calls)
 
 
 def _all_words(error: APIStatusError) -> str:

@@ -1,8 +1,14 @@
-"""Our messages as an OpenAI-compatible server wants them."""
+"""Our requests as an OpenAI-compatible server wants them."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, assert_never
+
+import msgspec
 
 from agent_tui.core.messages import (
     Content,
@@ -17,24 +23,82 @@ from agent_tui.core.messages import (
 )
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.providers.base import ModelRequest, ToolSchema
+from agent_tui.providers.encoded_messages import EncodedMessages
+from agent_tui.providers.server_events import encode_json
 
+_CONVERSATIONS = 4
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 
-def write_messages(request: ModelRequest, *, with_reasoning: bool) -> list[dict[str, Any]]:
-    """The system prompt and the messages, which must be repaired: each call with its result.
+@dataclass(slots=True)
+class Quirks:
+    """What a server was found to refuse or to want; learnt from its answers, kept between them."""
 
-    Thinking is never sent as text; ``with_reasoning`` sends that of tool-calling turns as
-    ``reasoning_content``, which some servers demand and others refuse.
+    stream_options: bool = True
+    completion_tokens: bool = False
+    reasoning_content: bool = False
+
+    def learn(self, words: str) -> bool:
+        """Take a lesson from a refusal; True when the request is worth another try."""
+        if "stream_options" in words and self.stream_options:
+            self.stream_options = False
+        elif "max_completion_tokens" in words and not self.completion_tokens:
+            self.completion_tokens = True
+        elif "reasoning_content" in words:
+            self.reasoning_content = not self.reasoning_content
+        else:
+            return False
+        return True
+
+
+class ChatBodies:
+    """Writes the bodies of requests; of a conversation only what was added is encoded anew.
+
+    Thread-safe: a body of megabytes is written off the event loop.
     """
-    wire: list[dict[str, Any]] = []
-    if request.system_prompt:
-        wire.append({"role": "system", "content": _sendable(request.system_prompt)})
-    for message in request.messages:
-        fields = _write_message(message, with_reasoning)
-        if fields is not None:
-            wire.append(fields)
-    return wire
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._conversations: list[tuple[bool, EncodedMessages]] = []
+        self._tools: tuple[ToolSchema, ...] = ()
+        self._encoded_tools = b""
+
+    def write(self, request: ModelRequest, quirks: Quirks) -> tuple[bytes, Collection[str]]:
+        """The body of a request, and the ids of the calls in it."""
+        with self._lock:
+            conversation = self._find(request, quirks.reasoning_content)
+            system = {"role": "system", "content": _sendable(request.system_prompt)}
+            first = encode_json(system) if request.system_prompt else b""
+            messages = conversation.take(request.messages, first)
+            fields: dict[str, Any] = {"model": request.model, "messages": msgspec.Raw(messages)}
+            if request.tools:
+                fields["tools"] = msgspec.Raw(self._encode_tools(request.tools))
+        fields["stream"] = True
+        if quirks.stream_options:
+            fields["stream_options"] = {"include_usage": True}
+        if request.max_output_tokens is not None:
+            name = "max_completion_tokens" if quirks.completion_tokens else "max_tokens"
+            fields[name] = request.max_output_tokens
+        return msgspec.json.encode(fields), conversation.call_ids
+
+    def _find(self, request: ModelRequest, with_reasoning: bool) -> EncodedMessages:
+        """What is known of a request's conversation; a request without tools is no part of one."""
+        write = partial(write_message, with_reasoning=with_reasoning)
+        if not request.tools:
+            return EncodedMessages(write)
+        known = self._conversations
+        for place, (reasoning, conversation) in enumerate(known):
+            if reasoning == with_reasoning and conversation.begins(request.messages):
+                known.insert(0, known.pop(place))
+                return conversation
+        known.insert(0, (with_reasoning, EncodedMessages(write)))
+        del known[_CONVERSATIONS:]
+        return known[0][1]
+
+    def _encode_tools(self, tools: tuple[ToolSchema, ...]) -> bytes:
+        if self._tools is not tools:
+            self._tools, self._encoded_tools = tools, encode_json(write_tools(tools))
+        return self._encoded_tools
 
 
 def write_tools(tools: tuple[ToolSchema, ...]) -> list[dict[str, Any]]:
@@ -52,7 +116,12 @@ def write_tools(tools: tuple[ToolSchema, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _write_message(message: Message, with_reasoning: bool) -> dict[str, Any] | None:
+def write_message(message: Message, with_reasoning: bool) -> dict[str, Any] | None:
+    """A message, of a history that was repaired: each call with its result.
+
+    Thinking is never sent as text; ``with_reasoning`` sends that of tool-calling turns as
+    ``reasoning_content``, which some servers demand and others refuse.
+    """
     match message:
         case UserMessage():
             return {"role": "user", "content": _write_content(message.content)}

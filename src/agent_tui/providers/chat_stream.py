@@ -8,7 +8,7 @@ parts, usage in every chunk, in the last one, inside a choice, or never.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -53,11 +53,12 @@ class ChatReader:
     gets a fresh id for the new one.
     """
 
-    def __init__(self, used_ids: frozenset[str] = frozenset()) -> None:
+    def __init__(self, used_ids: Collection[str] = ()) -> None:
+        self.used_ids = used_ids
         self.finish_reason = ""
         self.usage: Usage | None = None
         self.thinks_in_reasoning_content = False
-        self._used_ids = set(used_ids)
+        self._new_ids: set[str] = set()
         self._drafts: list[_CallDraft] = []
 
     def read(self, chunk: Any) -> Iterator[StreamPart]:
@@ -134,9 +135,9 @@ class ChatReader:
     def _name(self, draft: _CallDraft, name: str) -> Iterator[StreamPart]:
         """Tell of a call, and of the arguments that came before its name."""
         draft.call_id = draft.server_id
-        if not draft.call_id or draft.call_id in self._used_ids:
+        if not draft.call_id or draft.call_id in self._new_ids or draft.call_id in self.used_ids:
             draft.call_id = f"call_{uuid4().hex[:24]}"
-        self._used_ids.add(draft.call_id)
+        self._new_ids.add(draft.call_id)
         yield ToolCallBegan(draft.place, draft.call_id, name)
         if draft.arguments:
             yield ToolCallDelta(draft.place, "".join(draft.arguments))
@@ -189,10 +190,8 @@ def _read_part(part: Any) -> Iterator[StreamPart]:
 
 
 def _get(value: Any, name: str) -> Any:
-    """A field of a parsed object or of plain JSON; None where there is none."""
-    if isinstance(value, dict):
-        return value.get(name)
-    return getattr(value, name, None)
+    """A field of an object; None where there is none, or no object."""
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def _count(value: Any, name: str) -> int:

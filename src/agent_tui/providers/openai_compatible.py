@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StreamPart
 from agent_tui.providers.base import ModelRequest
+from agent_tui.providers.deferred_import import deferring
 from agent_tui.providers.failures import Server
 from agent_tui.providers.secret import Secret
 
@@ -46,7 +47,7 @@ class OpenAICompatible:
         key_source: str = "OPENAI_API_KEY",
         timeout_seconds: float = 300.0,
     ) -> None:
-        from agent_tui.providers.chat_exchange import Quirks
+        from agent_tui.providers.chat_request import ChatBodies, Quirks
 
         self._name = name
         self._url = (base_url or DEFAULT_URL).strip()
@@ -54,6 +55,7 @@ class OpenAICompatible:
         self._key_source = key_source
         self._timeout_seconds = timeout_seconds
         self._quirks = Quirks()
+        self._bodies = ChatBodies()
         self._client: AsyncOpenAI | None = None
         self._warming = threading.Lock()
 
@@ -80,7 +82,9 @@ class OpenAICompatible:
         if self._client is None:
             raise self._refusal() or ProviderError("The provider was closed.")
         server = Server(self._url, request.model, self._key, self._key_source)
-        exchange = ChatExchange(self._client, server, request, self._quirks, self._timeout_seconds)
+        exchange = ChatExchange(
+            self._client, server, request, self._bodies, self._quirks, self._timeout_seconds
+        )
         try:
             async for part in exchange.parts():
                 yield part
@@ -117,16 +121,21 @@ class OpenAICompatible:
 
 
 def _make_client(url: str, key: Secret) -> AsyncOpenAI:
-    """The SDK's client: it neither retries (the loop does) nor limits the time between chunks."""
-    import openai
+    """The SDK's client: it neither retries (the loop does) nor limits the time between chunks.
+
+    Requests are finished bodies and answers are read as they come, so the SDK's models of both,
+    hundreds of modules of them, are left where they are.
+    """
+    with deferring("openai.types"):
+        import openai
 
     timeout = openai.Timeout(None, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS)
     client = openai.AsyncOpenAI(
         base_url=url, api_key=key.reveal() or _NO_KEY, max_retries=0, timeout=timeout
     )
-    assert client.chat.completions is not None  # the SDK imports it when it is first touched
-    with contextlib.suppress(ImportError):  # so does its HTTP library, on the loop's first request
-        importlib.import_module("anyio._backends._asyncio")
+    for module in ("agent_tui.providers.chat_exchange", "anyio._backends._asyncio"):
+        with contextlib.suppress(ImportError):  # else imported on the loop by the first request
+            importlib.import_module(module)
     return client
 
 
