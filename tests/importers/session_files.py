@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from agent_tui.importers.imported import ImportedSession, count_findings
+
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 """Real sessions beside the checkout; tests that need them skip where they are absent."""
 
@@ -19,6 +21,14 @@ def write_lines(path: Path, values: Iterable[object]) -> Path:
     lines = [value if isinstance(value, str) else json.dumps(value) for value in values]
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return path
+
+
+def numbers_of(session: ImportedSession) -> dict[str, int]:
+    """What was found, without names and without the accounting, which must add up."""
+    assert session.accounting.unaccounted == 0
+    found = count_findings(session)
+    names = ("messages", "checkpoints", "token_count", "compactions", "damaged", "archives")
+    return {name: found[name] for name in names}
 
 
 def system(prompt: str = "be good") -> dict[str, Any]:

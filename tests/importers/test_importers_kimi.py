@@ -15,7 +15,7 @@ from agent_tui.core.records import (
     UnknownRecord,
     UserMessage,
 )
-from agent_tui.importers.imported import ImportedSession, count_findings
+from agent_tui.importers.imported import ImportedSession
 from agent_tui.importers.registry import import_session
 from tests.importers.session_files import (
     DMAIL,
@@ -23,6 +23,7 @@ from tests.importers.session_files import (
     SUMMARY,
     answer,
     checkpoint,
+    numbers_of,
     result,
     system,
     usage,
@@ -46,7 +47,7 @@ def test_a_plain_log_is_counted_and_read(tmp_path: Path) -> None:
         ],
     )
     session = import_session(log)
-    assert count_findings(session) == {
+    assert numbers_of(session) == {
         "messages": 4,
         "checkpoints": 3,
         "token_count": 60,
@@ -150,7 +151,7 @@ def test_our_own_rotations_say_themselves_why(tmp_path: Path) -> None:
     assert compaction.before == session.archives[0].records
     assert compaction.after == session.archives[1].records
     assert (compaction.summary, compaction.tokens_before) == ("so far", 9)
-    assert count_findings(import_session(tmp_path / "context.jsonl.2"))["archives"] == 1
+    assert numbers_of(import_session(tmp_path / "context.jsonl.2"))["archives"] == 1
 
 
 def test_only_the_active_branch_of_a_log_of_ours_counts(tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ def test_bad_lines_are_counted_and_good_ones_around_them_load(tmp_path: Path) ->
     )
     session = import_session(log)
     assert session.damaged == 9
-    assert count_findings(session)["messages"] == 3
+    assert numbers_of(session)["messages"] == 3
     assert session.records[-1] == UnknownRecord("_novel", {"role": "_novel", "x": 1})
 
 
@@ -222,7 +223,7 @@ def test_real_kimi_sessions_open_with_both_sides_of_their_rotations(name: str) -
     (path,) = (SHARED / "kimi" / name).rglob("context.jsonl")
     messages, checkpoints, tokens, compactions, reasons = REAL[name]
     session = import_session(path)
-    assert count_findings(session) == {
+    assert numbers_of(session) == {
         "messages": messages,
         "checkpoints": checkpoints,
         "token_count": tokens,

@@ -22,10 +22,10 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.usage import Usage
-from agent_tui.importers.imported import count_findings
 from agent_tui.importers.registry import import_session
 from tests.importers.session_files import (
     SHARED,
+    numbers_of,
     pi_answer,
     pi_entry,
     pi_header,
@@ -135,7 +135,7 @@ def test_both_sides_of_every_compaction_are_worked_out(tmp_path: Path, tree: boo
     assert (first.summary, first.tokens_before, first.archive) == ("S1", 104, 1)
     marks = [record for record in session.records if isinstance(record, CompactionRecord)]
     assert [(mark.archive, mark.kept, mark.summarised) for mark in marks] == [(1, 2, 2), (2, 2, 2)]
-    assert count_findings(session)["compactions"] == 2
+    assert numbers_of(session)["compactions"] == 2
 
 
 def test_the_context_is_smaller_as_soon_as_it_was_compacted(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_entries_of_a_wrong_shape_are_kept_as_unknown(tmp_path: Path, message: o
 @pytest.mark.skipif(not SHARED.exists(), reason="the real sessions are not beside the checkout")
 def test_real_pi_sessions_open_with_their_compactions() -> None:
     session = import_session(SHARED / "pi" / "before-compaction.jsonl")
-    assert count_findings(session) == {
+    assert numbers_of(session) == {
         "messages": 992,
         "checkpoints": 0,
         "token_count": 168018,
@@ -240,6 +240,6 @@ def test_real_pi_sessions_open_with_their_compactions() -> None:
     assert said(second.after)[:2] == [second.summary, "can leave it"]
     assert len(said(session.context)) < 500
     large = import_session(SHARED / "pi" / "large-session.jsonl")
-    assert (count_findings(large)["messages"], large.damaged) == (914, 0)
+    assert (numbers_of(large)["messages"], large.damaged) == (914, 0)
     small = import_session(SHARED / "pi" / "session.jsonl")
     assert (len(small.compactions), small.damaged) == (1, 1)

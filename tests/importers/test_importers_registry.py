@@ -12,12 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_tui.core.errors import AgentTuiError, SessionError, SessionNotFound
-from agent_tui.importers import kimi, pi
-from agent_tui.importers.imported import count_findings
 from agent_tui.importers.registry import import_session, recognise
 from tests.importers.session_files import (
-    SHARED,
     checkpoint,
+    numbers_of,
     pi_header,
     pi_user,
     system,
@@ -26,12 +24,15 @@ from tests.importers.session_files import (
 )
 
 
+def source_of(path: Path) -> str | None:
+    importer = recognise(path)
+    return importer.source if importer else None
+
+
 def test_the_name_of_a_file_does_not_matter(tmp_path: Path) -> None:
-    assert recognise(write_lines(tmp_path / "a.txt", [user("x")])) is kimi.read_session
-    assert recognise(write_lines(tmp_path / "b", [pi_header(), pi_user("x")])) is pi.read_session
-    assert recognise(write_lines(tmp_path / "context.jsonl", [{"type": "x"}])) is None
-    vibe = {"role": "user", "content": "x", "message_id": "1"}
-    assert recognise(write_lines(tmp_path / "messages.jsonl", [vibe])) is None
+    assert source_of(write_lines(tmp_path / "a.txt", [user("x")])) == "kimi"
+    assert source_of(write_lines(tmp_path / "b", [pi_header(), pi_user("x")])) == "pi"
+    assert source_of(write_lines(tmp_path / "context.jsonl", [{"type": "x"}])) is None
 
 
 @pytest.mark.parametrize(
@@ -116,14 +117,6 @@ def test_any_content_loads_or_is_refused_in_words(
     (tmp_path / "context.jsonl").write_bytes(data)
     (tmp_path / "context_1.jsonl").write_bytes(data[::-1])
     session = import_session(tmp_path / "context.jsonl")
-    assert count_findings(session)["damaged"] >= 0
+    assert numbers_of(session)["damaged"] >= 0
     with suppress(AgentTuiError):
         import_session(tmp_path / "context_1.jsonl")
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the real sessions are not beside the checkout")
-def test_files_of_agents_that_are_not_read_yet_are_not_taken_for_others() -> None:
-    for folder in ("claude", "codex", "gemini", "opencode", "vibe"):
-        for path in (SHARED / folder).rglob("*.json*"):
-            if path.name != "jazzyalex__schema_drift.jsonl":
-                assert recognise(path) is None, path

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from agent_tui.context.compaction.compaction import view_past
 from agent_tui.context.tokens.tokens import TokenCounter
@@ -58,7 +59,7 @@ class BrowsedSession:
     damaged: int
     message_count: int
     token_count: int
-    findings: dict[str, int]
+    findings: dict[str, Any]
     path: Path = Path()
     logs: tuple[Source, ...] = ()
     context: Sequence[Record] = ()
@@ -82,7 +83,8 @@ class BrowsedSession:
     def of_big_log(cls, path: Path, title: str, session_id: str = "") -> BrowsedSession | None:
         """Index a log that is too big to be read whole; None when it is not that big, or no log."""
         is_big = path.is_file() and path.stat().st_size >= BIG_BYTES
-        if not is_big or recognise(path) is not kimi.read_session:
+        importer = recognise(path) if is_big else None
+        if importer is None or importer.source not in (kimi.OURS, kimi.KIMI):
             return None
         records = IndexedRecords(path)
         return cls(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agent_tui.core.records import (
     AssistantMessage,
@@ -13,6 +15,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.importers.accounting import Accounting
 
 Records = tuple[Record, ...]
 
@@ -49,6 +52,20 @@ class ImportedCompaction:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedChild:
+    """A subagent's session: its records, or the file or key under which it is found.
+
+    ``tool_call_id`` is the call that started it, empty where that is not known.
+    """
+
+    session_id: str
+    title: str
+    records: Records = ()
+    path: str = ""
+    tool_call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedSession:
     """A session read from files of any known kind; nothing of it can be written.
 
@@ -60,6 +77,8 @@ class ImportedSession:
         damaged: how many lines of the live log are not records.
         archives: rotated logs and left branches, by number.
         compactions: oldest first.
+        children: the sessions of subagents.
+        accounting: what became of every record of the file.
     """
 
     source: str
@@ -72,28 +91,58 @@ class ImportedSession:
     damaged: int
     archives: tuple[ImportedArchive, ...] = ()
     compactions: tuple[ImportedCompaction, ...] = ()
+    children: tuple[ImportedChild, ...] = ()
+    accounting: Accounting = field(default_factory=Accounting)
 
 
-def count_messages(records: Records) -> int:
-    """How many of the records are messages."""
+@dataclass(frozen=True, slots=True)
+class ImportedTail:
+    """The last records of a session, read from the end of its file; ``is_whole``: all of them."""
+
+    records: Records
+    is_whole: bool
+
+
+def count_messages(records: Sequence[Record]) -> int:
+    """How many of the records are messages.
+
+    An answer that its agent logged in several lines is one message; each tool result is one.
+    """
     kinds = (UserMessage, AssistantMessage, ToolMessage)
     return sum(isinstance(record, kinds) for record in records)
 
 
-def count_findings(session: ImportedSession) -> dict[str, int]:
-    """What was found, in numbers, as ``agent-tui open PATH --json`` prints it.
+def count_findings(session: ImportedSession) -> dict[str, Any]:
+    """What was found, as ``agent-tui open PATH --json`` prints it.
 
-    ``messages`` are all user, assistant and tool messages of the live log: those that an agent
+    ``messages`` are all user, assistant and tool messages on the active path: those that an agent
     wrote to itself (``<system>CHECKPOINT 1</system>``, D-Mails, summaries) fill the context too.
     ``checkpoints`` are distinct ids; ``token_count`` is what the last usage line says.
     """
     records = session.records
     usage = [record.token_count for record in records if isinstance(record, UsageRecord)]
     return {
+        "source": session.source,
+        "session_id": session.session_id,
+        "title": session.title,
+        "cwd": session.cwd,
         "messages": count_messages(records),
         "checkpoints": len({record.id for record in records if isinstance(record, Checkpoint)}),
         "token_count": usage[-1] if usage else 0,
         "compactions": len(session.compactions),
         "damaged": session.damaged,
         "archives": len(session.archives),
+        "children": len(session.children),
+        "records": account_fields(session.accounting),
+    }
+
+
+def account_fields(accounting: Accounting) -> dict[str, int | Mapping[str, int]]:
+    """An accounting as JSON: ``read`` is the sum of all that follow."""
+    return {
+        "read": accounting.read,
+        "shown": accounting.shown,
+        "damaged": accounting.damaged,
+        "unknown": dict(accounting.unknown),
+        "skipped": dict(accounting.skipped),
     }

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,20 +23,34 @@ from agent_tui.core.records import (
     RevertRecord,
     SessionHeader,
     TitleRecord,
+    UnknownRecord,
     UserMessage,
 )
+from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
+from agent_tui.importers.accounting import Accounting, add_up
 from agent_tui.importers.active_path import follow_heads
 from agent_tui.importers.imported import (
     ImportedArchive,
     ImportedCompaction,
     ImportedSession,
+    ImportedTail,
     Records,
 )
+from agent_tui.importers.importer import Head, Importer, Places, SessionRef
 from agent_tui.importers.kimi_origins import infer_origins
 from agent_tui.importers.kimi_rotations import explain_rotation
-from agent_tui.importers.lines import read_objects, read_small_object
+from agent_tui.importers.kimi_times import put_times, read_times
+from agent_tui.importers.lines import (
+    Entries,
+    read_ends,
+    read_entries,
+    read_last_entries,
+    read_small_object,
+)
+from agent_tui.importers.listing import file_refs, shell_command, summary_of
 
+KIMI, OURS = "kimi", "agent-tui"
 _BOOKKEEPING = ("_session", "_system_prompt", "_checkpoint", "_usage")
 _MESSAGES = ("user", "assistant", "tool")
 _FOREIGN = frozenset({"type", "id", "message_id", "sessionID", "sessionId"})
@@ -44,9 +59,13 @@ _OURS = re.compile(r"(?P<base>.+\.jsonl)\.(?P<number>\d{1,9})")
 _THEIRS = re.compile(r"(?P<base>.+)_(?P<number>\d{1,9})\.jsonl")
 
 
-def is_kimi(objects: Iterable[dict[str, Any]]) -> bool:
+def is_kimi(head: Head) -> bool:
     """Whether lines look like records of kimi, or of ours: told by their roles."""
-    return any(_is_record(value) for value in objects)
+    return any(_is_record(value) for value in head.objects)
+
+
+def _is_ours(head: Head) -> bool:
+    return any(value.get("role") == "_session" for value in head.objects)
 
 
 def _is_record(value: dict[str, Any]) -> bool:
@@ -65,19 +84,23 @@ class _Log:
     records: Records
     damaged: int
     size_bytes: int
+    accounting: Accounting
 
 
-def read_session(path: Path) -> ImportedSession:
+def read_session(ref: SessionRef) -> ImportedSession:
     """Read a log, live or rotated, with the logs that were rotated before it.
 
     Raises:
         SessionError: the log itself cannot be read; rotated logs that cannot are left out.
     """
+    path = ref.path
     live = _read_log(path, None)
     ours = any(isinstance(record, SessionHeader) for record in live.records)
     logs = [*_older_logs(path), live]
     reasons: dict[int, str] = {}
     if not ours:
+        times = read_times(path.parent / "wire.jsonl")
+        logs = [replace(log, records=put_times(log.records, times)) for log in logs]
         logs = _explain_rotations(logs, reasons)
     for record in (record for log in logs for record in log.records):
         if isinstance(record, CompactionRecord):
@@ -87,7 +110,7 @@ def read_session(path: Path) -> ImportedSession:
     live = logs[-1]
     session_id, cwd, title = _identity(path, live.records)
     return ImportedSession(
-        source="agent-tui" if ours else "kimi",
+        source=OURS if ours else KIMI,
         session_id=session_id,
         cwd=cwd,
         title=title,
@@ -108,19 +131,59 @@ def read_session(path: Path) -> ImportedSession:
             if log.number is not None
         ),
         compactions=tuple(_compactions(logs)),
+        accounting=add_up(log.accounting for log in logs),
     )
 
 
 def _read_log(path: Path, number: int | None) -> _Log:
-    records: list[Record] = []
-    damaged = 0
-    for value in read_objects(path):
-        try:
-            records.append(parse_record(value or {}))
-        except BadRecord:
-            damaged += 1
+    entries = read_entries(path)
+    records = _records_of(entries)
     told = tuple(infer_origins(follow_heads(records)))
-    return _Log(number, path, told, damaged, path.stat().st_size)
+    size = path.stat().st_size
+    return _Log(number, path, told, entries.damaged, size, entries.book.close())
+
+
+def _records_of(entries: Entries) -> list[Record]:
+    records: list[Record] = []
+    for value, number in entries:
+        try:
+            record = parse_record(value)
+        except BadRecord:
+            entries.damage(number)
+            continue
+        records.append(record)
+        if isinstance(record, UnknownRecord):
+            entries.book.leave_unknown(number, record.role)
+        else:
+            entries.book.show(number)
+    return records
+
+
+def read_tail(ref: SessionRef, count: int) -> ImportedTail:
+    """The last records of the live log."""
+    entries = read_last_entries(ref.path, count)
+    return ImportedTail(tuple(infer_origins(_records_of(entries))), entries.is_whole)
+
+
+def _summarise(ref: SessionRef) -> SessionSummary:
+    head, tail, _ = read_ends(ref.path)
+    records: list[Record] = []
+    for value in (*head, *tail):
+        with suppress(BadRecord):
+            records.append(parse_record(value))
+    told = tuple(infer_origins(records))
+    session_id, cwd, title = _identity(ref.path, told)
+    archives = len(rotations_of(ref.path))
+    return summary_of(ref, told, session_id=session_id, cwd=cwd, title=title, archives=archives)
+
+
+def _discover(places: Places) -> Iterator[SessionRef]:
+    folder = places.folder(KIMI, ".kimi", "KIMI_SHARE_DIR")
+    return file_refs(KIMI, folder / "sessions", "*/*/context.jsonl")
+
+
+def _resume(session_id: str, cwd: str) -> str:
+    return shell_command(cwd, "kimi", "--session", session_id)
 
 
 def _older_logs(path: Path) -> list[_Log]:
@@ -224,3 +287,23 @@ def _find_cwd(folder: Path) -> str:
             if folder.parent.name in (digest, f"{entry.get('kaos')}_{digest}"):
                 return path
     return ""
+
+
+KIMI_IMPORTER = Importer(
+    source=KIMI,
+    name="kimi",
+    recognise=is_kimi,
+    read=read_session,
+    summarise=_summarise,
+    discover=_discover,
+    read_tail=read_tail,
+    resume=_resume,
+)
+OUR_IMPORTER = Importer(
+    source=OURS,
+    name="agent-tui",
+    recognise=_is_ours,
+    read=read_session,
+    summarise=_summarise,
+    read_tail=read_tail,
+)

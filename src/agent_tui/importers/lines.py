@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,8 +18,13 @@ from agent_tui.core.errors import (
 )
 from agent_tui.core.jsonl import BOM, LineReader, bulk_decoder
 from agent_tui.core.text import reveal
+from agent_tui.importers.accounting import AccountBook
 
 _SMALL_FILE = 4 << 20
+_PADDING = BOM + b"\0 \t\r\n"
+_HEAD_BYTES = 64 << 10
+_TAIL_BLOCK = 256 << 10
+_LONGEST_TAIL = 16 << 20
 
 
 def open_to_read(path: Path) -> BinaryIO:
@@ -35,8 +41,9 @@ def open_to_read(path: Path) -> BinaryIO:
         raise SessionNotFound(f"There is no file {shown}.") from error
     except PermissionError as error:
         raise SessionReadOnly(f"{shown} may not be read: permission was denied.") from error
-    except OSError as error:
-        raise StorageError(f"{shown} cannot be read: {error.strerror}.") from error
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise StorageError(f"{shown} cannot be read: {why}.") from error
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
@@ -54,7 +61,7 @@ def read_objects(path: Path) -> Iterator[dict[str, Any] | None]:
             for _, _, line in LineReader(file.fileno()).lines():
                 if line is None:
                     yield None
-                elif content := line.strip(BOM + b"\0 \t\r\n"):
+                elif content := line.strip(_PADDING):
                     yield decode(content)
                 elif b"\0" in line:
                     yield None
@@ -79,3 +86,110 @@ def read_small_object(path: Path) -> dict[str, Any]:
             return decode(file.read(_SMALL_FILE)) or {}
     except (SessionError, StorageError, OSError):
         return {}
+
+
+@dataclass(slots=True)
+class Entries:
+    """The JSON objects of a file in its order, each with its number in the account book.
+
+    ``is_whole`` is false where only the end of the file was read.
+    """
+
+    path: Path
+    book: AccountBook = field(default_factory=AccountBook)
+    objects: list[dict[str, Any]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    damaged: int = 0
+    is_whole: bool = True
+
+    def take(self, line: bytes | None) -> None:
+        """Decode one line, blank and damaged ones included."""
+        number = self.book.open()
+        content = line.strip(_PADDING) if line is not None else b""
+        value = decode(content) if content else None
+        if value is not None:
+            self.objects.append(value)
+            self.numbers.append(number)
+        elif line is not None and not content and b"\0" not in line:
+            self.book.skip(number, "blank line")
+        else:
+            self.damage(number)
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], int]]:
+        """Each object with its number."""
+        return iter(zip(self.objects, self.numbers, strict=True))
+
+    def damage(self, number: int) -> None:
+        """One of the objects turned out to be no record."""
+        self.damaged += 1
+        self.book.damage(number)
+
+
+def read_entries(path: Path) -> Entries:
+    """Every line of a file, decompressed where it is compressed.
+
+    Raises:
+        SessionError, StorageError: it cannot be read.
+    """
+    entries = Entries(path)
+    with open_to_read(path) as file:
+        try:
+            for _, _, line in LineReader(file.fileno()).lines():
+                entries.take(line)
+        except OSError as error:
+            raise _broken_off(path, error) from error
+    return entries
+
+
+def read_last_entries(path: Path, count: int) -> Entries:
+    """The last lines of a file, read from its end: at most ``count``, and at most 16 MB of them."""
+    entries = Entries(path)
+    with open_to_read(path) as file:
+        try:
+            data, is_whole = _read_last_lines(file.fileno(), count)
+        except OSError as error:
+            raise _broken_off(path, error) from error
+    lines = data.split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    for line in lines[-count:]:
+        entries.take(line)
+    entries.is_whole = is_whole and len(lines) <= count
+    return entries
+
+
+def read_ends(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], os.stat_result]:
+    """The objects in the first and last bytes of a file, and its status: for a row of a list."""
+    with open_to_read(path) as file:
+        descriptor = file.fileno()
+        status = os.fstat(descriptor)
+        try:
+            head = os.pread(descriptor, _HEAD_BYTES, 0)
+            start = max(len(head), status.st_size - _HEAD_BYTES)
+            tail = os.pread(descriptor, _HEAD_BYTES, start)
+        except OSError as error:
+            raise _broken_off(path, error) from error
+    return _objects_in(head), _objects_in(tail), status
+
+
+def _objects_in(data: bytes) -> list[dict[str, Any]]:
+    lines = (line.strip(_PADDING) for line in data.split(b"\n"))
+    return [value for line in lines if line and (value := decode(line)) is not None]
+
+
+def _read_last_lines(descriptor: int, count: int) -> tuple[bytes, bool]:
+    """The bytes of the last lines, from the beginning of one; whether that is all there is."""
+    end = os.fstat(descriptor).st_size
+    blocks: list[bytes] = []
+    start, found = end, 0
+    while start > 0 and found <= count and end - start < _LONGEST_TAIL:
+        size = min(_TAIL_BLOCK, start)
+        start -= size
+        blocks.append(os.pread(descriptor, size, start))
+        found += blocks[-1].count(b"\n")
+    data = b"".join(reversed(blocks))
+    return (data, True) if start == 0 else (data.partition(b"\n")[2], False)
+
+
+def _broken_off(path: Path, error: OSError) -> StorageError:
+    return StorageError(f"{reveal(str(path))} cannot be read to its end: {error.strerror}.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from agent_tui.core.messages import text_of
@@ -17,29 +16,38 @@ from agent_tui.core.records import (
     Record,
     Stamp,
     TitleRecord,
+    UnknownRecord,
     UsageRecord,
     UserMessage,
 )
+from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
+from agent_tui.importers import fields
+from agent_tui.importers.accounting import AccountBook
 from agent_tui.importers.imported import (
     ImportedArchive,
     ImportedCompaction,
     ImportedSession,
+    ImportedTail,
     Records,
     count_messages,
 )
-from agent_tui.importers.lines import read_objects
+from agent_tui.importers.importer import Head, Importer, Places, SessionRef
+from agent_tui.importers.lines import Entries, read_ends, read_entries, read_last_entries
+from agent_tui.importers.listing import file_refs, shell_command, summary_of
 from agent_tui.importers.pi_entries import convert_entry
 
 _TYPES = frozenset(
     {"message", "model_change", "thinking_level_change", "compaction", "branch_summary"}
 )
+PI = "pi"
 _MOST_BRANCHES = 50
+_LEFT_OUT = "on a branch where nothing was said, or older than the last 50"
 
 
-def is_pi(objects: Iterable[dict[str, Any]]) -> bool:
+def is_pi(head: Head) -> bool:
     """Whether lines look like pi's: a session header, or entries in its envelope."""
-    return any(_is_header(value) or _is_entry(value) for value in objects)
+    return any(_is_header(value) or _is_entry(value) for value in head.objects)
 
 
 def _is_header(value: dict[str, Any]) -> bool:
@@ -47,38 +55,79 @@ def _is_header(value: dict[str, Any]) -> bool:
 
 
 def _is_entry(value: dict[str, Any]) -> bool:
-    return value.get("type") in _TYPES and ("parentId" in value or "message" in value)
+    return fields.text(value, "type") in _TYPES and ("parentId" in value or "message" in value)
 
 
-def read_session(path: Path) -> ImportedSession:
+def read_session(ref: SessionRef) -> ImportedSession:
     """Read a file of any version.
 
     Raises:
         SessionError: the file cannot be read.
     """
+    return _session_of(read_entries(ref.path))
+
+
+def read_tail(ref: SessionRef, count: int) -> ImportedTail:
+    """The last entries of a file, on the way to the last one."""
+    lines = read_last_entries(ref.path, count)
+    return ImportedTail(_session_of(lines).records, lines.is_whole)
+
+
+def _session_of(lines: Entries) -> ImportedSession:
     entries: list[dict[str, Any]] = []
-    damaged = 0
-    for value in read_objects(path):
-        if value is None or not isinstance(value.get("type"), str):
-            damaged += 1
-        else:
+    numbers: list[int] = []
+    for value, number in lines:
+        if isinstance(value.get("type"), str):
             entries.append(value)
+            numbers.append(number)
+        else:
+            lines.damage(number)
     tree = _Tree(entries)
     compactions = tuple(_compactions(tree))
     header = next((entry for entry in entries if entry["type"] == "session"), {})
     records = tuple(record for index in tree.path for record in tree.records[index])
+    branches = tuple(_branches(tree))
+    _account(tree, numbers, lines.book)
     return ImportedSession(
-        source="pi",
-        session_id=str(header.get("id") or path.stem),
+        source=PI,
+        session_id=str(header.get("id") or lines.path.stem),
         cwd=str(header.get("cwd") or ""),
         title=_title(records),
-        path=path,
+        path=lines.path,
         records=records,
         context=tree.context(tree.path),
-        damaged=damaged,
-        archives=tuple(_branches(tree)),
+        damaged=lines.damaged,
+        archives=branches,
         compactions=compactions,
+        accounting=lines.book.close(),
     )
+
+
+def _account(tree: _Tree, numbers: Sequence[int], book: AccountBook) -> None:
+    """Every entry is on the active path, on a branch that was left, or unknown."""
+    for index, number in enumerate(numbers):
+        first = tree.records[index][0]
+        if isinstance(first, UnknownRecord):
+            book.leave_unknown(number, first.role)
+        elif index in tree.shown:
+            book.show(number)
+        else:
+            book.skip(number, _LEFT_OUT)
+
+
+def _summarise(ref: SessionRef) -> SessionSummary:
+    head, tail, _ = read_ends(ref.path)
+    found = (value for value in (*head, *tail) if isinstance(value.get("type"), str))
+    return summary_of(ref, [record for entry in found for record in convert_entry(entry, 0)])
+
+
+def _discover(places: Places) -> Iterator[SessionRef]:
+    folder = places.folder(PI, ".pi/agent", "PI_CODING_AGENT_DIR")
+    return file_refs(PI, folder / "sessions", "*/*.jsonl", "*.jsonl")
+
+
+def _resume(session_id: str, cwd: str) -> str:
+    return shell_command(cwd, "pi", "--session", session_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +157,7 @@ class _Tree:
             number = self.kept[index].number if index in self.kept else 0
             self.records.append(convert_entry(entry, number))
         self.path = self.path_to(len(entries) - 1)
+        self.shown = set(self.path)
 
     def parent(self, index: int) -> int:
         """The entry before this one; -1 for the first. Orphans hang off the line before."""
@@ -235,6 +285,7 @@ def _branches(tree: _Tree) -> Iterator[ImportedArchive]:
             left.append(leaf)
     for number, leaf in enumerate(left[_MOST_BRANCHES - 1 :: -1], len(tree.kept) + 1):
         path = tree.path_to(leaf)
+        tree.shown.update(path)
         records = tuple(record for index in path for record in tree.records[index])
         yield ImportedArchive(number, "branch", records)
 
@@ -247,3 +298,15 @@ def _title(records: Sequence[Record]) -> str:
         if isinstance(record, UserMessage) and record.origin == "human":
             return first_line(text_of(record.content))
     return ""
+
+
+PI_IMPORTER = Importer(
+    source=PI,
+    name="pi",
+    recognise=is_pi,
+    read=read_session,
+    summarise=_summarise,
+    discover=_discover,
+    read_tail=read_tail,
+    resume=_resume,
+)

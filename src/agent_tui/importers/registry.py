@@ -2,38 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from agent_tui.core.errors import SessionError, StorageError
+from agent_tui.core.errors import SessionError, SessionNotFound, StorageError
 from agent_tui.core.text import reveal
-from agent_tui.importers import kimi, pi
+from agent_tui.importers.heads import read_head
 from agent_tui.importers.imported import ImportedSession
-from agent_tui.importers.lines import read_objects
+from agent_tui.importers.importer import Importer, Places, SessionRef
+from agent_tui.importers.kimi import KIMI_IMPORTER, OUR_IMPORTER
+from agent_tui.importers.listing import stamp_of
+from agent_tui.importers.pi import PI_IMPORTER
 
-Importer = Callable[[Path], ImportedSession]
-
-_LINES_LOOKED_AT = 200
-_IMPORTERS: tuple[tuple[Callable[[Iterable[dict[str, Any]]], bool], Importer], ...] = (
-    (kimi.is_kimi, kimi.read_session),
-    (pi.is_pi, pi.read_session),
+IMPORTERS: tuple[Importer, ...] = (
+    OUR_IMPORTER,
+    PI_IMPORTER,
+    KIMI_IMPORTER,
 )
+"""Asked in this order: an importer that looks at less stands behind those that look at more."""
+
+
+def importer_of(source: str) -> Importer:
+    """The importer of a name; raises SessionError."""
+    for importer in IMPORTERS:
+        if importer.source == source:
+            return importer
+    known = ", ".join(importer.source for importer in IMPORTERS)
+    raise SessionError(f"There is no importer {source!r}; there are: {known}.")
 
 
 def recognise(path: Path) -> Importer | None:
-    """The importer that can read a file, or None; looks at its first lines.
+    """The importer that can read a file or folder, or None; looks at its beginning.
 
     Raises:
         SessionError: the file is missing or cannot be read.
     """
-    head = list(islice(read_objects(path), _LINES_LOOKED_AT))
-    objects = [value for value in head if value is not None]
-    for fits, importer in _IMPORTERS:
-        if fits(objects):
-            return importer
-    return None
+    head = read_head(path)
+    return next((importer for importer in IMPORTERS if importer.recognise(head)), None)
+
+
+def discover(places: Places) -> Iterator[SessionRef]:
+    """Every session that the known agents keep on this machine."""
+    for importer in IMPORTERS:
+        yield from importer.discover(places)
+
+
+def locate(path: Path) -> SessionRef:
+    """A session by the path of its file or folder; ``FILE#KEY`` names one of several in a file.
+
+    Raises:
+        SessionError: there is nothing to read there; the sentence says why.
+        StorageError: the system refused to read it.
+    """
+    path, key = _split_key(path.expanduser())
+    shown = reveal(str(path))
+    try:
+        path = _log_in(path)
+        importer = recognise(path)
+        if importer is not None:
+            return SessionRef(importer.source, path, key, stamp_of(path))
+        if path.is_dir():
+            names = " or ".join(_LOG_NAMES)
+            raise SessionNotFound(f"There is no {names} in the folder {shown}.")
+        empty = path.stat().st_size == 0
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise StorageError(f"{shown} cannot be read: {why}.") from error
+    if empty:
+        raise SessionError(f"{shown} is empty: there is no session in it.")
+    known = ", ".join(importer.name for importer in IMPORTERS)
+    raise SessionError(
+        f"{shown} is not a session log that agent-tui knows: nothing in it was written by {known}."
+    )
 
 
 def import_session(path: Path) -> ImportedSession:
@@ -43,21 +83,30 @@ def import_session(path: Path) -> ImportedSession:
         SessionError: there is nothing to read there; the sentence says why.
         StorageError: the system refused to read it.
     """
-    path = path.expanduser()
+    return read(locate(path))
+
+
+def read(ref: SessionRef) -> ImportedSession:
+    """Read a session that was found; raises SessionError, StorageError."""
     try:
-        if path.is_dir():
-            path = path / "context.jsonl"
-        importer = recognise(path)
-        if importer is not None:
-            return importer(path)
-        empty = path.stat().st_size == 0
+        return importer_of(ref.source).read(ref)
     except OSError as error:
-        shown = reveal(str(path))
+        shown = reveal(str(ref.path))
         raise StorageError(f"{shown} cannot be read: {error.strerror}.") from error
-    shown = reveal(str(path))
-    if empty:
-        raise SessionError(f"{shown} is empty: there is no session in it.")
-    raise SessionError(
-        f"{shown} is not a session log that agent-tui knows: no line of it is a record of "
-        "agent-tui, kimi or pi."
-    )
+
+
+def _split_key(path: Path) -> tuple[Path, str]:
+    name, mark, key = path.name.rpartition("#")
+    if mark and name and not path.exists():
+        return path.with_name(name), key
+    return path, ""
+
+
+_LOG_NAMES = ("context.jsonl", "messages.jsonl")
+
+
+def _log_in(path: Path) -> Path:
+    """The log that a folder holds; the folder itself where it holds none of a known name."""
+    if not path.is_dir():
+        return path
+    return next((log for name in _LOG_NAMES if (log := path / name).exists()), path)

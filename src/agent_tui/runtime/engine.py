@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import CompactionPolicy, Compactor
@@ -287,7 +288,7 @@ class Engine:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""
         return await asyncio.to_thread(BrowsedSession.open_file, path)
 
-    async def describe_path(self, path: Path) -> dict[str, int]:
+    async def describe_path(self, path: Path) -> dict[str, Any]:
         """What a log or session file of any known kind holds, in numbers."""
         return (await asyncio.to_thread(BrowsedSession.of_file, path)).findings
 

@@ -1,0 +1,125 @@
+"""Finding session files, and rows of the session list made from the ends of a file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import (
+    ModelRecord,
+    Record,
+    SessionHeader,
+    TitleRecord,
+    UserMessage,
+)
+from agent_tui.core.summary import SessionSummary
+from agent_tui.core.text import first_line
+from agent_tui.importers.importer import SessionRef
+
+Stamp = tuple[int, int, int]
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Size, modification time and inode of a file; zeros where it cannot be looked at."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return (0, 0, 0)
+    return (status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def file_refs(source: str, root: Path, *patterns: str) -> Iterator[SessionRef]:
+    """The files below a folder that fit one of the patterns; none where it cannot be listed.
+
+    A pattern names one part of the path after another: ``*/chats/session-*.json``.
+    """
+    for pattern in patterns:
+        for path in _fitting(root, pattern.split("/")):
+            stamp = stamp_of(path)
+            if stamp[0]:
+                yield SessionRef(source, path, stamp=stamp)
+
+
+def _fitting(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+    part, rest = parts[0], parts[1:]
+    for path in list_folder(folder):
+        if path.match(part) and not path.is_symlink():
+            if rest:
+                yield from _fitting(path, rest)
+            elif path.is_file():
+                yield path
+
+
+def list_folder(folder: Path) -> list[Path]:
+    """What a folder holds, by name; nothing where it is missing or cannot be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries)
+    except OSError:
+        return []
+
+
+def summary_of(
+    ref: SessionRef,
+    records: Iterable[Record],
+    *,
+    session_id: str = "",
+    cwd: str = "",
+    title: str = "",
+    archives: int = 0,
+) -> SessionSummary:
+    """A row made of the records at both ends of a session; what is given here wins."""
+    header, model, named, prompt = None, "", "", ""
+    times: list[str] = []
+    for record in records:
+        if record.stamp.at:
+            times.append(record.stamp.at)
+        if isinstance(record, SessionHeader):
+            header = header or record
+        elif isinstance(record, TitleRecord):
+            named = record.title
+        elif isinstance(record, ModelRecord):
+            model = record.model
+        elif isinstance(record, UserMessage) and not prompt and record.origin in _PROMPTS:
+            prompt = first_line(text_of(record.content), 200)
+        elif (answered := getattr(record, "model", None)) and isinstance(answered, str):
+            model = answered
+    written = file_time(ref)
+    return SessionSummary(
+        session_id=session_id or (header.session_id if header else ref.path.stem),
+        folder=str(ref.path) + (f"#{ref.key}" if ref.key else ""),
+        title=first_line(title or named or prompt),
+        cwd=cwd or (header.cwd if header else ""),
+        created_at=(header.created_at if header else "") or (times[0] if times else written),
+        updated_at=max(times) if times else written,
+        size_bytes=ref.stamp[0],
+        archives=archives,
+        first_prompt=prompt,
+        model=model,
+        source=ref.source,
+    )
+
+
+_PROMPTS = ("human", "steer", None)
+
+
+def file_time(ref: SessionRef) -> str:
+    """When the session's file was last written, RFC 3339 in UTC."""
+    at = datetime.fromtimestamp(ref.stamp[1] / 1e9, UTC)
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def unreadable_summary(ref: SessionRef, error: AgentTuiError) -> SessionSummary:
+    """The row of a session that cannot be read: its title says why."""
+    return summary_of(ref, (), title=f"unreadable: {error}")
+
+
+def shell_command(cwd: str, *words: str) -> str:
+    """A command that runs in a session's folder, quoted for a shell."""
+    command = shlex.join(words)
+    return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
