@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent_tui.agent import retry
+from tests.sessions.conftest import log, store
+
+__all__ = ["log", "store"]
 
 
 @pytest.fixture(autouse=True)

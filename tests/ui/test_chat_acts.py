@@ -191,7 +191,7 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
         assert here.prompts == []
 
 
-async def test_a_command_typed_while_the_agent_works_stays_in_the_composer(
+async def test_a_command_typed_while_the_agent_works_stays_in_the_prompt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:

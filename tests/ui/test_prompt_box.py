@@ -30,13 +30,13 @@ class Host(Stage):
     def on_mount(self) -> None:
         self.prompt_box.focus()
 
-    def on_composer_submitted(self, message: PromptBox.Submitted) -> None:
+    def on_prompt_box_submitted(self, message: PromptBox.Submitted) -> None:
         self.sent.append(message)
 
-    def on_composer_command_entered(self, message: PromptBox.CommandEntered) -> None:
+    def on_prompt_box_command_entered(self, message: PromptBox.CommandEntered) -> None:
         self.sent.append(message)
 
-    def on_composer_page_turned(self, message: PromptBox.PageTurned) -> None:
+    def on_prompt_box_page_turned(self, message: PromptBox.PageTurned) -> None:
         self.pages.append(message.step)
 
     @property

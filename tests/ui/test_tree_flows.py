@@ -100,7 +100,7 @@ async def test_a_branch_is_begun_undone_and_redone_by_keys(
         await until(t.pilot, lambda: t.prompts == ["one thing"])
 
 
-async def test_a_fork_from_a_row_opens_with_its_prompt_in_the_composer(
+async def test_a_fork_from_a_row_opens_with_its_prompt_in_the_prompt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with table(tmp_path, monkeypatch) as t:
