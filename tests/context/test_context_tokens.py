@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent_tui.context.tokens.estimate import estimate_tokens, glance_tokens
 from agent_tui.context.tokens.ranks import load_encoding
 from agent_tui.context.tokens.tokens import TokenCounter
-from agent_tui.core import messages
+from agent_tui.core import messages as messages_module
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.providers.base import ToolSchema
@@ -22,7 +22,7 @@ LOG = "\n".join(
     f"{n * 104729:x} timed out after {n * 0.37:.3f}s on 10.0.{n}.{n * 3 % 255}"
     for n in range(60)
 )
-CODE = Path(messages.__file__).with_name("records.py")
+CODE = Path(messages_module.__file__).with_name("records.py")
 
 
 def texts() -> dict[str, str]:
