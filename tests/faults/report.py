@@ -1,4 +1,4 @@
-"""The tables of a run, as Markdown, and their place in a README."""
+"""The tables of a run, as Markdown, and their place in a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.faults.mutants import MUTANTS
 from tests.faults.outcome import Outcome
 from tests.faults.promises import PROMISES
 
-BEGIN = "<!-- faults: written by python -m tests.faults --full --write README.md -->"
+BEGIN = "<!-- faults: written by python -m tests.faults --full --write tests/faults/README.md -->"
 END = "<!-- end of faults -->"
 
 

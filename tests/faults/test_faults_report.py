@@ -1,4 +1,4 @@
-"""The README shows what a run of the harness wrote, of every layer and every bug."""
+"""The report beside this file shows what a run wrote, of every layer and every bug."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.faults.outcome import Outcome
 from tests.faults.promises import PROMISES
 from tests.faults.report import BEGIN, END, layers_table, mutants_table, write_report
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+README = Path(__file__).with_name("README.md")
 
 
 def rows(text: str) -> list[list[str]]:
@@ -21,7 +21,7 @@ def rows(text: str) -> list[list[str]]:
     return [cells for line in lines if (cells := line.split(" | "))[0] not in {"layer", "the bug"}]
 
 
-def test_the_readme_shows_every_layer_and_every_bug() -> None:
+def test_the_report_shows_every_layer_and_every_bug() -> None:
     shown = README.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
     names = [row[0] for row in rows(shown)]
     assert names == [layer.name for layer in LAYERS] + [mutant.name for mutant in MUTANTS]
