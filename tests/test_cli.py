@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from shutil import which
 
 import pytest
 
 from agent_tui import __version__, cli
+from agent_tui.cli.manual import argument_words
+from agent_tui.cli.table import CHAT_OPTIONS, COMMANDS, ENGINE_OPTIONS, GROUPS
 
 
 def run_main(*arguments: str) -> int:
@@ -26,7 +30,7 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_main("--help") == 0
     shown = capsys.readouterr().out
-    assert all(f"  {name} " in shown for name in cli.COMMANDS)
+    assert all(f"  {name} " in shown for name in GROUPS)
 
 
 @pytest.mark.parametrize(
@@ -118,3 +122,103 @@ def test_data_in_a_place_that_is_no_folder_is_one_sentence(
         err = capsys.readouterr().err
         assert err.startswith("agent-tui: ")
         assert err.count("\n") == 1
+
+
+def test_every_option_and_command_stands_in_the_whole_help_and_the_man_page(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_main("help", "--all") == 0
+    whole = capsys.readouterr().out
+    assert run_main("man") == 0
+    man = capsys.readouterr().out.replace("\\-", "-")
+    for argument in (*CHAT_OPTIONS, *ENGINE_OPTIONS):
+        assert argument.names[-1] in whole
+        assert argument_words(argument) in man
+    for command in COMMANDS:
+        assert f"usage: agent-tui {command.name}" in whole
+        assert f".SS agent-tui {command.name}\n{command.summary}." in man
+
+
+def test_help_of_one_command_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_main("help", "sessions", "rename") == 0
+    assert "agent-tui sessions rename" in capsys.readouterr().out
+    assert run_main("help", "fly") == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_names_every_command(
+    shell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main("completion", shell) == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for command in COMMANDS for word in command.name.split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["agent-tui", "sess"], {"sessions"}),
+        (["agent-tui", "sessions", "re"], {"rename"}),
+        (["agent-tui", "config", "show", "--or"], {"--origin"}),
+        (["agent-tui", "completion", ""], {"bash", "zsh", "fish", "--help"}),
+        (["agent-tui", "--output-format", "j"], {"json"}),
+    ],
+    ids=lambda value: " ".join(sorted(value)),
+)
+@pytest.mark.skipif(not which("bash"), reason="bash is not installed")
+def test_bash_completes_from_the_script(typed: list[str], offered: set[str]) -> None:
+    words = " ".join(f'"{word}"' for word in typed)
+    script = (
+        f'source <("{sys.executable}" -m agent_tui completion bash)\n'
+        f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _agent_tui\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert set(ran.stdout.split()) == offered, ran.stderr
+
+
+def test_settings_are_set_shown_with_their_origin_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    monkeypatch.setenv("AGENT_TUI_MODEL", "from-environment")
+    assert run_main("config", "set", "context.ratio", "0.7") == 0
+    capsys.readouterr()
+    assert run_main("config", "show", "--origin", "--set", "agent.max_steps=7") == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert any(
+        line.startswith("context.ratio = 0.7 ") and line.endswith("config.toml:2)")
+        for line in shown
+    ), shown
+    assert any("(AGENT_TUI_MODEL)" in line for line in shown)
+    assert any(line.startswith("agent.max_steps = 7 ") and "# flag" in line for line in shown)
+    assert run_main("config", "unset", "context.ratio") == 0
+    capsys.readouterr()
+    assert run_main("config", "show", "context.ratio", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"context.ratio": 0.85}
+    assert run_main("config", "set", "context.ration", "1") == 2
+    assert "did you mean context.ratio?" in capsys.readouterr().err
+
+
+def test_headers_that_may_hold_a_key_are_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    (tmp_path / "config.toml").write_text(
+        '[providers.x]\napi_key_env = "MY_KEY"\nheaders = { Authorization = "canary" }\n'
+    )
+    assert run_main("config", "show") == 0
+    shown = capsys.readouterr().out
+    assert "canary" not in shown
+    assert "MY_KEY" in shown
+
+
+def test_the_editor_is_told_of_a_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    monkeypatch.setenv("VISUAL", "sh -c 'echo mdel = 1 >> $0'")
+    assert run_main("config", "edit") == 2
+    assert "did you mean model?" in capfd.readouterr().err
+    assert (tmp_path / "config.toml").read_text().startswith("#:schema ./config.schema.json\n")
+    assert "mdel" not in (tmp_path / "config.schema.json").read_text()

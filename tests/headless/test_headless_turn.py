@@ -278,3 +278,29 @@ def test_the_key_is_in_no_file_and_no_child(run: CommandLine, server: SseServer)
 
 def test_the_environment_of_tests_knows_no_key(tmp_path: Path) -> None:
     assert not [name for name in environment(tmp_path) if "KEY" in name]
+
+
+def test_what_is_piped_is_added_to_the_prompt(run: CommandLine, server: SseServer) -> None:
+    ran = run_program(
+        run.home,
+        "-p",
+        "Sum up:",
+        given="a,b\n1,2\n",
+        OPENAI_BASE_URL=server.url,
+        OPENAI_API_KEY=KEY,
+    )
+    assert ran.code == 0
+    assert server.requests[0].body["messages"][-1]["content"] == "Sum up:\n\na,b\n1,2"
+
+
+def test_command_is_a_prompt_that_is_run_once(run: CommandLine, server: SseServer) -> None:
+    ran = run("--command", "Hi")
+    assert (ran.code, ran.out) == (0, "Hello from **loopback**.\n")
+    assert run("-C", "Hi", "more").code == 2
+
+
+def test_a_setting_can_be_changed_for_one_run(run: CommandLine, server: SseServer) -> None:
+    server.answers.extend(stream(*command_call("true", f"c{n}")) for n in range(3))
+    assert run("-y", "-p", "Go", "--max-steps", "1").code == 3
+    assert run("-p", "Hi", "--set", "agent.max_stps=1").code == 2
+    assert run("-p", "Hi", "--set", "x").sentence.startswith("--set expects KEY=VALUE")

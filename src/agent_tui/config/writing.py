@@ -48,6 +48,14 @@ def parse_value(text: str) -> Any:
         return text
 
 
+def parse_assignment(text: str) -> tuple[tuple[str, ...], Any]:
+    """The names and the value of ``KEY=VALUE``, as given on the command line."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(f"--set expects KEY=VALUE, such as context.ratio=0.7, not {text!r}.")
+    return tuple(_names(key.strip())), parse_value(value.strip())
+
+
 def _names(key: str | Sequence[str]) -> list[str]:
     names = split_key(key) if isinstance(key, str) else list(key)
     if not names:

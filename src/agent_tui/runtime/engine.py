@@ -89,7 +89,7 @@ class Engine:
             ConfigError: the config file is wrong.
         """
         hide_memory()
-        settings = load_settings(model=launch.model)
+        settings = load_settings(model=launch.model, flags=dict(launch.flags))
         store = SessionStore(data_root())
         if launch.demo:
             return cls._assemble_demo(launch, settings, store)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Launch:
         path: a log or session file to browse read-only.
         prompt: a first prompt to send as soon as the session is open.
         pick: begin with the session list.
+        flags: settings from the command line, each by its names.
     """
 
     cwd: Path
@@ -33,3 +35,4 @@ class Launch:
     path: Path | None = None
     prompt: str = ""
     pick: bool = False
+    flags: tuple[tuple[tuple[str, ...], Any], ...] = ()

@@ -1,0 +1,131 @@
+"""Completion scripts for shells, written from the table of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent_tui.cli.table import (
+    CHAT_OPTIONS,
+    COMMANDS,
+    ENGINE_OPTIONS,
+    GROUPS,
+    Argument,
+    Command,
+    verbs_of,
+)
+
+_BASH = """\
+# bash completion for agent-tui: source this, or put it into your completions folder
+_agent_tui() {{
+    local word="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}"
+    case "$previous" in
+{values}
+    esac
+    case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}}" in
+{commands}
+    esac
+    local words="{options}"
+    [ "$COMP_CWORD" = 1 ] && words="{groups} $words"
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+}}
+complete -o default -F _agent_tui agent-tui
+"""
+_ZSH = """\
+#compdef agent-tui
+# zsh completion for agent-tui: put this into a folder of $fpath as _agent-tui
+autoload -U +X bashcompinit && bashcompinit
+{bash}"""
+
+
+def completion_script(shell: str) -> str:
+    """The script for bash, zsh or fish."""
+    match shell:
+        case "bash":
+            return _bash()
+        case "zsh":
+            return _ZSH.format(bash=_bash())
+        case _:
+            return "\n".join(_fish()) + "\n"
+
+
+def _bash() -> str:
+    everything = (*CHAT_OPTIONS, *ENGINE_OPTIONS, *(a for c in COMMANDS for a in c.arguments))
+    choices = {
+        name: " ".join(argument.options["choices"])
+        for argument in everything
+        if "choices" in argument.options
+        for name in _options((argument,))
+    }
+    values = [_bash_case(name, words) for name, words in choices.items()]
+    commands = []
+    for group in sorted(GROUPS, key=lambda group: -len(verbs_of(group))):
+        verbs = verbs_of(group)
+        commands += [
+            _bash_case(f"{group} {verb}", " ".join(_words_of(f"{group} {verb}"))) for verb in verbs
+        ]
+        words = [*verbs, *_words_of(group)]
+        commands.append(_bash_case(f"{group} ", " ".join(words), then="*"))
+    return _BASH.format(
+        values="\n".join(values),
+        commands="\n".join(commands),
+        options=" ".join(_options((*CHAT_OPTIONS, *ENGINE_OPTIONS))),
+        groups=" ".join(GROUPS),
+    )
+
+
+def _bash_case(pattern: str, words: str, then: str = "") -> str:
+    return f'        "{pattern}"{then}) COMPREPLY=($(compgen -W "{words}" -- "$word")); return ;;'
+
+
+def _words_of(name: str) -> list[str]:
+    found = [command for command in COMMANDS if command.name == name]
+    return [word for command in found for word in _command_words(command)]
+
+
+def _command_words(command: Command) -> list[str]:
+    words = _options((*command.arguments, *(ENGINE_OPTIONS if command.engine else ())))
+    positional = (a for a in command.arguments if not a.names[0].startswith("-"))
+    words += [word for a in positional for word in a.options.get("choices", ())]
+    return [*words, "--json", "--help"] if command.json else [*words, "--help"]
+
+
+def _options(arguments: Iterable[Argument]) -> list[str]:
+    return [name for a in arguments for name in a.names if name.startswith("-")]
+
+
+def _fish() -> Iterable[str]:
+    yield "# fish completion for agent-tui: save as ~/.config/fish/completions/agent-tui.fish"
+    for group in GROUPS:
+        summary = next(c.summary for c in COMMANDS if c.name.split()[0] == group)
+        yield _fish_line("__fish_use_subcommand", f"-a {group}", summary)
+    for argument in (*CHAT_OPTIONS, *ENGINE_OPTIONS):
+        if argument.names[0].startswith("-"):
+            yield _fish_line("", _fish_option(argument), str(argument.options.get("help", "")))
+    for command in COMMANDS:
+        group, _, verb = command.name.partition(" ")
+        inside = f"__fish_seen_subcommand_from {group}"
+        if verb:
+            yield _fish_line(inside, f"-a {verb}", command.summary)
+            inside = f"{inside}; and __fish_seen_subcommand_from {verb}"
+        for argument in command.arguments:
+            if argument.names[0].startswith("-"):
+                yield _fish_line(
+                    inside, _fish_option(argument), str(argument.options.get("help", ""))
+                )
+
+
+def _fish_line(condition: str, what: str, about: str) -> str:
+    when = f" -n '{condition}'" if condition else ""
+    said = about.replace("'", "\\'")
+    return f"complete -c agent-tui{when} {what} -d '{said}'"
+
+
+def _fish_option(argument: Argument) -> str:
+    words = [
+        f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in argument.names
+    ]
+    if argument.options.get("action") != "store_true":
+        words.append("-r")
+    if "choices" in argument.options:
+        words.append(f"-fa '{' '.join(argument.options['choices'])}'")
+    return " ".join(words)

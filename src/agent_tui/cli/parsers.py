@@ -1,0 +1,99 @@
+"""Parsers for the table of commands: argparse costs 10 ms, richer libraries 100."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from agent_tui.cli.table import (
+    CHAT_OPTIONS,
+    COMMANDS,
+    DEFAULT_VERBS,
+    ENGINE_OPTIONS,
+    GROUPS,
+    Argument,
+    Command,
+    find_command,
+    verbs_of,
+)
+
+
+class UnknownVerb(Exception):
+    """A group was named with a verb that it does not have."""
+
+
+def chat_parser() -> argparse.ArgumentParser:
+    """The parser of ``agent-tui [options] [PROMPT]``."""
+    width = max(map(len, GROUPS))
+    commands = "\n".join(f"  {group:<{width}}  {_summary_of(group)}" for group in GROUPS)
+    parser = argparse.ArgumentParser(
+        prog="agent-tui",
+        usage="agent-tui [options] [PROMPT]\n       agent-tui COMMAND [arguments]",
+        description="A full-screen front-end for AI agents; without PROMPT, an empty session.",
+        epilog=f"commands (agent-tui COMMAND --help; agent-tui help --all):\n{commands}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add(parser, CHAT_OPTIONS)
+    _add(parser, ENGINE_OPTIONS)
+    return parser
+
+
+def command_parser(command: Command) -> argparse.ArgumentParser:
+    """The parser of one command."""
+    parser = argparse.ArgumentParser(
+        prog=f"agent-tui {command.name}", description=_as_sentence(command.summary)
+    )
+    _add(parser, command.arguments)
+    if command.json:
+        parser.add_argument("--json", action="store_true", help="print JSON")
+    if command.engine:
+        _add(parser, ENGINE_OPTIONS)
+    return parser
+
+
+def split_command(arguments: list[str]) -> tuple[Command, list[str]]:
+    """The command that the arguments begin with, and what is left for its parser.
+
+    Raises:
+        UnknownVerb: the group has no such verb; says which it has.
+    """
+    group, *rest = arguments
+    verbs = verbs_of(group)
+    verb = next((word for word in rest if not word.startswith("-")), "")
+    if verb in verbs:
+        rest = rest.copy()
+        rest.remove(verb)
+        name = f"{group} {verb}"
+    elif not verbs:
+        name = group
+    elif group in DEFAULT_VERBS and (not verb or not DEFAULT_VERBS[group]):
+        name = f"{group} {DEFAULT_VERBS[group]}".strip()
+    elif not verb and {"-h", "--help"} & set(rest):
+        name = f"{group} {verbs[0]}"
+    else:
+        raise UnknownVerb(f"{group} expects {', '.join(verbs)}, not {verb!r}.")
+    command = find_command(name)
+    assert command is not None, name
+    return command, rest
+
+
+def _add(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
+    for argument in arguments:
+        parser.add_argument(*argument.names, **argument.options)
+
+
+def _summary_of(group: str) -> str:
+    verbs = verbs_of(group)
+    command = find_command(group)
+    if command is None:
+        return ", ".join(verbs)
+    return f"{command.summary}; {', '.join(verbs)}" if verbs else command.summary
+
+
+def _as_sentence(summary: str) -> str:
+    return f"{summary[:1].upper()}{summary[1:]}."
+
+
+def all_parsers() -> list[argparse.ArgumentParser]:
+    """Every parser: the chat's first, then one for each command."""
+    return [chat_parser(), *map(command_parser, COMMANDS)]

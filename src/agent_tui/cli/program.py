@@ -1,0 +1,260 @@
+"""Runs the command line: a first argument that names a command is one, everything else a prompt."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent_tui import __version__
+from agent_tui.cli.parsers import UnknownVerb, chat_parser, command_parser, split_command
+from agent_tui.cli.table import GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from agent_tui.runtime.launch import Launch
+
+_INTERRUPTED = 130
+_PIPE_SECONDS = 3.0
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        if arguments and arguments[0] in GROUPS:
+            sys.exit(_run_command(arguments))
+        sys.exit(_chat(chat_parser().parse_args(arguments)))
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+
+
+def _launch(options: argparse.Namespace, **more: Any) -> Launch:
+    from agent_tui.runtime.launch import Launch
+
+    cwd = options.cwd.absolute() if options.cwd else _working_folder()
+    return Launch(
+        cwd=cwd,
+        demo=options.demo or options.scenario is not None,
+        scenario=options.scenario,
+        model=options.model,
+        flags=_flags(options),
+        **more,
+    )
+
+
+def _flags(options: argparse.Namespace) -> tuple[tuple[tuple[str, ...], Any], ...]:
+    """Settings that were given on the command line, by their names."""
+    named: dict[tuple[str, ...], Any] = {
+        ("thinking",): options.thinking,
+        ("agent", "max_steps"): options.max_steps,
+        ("agent", "max_cost"): options.max_cost,
+        ("agent", "max_seconds"): options.max_time,
+    }
+    if options.set:
+        from agent_tui.config.writing import parse_assignment
+
+        named |= dict(map(parse_assignment, options.set))
+    return tuple((names, value) for names, value in named.items() if value is not None)
+
+
+def _working_folder() -> Path:
+    """The folder this was started in; its old name where it has been deleted since."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path(os.environ.get("PWD", "/"))
+
+
+def _chat(options: argparse.Namespace) -> int:
+    if options.version:
+        print(f"agent-tui {__version__}")
+        return 0
+    if options.command is not None:
+        if options.prompt:
+            return _fail("--command already gives the prompt; leave PROMPT out.", 2)
+        options.prompt, options.print = options.command, True
+    launch = _guard(
+        lambda: _launch(
+            options,
+            yolo=options.yolo,
+            resume=options.resume or None,
+            latest=options.latest,
+            prompt=options.prompt,
+            pick=options.resume == "",
+        )
+    )
+    if isinstance(launch, int):
+        return launch
+    if not launch.cwd.is_dir():
+        return _fail(f"--cwd expects a folder, and {launch.cwd} is not one.", 2)
+    if options.print and launch.pick:
+        return _fail("--resume needs an ID with --print; agent-tui sessions list shows them.", 2)
+    if options.print:
+        return _print_turn(launch, options.output_format)
+    if options.output_format != "text":
+        return _fail("--output-format needs --print.", 2)
+    return _run_screen(launch)
+
+
+def _run_screen(launch: Launch) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return _fail("the screen needs a terminal; use --print to run without one.", 2)
+    # Collections while modules load cost 10 to 15 ms of the first frame; the app turns them on.
+    gc.disable()
+    # A key waits for the next tick of the screen: at 60 a second that is half of its way back.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
+    from agent_tui.ui.app import run_app
+
+    return run_app(launch)
+
+
+def _print_turn(launch: Launch, form: Any) -> int:
+    import dataclasses
+
+    given = _read_piped(patient=not launch.prompt.strip())
+    prompt = "\n\n".join(text for text in (launch.prompt.strip(), given) if text)
+    if not prompt:
+        return _fail("--print expects a PROMPT, as an argument or on standard input.", 2)
+    from agent_tui.headless.turn import print_turn
+
+    return _run(print_turn(dataclasses.replace(launch, prompt=prompt), form))
+
+
+def _read_piped(*, patient: bool) -> str:
+    """What stands on standard input where it is a pipe or a file; never waits for a terminal.
+
+    A pipe that somebody left open says nothing for ever: beside a prompt it is soon given up.
+    """
+    import select
+    import stat
+
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):
+        return ""
+    if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
+        return ""
+    if not patient and not select.select([sys.stdin], [], [], _PIPE_SECONDS)[0]:
+        return ""
+    _forgive_encoding(sys.stdin, "replace")
+    return sys.stdin.read().strip()
+
+
+def _run_command(arguments: list[str]) -> int:
+    try:
+        command, rest = split_command(arguments)
+    except UnknownVerb as error:
+        return _fail(str(error), 2)
+    options = command_parser(command).parse_args(rest)
+    match command.name:
+        case "help":
+            return _show_help(options)
+        case "man":
+            from agent_tui.cli.manual import man_page
+
+            print(man_page(), end="")
+            return 0
+        case "completion":
+            from agent_tui.cli.completion import completion_script
+
+            print(completion_script(options.shell), end="")
+            return 0
+        case "open" if not options.json and sys.stdout.isatty():
+            return _run_screen(_launch(options, path=options.path.absolute()))
+    if command.name.startswith("config "):
+        code: int = _guard(lambda: _run_settings(command.name, options))
+        return code
+    from agent_tui.headless.commands import run_command
+
+    launch = _guard(lambda: _launch(options))
+    if isinstance(launch, int):
+        return launch
+    return _run(run_command(command.name, launch, options))
+
+
+def _run_settings(name: str, options: argparse.Namespace) -> int:
+    from agent_tui.headless.settings import run_settings_command
+
+    launch = _launch(options) if hasattr(options, "cwd") else None
+    return run_settings_command(name, launch, options)
+
+
+def _show_help(options: argparse.Namespace) -> int:
+    if options.all:
+        from agent_tui.cli.manual import full_help
+
+        print(full_help(), end="")
+        return 0
+    if not options.words:
+        chat_parser().print_help()
+        return 0
+    if options.words[0] not in GROUPS:
+        return _fail(f"there is no command {options.words[0]!r}; see agent-tui --help.", 2)
+    try:
+        command, _ = split_command(options.words)
+    except UnknownVerb as error:
+        return _fail(str(error), 2)
+    command_parser(command).print_help()
+    return 0
+
+
+def _guard(work: Any) -> Any:
+    """Do something now; a known error is one sentence and an exit code."""
+    from agent_tui.core.errors import AgentTuiError
+
+    try:
+        return work()
+    except AgentTuiError as error:
+        return _fail(str(error), error.exit_code)
+
+
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    """Run to an exit code; a signal interrupts cleanly, a known error is one sentence."""
+    import asyncio
+
+    from agent_tui.core.errors import AgentTuiError
+
+    for stream in (sys.stdout, sys.stderr):
+        _forgive_encoding(stream, "backslashreplace")
+    try:
+        return asyncio.run(_interruptible(work))
+    except AgentTuiError as error:
+        return _fail(str(error), error.exit_code)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads any more; what is still buffered must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _fail(f"{error.filename or 'the system'}: {error.strerror or error}.", 1)
+
+
+async def _interruptible(work: Coroutine[Any, Any, int]) -> int:
+    """Let a terminal that closes, or a system that shuts down, interrupt as Ctrl+C does."""
+    import asyncio
+    import signal
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is not None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, task.cancel)
+    return await work
+
+
+def _forgive_encoding(stream: Any, errors: str) -> None:
+    """Never fail on a character that a stream's encoding does not know."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors=errors)
+
+
+def _fail(sentence: str, code: int) -> int:
+    from agent_tui.core.text import clean
+
+    print(f"agent-tui: {clean(sentence)}", file=sys.stderr)
+    return code

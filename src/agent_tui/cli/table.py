@@ -1,0 +1,225 @@
+"""Every option and command, declared once: parsers, help, man page and completion read this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Argument(NamedTuple):
+    """One argument as argparse takes it: its names, and the rest by keyword."""
+
+    names: tuple[str, ...]
+    options: Mapping[str, Any]
+
+
+class Command(NamedTuple):
+    """One command. ``engine`` says whether it knows the options of the engine."""
+
+    name: str
+    summary: str
+    arguments: tuple[Argument, ...] = ()
+    json: bool = True
+    engine: bool = True
+
+
+def _argument(*names: str, **options: Any) -> Argument:
+    return Argument(names, options)
+
+
+STRATEGIES = "last-messages, last-share, recent-tokens, or fallback: no model"
+_PLACE = "a checkpoint's number, or an entry's id as tree --json tells it (default: the end)"
+_ID = _argument("id", metavar="ID", help="a session's id, or the beginning of it")
+_KEY = _argument("key", metavar="KEY", help="a setting's name, such as context.ratio")
+_SERVER = _argument("name", metavar="NAME", help="the server's name")
+
+CHAT_OPTIONS: tuple[Argument, ...] = (
+    _argument("prompt", nargs="?", default="", metavar="PROMPT", help="a first message"),
+    _argument("-p", "--print", action="store_true", help="run PROMPT without a screen and print"),
+    _argument("-C", "--command", metavar="TEXT", help="run TEXT as the prompt, print, and exit"),
+    _argument(
+        "--output-format",
+        choices=("text", "json", "stream-json"),
+        default="text",
+        help="what --print prints (default: text)",
+    ),
+    _argument(
+        "-c",
+        "--continue",
+        action="store_true",
+        dest="latest",
+        help="continue the latest session in this folder",
+    ),
+    _argument(
+        "-r",
+        "--resume",
+        nargs="?",
+        const="",
+        metavar="ID",
+        help="open a session; without ID, choose from the list",
+    ),
+    _argument("-y", "--yolo", action="store_true", help="allow every action without asking"),
+    _argument("-V", "--version", action="store_true", help="print the version and exit"),
+)
+"""What ``agent-tui [PROMPT]`` takes beside the engine's options."""
+
+ENGINE_OPTIONS: tuple[Argument, ...] = (
+    _argument("--demo", action="store_true", help="run the built-in demo: no key, no network"),
+    _argument("--scenario", type=Path, metavar="FILE", help="run the demo from this scenario"),
+    _argument("-m", "--model", default="", help="the model to ask, or PROVIDER/MODEL"),
+    _argument(
+        "--thinking", choices=("off", "low", "medium", "high"), help="how hard the model thinks"
+    ),
+    _argument("--max-steps", type=int, metavar="N", help="stop a turn after N steps"),
+    _argument("--max-cost", type=float, metavar="USD", help="stop a turn that costs more"),
+    _argument("--max-time", type=float, metavar="SECONDS", help="stop a turn that takes longer"),
+    _argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting for now"
+    ),
+    _argument("--cwd", type=Path, metavar="DIR", help="the workspace (default: this folder)"),
+)
+"""What every command that uses the engine takes."""
+
+COMMANDS: tuple[Command, ...] = (
+    Command("sessions list", "list every session of every project"),
+    Command("sessions show", "show what a session holds", (_ID,)),
+    Command("sessions rename", "name a session", (_ID, _argument("title", metavar="TITLE"))),
+    Command("sessions delete", "move a session into the trash", (_ID,)),
+    Command("sessions undelete", "restore a deleted session", (_ID,)),
+    Command("checkpoints", "list the places a session can return to", (_ID,)),
+    Command(
+        "revert",
+        "go back to a checkpoint; the old log is kept as an archive",
+        (_ID, _argument("checkpoint", type=int, metavar="CHECKPOINT")),
+    ),
+    Command("archives", "list a session's archived logs", (_ID,)),
+    Command(
+        "archives prune",
+        "delete old archives for good",
+        (
+            _ID,
+            _argument(
+                "--keep",
+                type=int,
+                required=True,
+                metavar="N",
+                help="how many of the newest to keep",
+            ),
+        ),
+    ),
+    Command(
+        "restore",
+        "make an archive the live log again",
+        (_ID, _argument("number", type=int, metavar="N", help="the archive's number")),
+    ),
+    Command(
+        "compact",
+        "compact a session's context",
+        (
+            _ID,
+            _argument("--focus", default="", metavar="TEXT", help="what the summary should stress"),
+            _argument("--strategy", default="", help=STRATEGIES),
+        ),
+    ),
+    Command(
+        "tree",
+        "show every branch, archive and fork of a session",
+        (_ID, _argument("--detail", choices=("turns", "steps", "records"), default="turns")),
+    ),
+    Command(
+        "fork",
+        "start a new session from any point of another",
+        (_ID, _argument("--at", default="", metavar="PLACE", help=_PLACE)),
+    ),
+    Command(
+        "open",
+        "view a log or another agent's session, read-only",
+        (
+            _argument(
+                "path", type=Path, metavar="PATH", help="a context.jsonl, an archive, or a folder"
+            ),
+        ),
+    ),
+    Command(
+        "export",
+        "write a session in another format",
+        (
+            _ID,
+            _argument("--format", choices=("kimi", "markdown"), default="markdown"),
+            _argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output"),
+        ),
+    ),
+    Command("repair", "copy what can be read of a damaged session into a new one", (_ID,)),
+    Command(
+        "config show",
+        "show the settings in force",
+        (
+            _argument("key", nargs="?", default="", metavar="KEY", help="only this setting"),
+            _argument("--origin", action="store_true", help="say where each value was set"),
+        ),
+    ),
+    Command(
+        "config set",
+        "change a setting in the user's file",
+        (_KEY, _argument("value", metavar="VALUE", help="TOML, or plain text")),
+        json=False,
+    ),
+    Command("config unset", "remove a setting from the user's file", (_KEY,), json=False),
+    Command("config edit", "open the user's file in an editor, and check it", json=False),
+    Command(
+        "config schema",
+        "write the JSON schema of the settings, for editors",
+        (_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output"),),
+        json=False,
+        engine=False,
+    ),
+    Command("config path", "print where the user's file is", json=False, engine=False),
+    Command(
+        "help",
+        "show the help of a command",
+        (
+            _argument("words", nargs="*", metavar="COMMAND"),
+            _argument("--all", action="store_true", help="every option and command on one page"),
+        ),
+        json=False,
+        engine=False,
+    ),
+    Command(
+        "completion",
+        "print a completion script for a shell",
+        (_argument("shell", choices=("bash", "zsh", "fish")),),
+        json=False,
+        engine=False,
+    ),
+    Command("man", "print the man page (troff)", json=False, engine=False),
+)
+"""Every command; a group such as ``sessions`` has one for each of its verbs."""
+
+DEFAULT_VERBS = {"sessions": "list", "config": "show", "archives": ""}
+"""The verb of a group where none was given; empty: the group's name is a command itself."""
+
+GROUPS = tuple(dict.fromkeys(command.name.split()[0] for command in COMMANDS))
+"""The first words of all commands."""
+
+EXIT_CODES = (
+    (0, "done"),
+    (1, "error"),
+    (2, "wrong usage or settings"),
+    (3, "a limit of steps, cost or time was reached"),
+    (5, "an action was denied"),
+    (130, "interrupted"),
+)
+"""What the exit codes mean."""
+
+
+def verbs_of(group: str) -> tuple[str, ...]:
+    """The verbs of a group, in the order of the table; empty for a command of one word."""
+    return tuple(
+        command.name.split()[1] for command in COMMANDS if command.name.startswith(f"{group} ")
+    )
+
+
+def find_command(name: str) -> Command | None:
+    """The command of this whole name."""
+    return next((command for command in COMMANDS if command.name == name), None)
