@@ -1,13 +1,27 @@
-"""Hooks for every test run: the counts of the fault harness, and hypothesis on busy machines."""
+"""Hooks for every test run: what is slow, the counts of the fault harness, and hypothesis."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.faults.summary import pytest_terminal_summary
 
 __all__ = ["pytest_terminal_summary"]
 
+SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "screenshots"}
+"""Folders that run whole programs or count by the thousand: ``-m "not slow"`` leaves them out."""
+
 # How fast a machine makes up examples says nothing of what is tested with them.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what lies in a slow folder; a module elsewhere says so itself with ``pytestmark``."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).parts[0] in SLOW_FOLDERS:
+            item.add_marker(pytest.mark.slow)

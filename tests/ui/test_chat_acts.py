@@ -31,6 +31,8 @@ from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.timeline.block_list import BlockList
 from tests.agent.stage import Stage
 
+pytestmark = pytest.mark.slow
+
 _SECONDS = 20.0
 
 

@@ -12,6 +12,8 @@ from agent_tui.ui.widgets.prompt.completion import Completion
 from tests.agent.stage import Stage
 from tests.ui.test_chat_acts import Desk, desk
 
+pytestmark = pytest.mark.slow
+
 
 async def walk(here: Desk) -> str:
     """Say something and go into the conversation with Tab; returns the session's id."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from time import monotonic
 
+import pytest
 from textual.pilot import Pilot
 
 from agent_tui.config import ContextSettings
@@ -20,6 +21,8 @@ from agent_tui.ui.widgets.panes.sides import Sides
 from tests.agent.stage import Stage as Engine
 from tests.agent.stage import call
 from tests.ui.stage import Stage
+
+pytestmark = pytest.mark.slow
 
 SIZE = (160, 120)
 LONG = "Nothing was decided about it. " * 60

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.terminal import Terminal, environment
+
+pytestmark = pytest.mark.slow
 
 _READY = "tokens ·"
 

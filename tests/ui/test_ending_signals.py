@@ -12,6 +12,8 @@ import pytest
 
 from tests.terminal import Terminal, environment
 
+pytestmark = pytest.mark.slow
+
 
 def _is_running(marker: str) -> bool:
     for place in Path("/proc").glob("[0-9]*/cmdline"):

@@ -22,6 +22,8 @@ from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.agent.stage import Stage
 
+pytestmark = pytest.mark.slow
+
 
 async def until(pilot: Pilot[int], happened: Callable[[], bool]) -> None:
     for _ in range(400):
