@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agent_tui.core.errors import BadRecord
+from agent_tui.core.file_changes import CAUSES, LeftOut, parse_change
 from agent_tui.core.messages import (
     CommandDisplay,
     Content,
@@ -44,6 +45,7 @@ from agent_tui.core.records import (
     UnknownRecord,
     UsageRecord,
     UserMessage,
+    WorkspaceRecord,
 )
 from agent_tui.core.usage import Usage
 
@@ -294,6 +296,35 @@ def _turn_end(value: Mapping[str, Any]) -> TurnEndRecord:
     )
 
 
+def _workspace(value: Mapping[str, Any]) -> WorkspaceRecord:
+    cause, status, coverage = value["cause"], value["status"], value.get("coverage") or {}
+    if cause not in CAUSES or status not in ("captured", "none"):
+        raise ValueError(f"a capture with the cause {cause!r} and the status {status!r}")
+    return WorkspaceRecord(
+        cause=cause,
+        delta=tuple(parse_change(change) for change in value.get("delta") or ()),
+        checkpoint=_optional_number(value.get("checkpoint")),
+        checkpoint_uuid=_optional_text(value.get("checkpoint_uuid")),
+        base=_optional_text(value.get("base")),
+        status=status,
+        call=_text(value, "call", ""),
+        turn=_optional_number(value.get("turn")),
+        step=_optional_number(value.get("step")),
+        why=_text(value, "why", ""),
+        files=_number(coverage, "files", 0),
+        stored_bytes=_number(coverage, "bytes", 0),
+        left_out=tuple(
+            LeftOut(_text(each, "path"), _text(each, "why"))
+            for each in coverage.get("left_out") or ()
+        ),
+        cost_ms=_number(value, "cost_ms", 0),
+        head=_text(value, "head", ""),
+        operation=_text(value, "operation", ""),
+        of=tuple(str(uuid) for uuid in value.get("of") or ()),
+        stamp=_stamp(value),
+    )
+
+
 _PARSERS: dict[str, Callable[[Mapping[str, Any]], Record]] = {
     "_session": _session,
     "_system_prompt": _system_prompt,
@@ -311,4 +342,5 @@ _PARSERS: dict[str, Callable[[Mapping[str, Any]], Record]] = {
     "_model": _model,
     "_approval": _approval,
     "_turn_end": _turn_end,
+    "_workspace": _workspace,
 }

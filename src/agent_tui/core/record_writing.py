@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
+from agent_tui.core.file_changes import change_fields
 from agent_tui.core.messages import (
     CommandDisplay,
     Content,
@@ -36,6 +37,7 @@ from agent_tui.core.records import (
     UnknownRecord,
     UsageRecord,
     UserMessage,
+    WorkspaceRecord,
 )
 
 
@@ -97,6 +99,23 @@ def _filled(**optional: Any) -> dict[str, Any]:
 def _change_fields(record: Choice) -> dict[str, Any]:
     before = {} if record.before is None else {"before": record.before}
     return before | _filled(reason=record.reason)
+
+
+def _workspace_fields(record: WorkspaceRecord) -> dict[str, Any]:
+    left_out = [{"path": each.path, "why": each.why} for each in record.left_out]
+    return {
+        "role": "_workspace",
+        "status": record.status,
+        "checkpoint": record.checkpoint,
+        "checkpoint_uuid": record.checkpoint_uuid,
+        "base": record.base,
+        "delta": [change_fields(change) for change in record.delta],
+        "cause": record.cause,
+        "coverage": {"files": record.files, "bytes": record.stored_bytes, "left_out": left_out},
+        "cost_ms": record.cost_ms,
+        **_filled(call=record.call, turn=record.turn, step=record.step, why=record.why),
+        **_filled(head=record.head, operation=record.operation, of=list(record.of)),
+    }
 
 
 def _body(record: Record) -> dict[str, Any]:
@@ -208,6 +227,8 @@ def _body(record: Record) -> dict[str, Any]:
         case TurnEndRecord():
             fields = {"role": "_turn_end", "end": record.end}
             return fields | _filled(reason=record.reason, turn=record.turn)
+        case WorkspaceRecord():
+            return _workspace_fields(record)
         case UnknownRecord():
             return dict(record.fields)
         case _:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from agent_tui.core.file_changes import ChangeCause, FileChange, LeftOut
 from agent_tui.core.messages import (
     Content,
     Display,
@@ -232,6 +233,47 @@ class TurnEndRecord:
     stamp: Stamp = UNSTAMPED
 
 
+@dataclass(frozen=True, slots=True)
+class WorkspaceRecord:
+    """What changed in the files of the workspace since the capture before; never sent to a model.
+
+    Captures are linked in the order of time, across archives and forks: files do not move along
+    with the conversation.
+
+    Attributes:
+        cause: who changed the files.
+        delta: every path that differs from the capture ``base``.
+        checkpoint: the newest checkpoint when the change began, and its id as a record.
+        base: the id of the capture before; None for the first.
+        call: the tool call that made the change; a command for the cause ``shell``.
+        why: why there is no delta where ``status`` is ``none``; else what a reader should know.
+        files: how many files are covered. ``stored_bytes``: how much was put into the store.
+        left_out: paths that are not covered, and why.
+        head: the branch and commit of the workspace's repository.
+        operation: a name for a revert of files, and for what undoes it.
+        of: the captures that a revert took back.
+    """
+
+    cause: ChangeCause
+    delta: tuple[FileChange, ...] = ()
+    checkpoint: int | None = None
+    checkpoint_uuid: str | None = None
+    base: str | None = None
+    status: Literal["captured", "none"] = "captured"
+    call: str = ""
+    turn: int | None = None
+    step: int | None = None
+    why: str = ""
+    files: int = 0
+    stored_bytes: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+    cost_ms: int = 0
+    head: str = ""
+    operation: str = ""
+    of: tuple[str, ...] = ()
+    stamp: Stamp = UNSTAMPED
+
+
 DAMAGED_LINES = "damaged lines"
 """The role of an unknown record in the place of lines that cannot be read: ``{"lines": n}``."""
 
@@ -266,5 +308,6 @@ Record: TypeAlias = (
     | ModelRecord
     | ApprovalRecord
     | TurnEndRecord
+    | WorkspaceRecord
     | UnknownRecord
 )

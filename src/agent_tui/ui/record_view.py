@@ -39,6 +39,7 @@ from agent_tui.core.records import (
     UnknownRecord,
     UsageRecord,
     UserMessage,
+    WorkspaceRecord,
 )
 from agent_tui.ui.blocks import (
     AssistantBlock,
@@ -127,6 +128,7 @@ class RecordBlocks:
                 SessionHeader()
                 | SystemPrompt()
                 | UsageRecord()
+                | WorkspaceRecord()
                 | TitleRecord()
                 | ModelRecord()
                 | ApprovalRecord()

@@ -30,6 +30,7 @@ from agent_tui.core.records import (
     TurnEndRecord,
     UsageRecord,
     UserMessage,
+    WorkspaceRecord,
 )
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import RowKind, Standing, TreeRow
@@ -255,6 +256,8 @@ def describe_record(record: Record) -> str:
             return f"checkpoint {record.id}{step}"
         case TurnEndRecord():
             return clean(record.reason) or "the turn ended early"
+        case WorkspaceRecord():
+            return format_count(len(record.delta), "changed file")
         case BranchSummary():
             return f"summary of another branch: {first_line(record.summary, _LONGEST_TEXT)}"
         case UsageRecord():

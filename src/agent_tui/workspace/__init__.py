@@ -1,0 +1,1 @@
+"""Files of the workspace: captured at every checkpoint, reverted by hunk, undone."""

@@ -1,0 +1,289 @@
+"""Taking a capture: every path that changed since the one before, its contents kept first.
+
+What is doubtful is not told as if it were known: then the capture has the status ``none`` and says
+why, and the next one compares with the last that was sure.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.file_changes import FileChange, FileState, LeftOut
+from agent_tui.workspace.errors import ContentMissing, NotCovered, explain
+from agent_tui.workspace.folders import open_root
+from agent_tui.workspace.git import Repository, find_repository, git_program
+from agent_tui.workspace.git_scan import GitScanner
+from agent_tui.workspace.limits import DEFAULT_LIMITS, Limits
+from agent_tui.workspace.places import reason_refused
+from agent_tui.workspace.plain_scan import PlainScanner
+from agent_tui.workspace.reading import UNSTEADY, Reading, digest_of, read_entry
+from agent_tui.workspace.scanning import UNKNOWN, Scanner, Sight
+from agent_tui.workspace.store import ContentStore
+
+_MOST_LEFT_OUT = 50
+_COUNTED_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceDelta:
+    """What one capture found.
+
+    Attributes:
+        status: ``none`` where nothing sure can be said; ``why`` tells in a sentence.
+        delta: what changed since the last sure capture.
+        first: nothing was captured before: there is nothing that it could be compared with.
+        files, stored_bytes, left_out, cost_ms, head: as in a WorkspaceRecord.
+    """
+
+    status: Literal["captured", "none"]
+    why: str = ""
+    delta: tuple[FileChange, ...] = ()
+    first: bool = False
+    files: int = 0
+    stored_bytes: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+    cost_ms: int = 0
+    head: str = ""
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A part of the workspace with its own scanner; ``prefix`` ends in a slash, or is empty."""
+
+    prefix: str
+    root: str
+    scanner: Scanner
+    readings: dict[str, Reading] = field(default_factory=dict)
+
+
+class Capture:
+    """The captures of one session over one workspace. Blocks; one call at a time."""
+
+    def __init__(
+        self, root: str, store: ContentStore, limits: Limits = DEFAULT_LIMITS, home: str = ""
+    ) -> None:
+        self.root = os.path.realpath(root)
+        self.store = store
+        self.limits = limits
+        self._refused = reason_refused(root, home)
+        self._scopes: dict[str, _Scope] = {}
+        self._failed: dict[str, str] = {}
+        self.repository: Repository | None = None
+
+    def take(
+        self,
+        targets: frozenset[str] = frozenset(),
+        *,
+        on_read: Callable[[str], None] | None = None,
+    ) -> WorkspaceDelta:
+        """Compare every file with the capture before; never raises for what it finds.
+
+        Args:
+            targets: paths that an edit tool was asked to change: kept whatever they are.
+            on_read: called between the reading of a file and the check that it stayed the same.
+        """
+        began = time.perf_counter()
+        try:
+            if self._refused:
+                raise NotCovered(self._refused)
+            with self.store.locked():
+                found = self._take(targets, on_read)
+        except OSError as error:
+            found = WorkspaceDelta("none", str(explain(error, "Capturing the files")))
+        except AgentTuiError as error:
+            found = WorkspaceDelta("none", str(error))
+        return replace(found, cost_ms=round((time.perf_counter() - began) * 1000))
+
+    def settle(self) -> None:
+        """The last capture is in the log: from now on, changes are changes against it.
+
+        Raises:
+            NotCovered, OSError: the next capture will find the same changes again.
+        """
+        for scope in self._scopes.values():
+            readings, scope.readings = scope.readings, {}
+            if readings:
+                scope.scanner.settle(readings)
+
+    def _take(
+        self, targets: frozenset[str], on_read: Callable[[str], None] | None
+    ) -> WorkspaceDelta:
+        first = not self._scopes
+        sights: list[tuple[_Scope, Sight]] = []
+        left_out: list[LeftOut] = []
+        pending = [""]
+        while pending:
+            prefix = pending.pop(0)
+            if len(sights) >= self.limits.scopes:
+                left_out.append(LeftOut(prefix.rstrip("/"), "too many nested repositories"))
+                continue
+            try:
+                scope, sight = self._look(prefix)
+            except (AgentTuiError, OSError) as error:
+                if not prefix:
+                    raise
+                left_out.append(LeftOut(prefix.rstrip("/"), str(error)))
+                continue
+            sights.append((scope, sight))
+            pending += [f"{prefix}{name}/" for name in sorted(sight.nested)]
+            left_out += [replace(each, path=prefix + each.path) for each in sight.left_out]
+            if sight.fresh and not first:
+                left_out.append(
+                    LeftOut(prefix.rstrip("/"), "it is covered from now on: a new repository")
+                )
+        work = _Work(self, targets, on_read)
+        for scope, sight in sights:
+            work.compare(scope, sight)
+        self.store.flush()
+        left_out += work.left_out
+        fresh = first and sights[0][1].fresh
+        return WorkspaceDelta(
+            "captured",
+            delta=tuple(sorted(work.changes.values(), key=lambda change: change.path)),
+            first=fresh,
+            files=sum(sight.files for _, sight in sights),
+            stored_bytes=work.stored,
+            left_out=tuple(left_out[:_MOST_LEFT_OUT]),
+            head=self.repository.head() if self.repository else "",
+        )
+
+    def _look(self, prefix: str) -> tuple[_Scope, Sight]:
+        """Look at a scope, for the first time or again."""
+        scope = self._scopes.get(prefix)
+        if scope is not None:
+            return scope, scope.scanner.look()
+        root = os.path.join(self.root, prefix).rstrip("/")
+        name = digest_of(prefix.encode(errors="surrogateescape"))[:16] if prefix else "root"
+        folder = os.path.join(self.store.session_folder, name)
+        repository = find_repository(root) if git_program() else None
+        if prefix and repository is not None and repository.top != os.path.realpath(root):
+            repository = None  # it only looks like a repository of its own
+        scanner: GitScanner | PlainScanner
+        if repository is not None:
+            scanner = GitScanner(repository, root, folder, self.store, self.limits)
+            try:
+                sight = scanner.open()
+            except NotCovered:
+                if os.path.exists(os.path.join(folder, "index")):
+                    raise  # what it knows must not be mistaken for new
+                repository, scanner = None, PlainScanner(root, folder, self.limits)
+                sight = scanner.open()
+        else:
+            scanner = PlainScanner(root, folder, self.limits)
+            sight = scanner.open()
+        if not prefix:
+            self.repository = repository
+        scope = self._scopes[prefix] = _Scope(prefix, root, scanner)
+        return scope, sight
+
+
+class _Work:
+    """One comparison of what was seen with what was settled."""
+
+    def __init__(
+        self,
+        capture: Capture,
+        targets: frozenset[str],
+        on_read: Callable[[str], None] | None,
+    ) -> None:
+        self._store, self._limits = capture.store, capture.limits
+        self._targets, self._on_read = targets, on_read
+        self.changes: dict[str, FileChange] = {}
+        self.left_out: list[LeftOut] = []
+        self.stored = 0
+        self._durable = True
+
+    def compare(self, scope: _Scope, sight: Sight) -> None:
+        scope.readings = {}
+        self._durable = not sight.fresh
+        if not sight.candidates:
+            return
+        olds: Mapping[str, FileState | None]
+        olds = {} if sight.fresh else scope.scanner.old_states(sight.candidates)
+        with open_root(scope.root) as root:
+            for path in sorted(sight.candidates):
+                self._compare(scope, sight, root, path, olds)
+
+    def _compare(
+        self,
+        scope: _Scope,
+        sight: Sight,
+        root: int,
+        path: str,
+        olds: Mapping[str, FileState | None],
+    ) -> None:
+        whole, ignored = scope.prefix + path, path in sight.ignored
+        reading = read_entry(root, path, self._cap(whole, ignored), on_read=self._on_read)
+        if reading.why == UNSTEADY:
+            self.left_out.append(LeftOut(whole, UNSTEADY))
+            return
+        if reading.why:
+            self.left_out.append(LeftOut(whole, reading.why))
+        if reading.content is not None and not self._keep(reading.content, whole):
+            state = replace(reading.state, hash="") if reading.state else None
+            reading = replace(reading, state=state, content=None)
+        if ignored and reading.state is not None:
+            reading = replace(reading, state=replace(reading.state, secret=True))
+        old = olds.get(path)
+        if old is not None and old.secret and reading.state is not None:
+            reading = replace(reading, state=replace(reading.state, secret=True))
+        scope.readings[path] = reading
+        if not sight.fresh:
+            self._note(whole, old, reading)
+
+    def _cap(self, path: str, ignored: bool) -> int:
+        if path in self._targets:
+            return self._limits.target_bytes
+        return self._limits.ignored_bytes if ignored else self._limits.file_bytes
+
+    def _keep(self, content: bytes, path: str) -> bool:
+        if self.stored + len(content) > self._limits.capture_bytes:
+            self.left_out.append(LeftOut(path, "too much changed at once to keep all of it"))
+            return False
+        if not self._store.has(digest_of(content), len(content)):
+            self.stored += len(content)
+        self._store.put(content, durable=self._durable)
+        return True
+
+    def _note(self, path: str, old: FileState | None, reading: Reading) -> None:
+        new = reading.state
+        if old is None and new is None:
+            return
+        unchanged = old is not None and new is not None and not (old.hash or new.hash)
+        if unchanged or (old is not None and old.same_as(new)):
+            return
+        if old is not None and old.hash:
+            self._store.keep([(old.hash, old.size)])
+        added, removed = self._count(old, reading)
+        self.changes[path] = FileChange(path, old, new, added, removed)
+
+    def _count(self, old: FileState | None, reading: Reading) -> tuple[int, int]:
+        before = b""
+        with suppress(ContentMissing):
+            before = self._store.get(old.hash) if old and old.kind == "file" else b""
+        return count_lines(before, reading.content or b"")
+
+
+def count_lines(before: bytes, after: bytes) -> tuple[int, int]:
+    """How many lines were added and removed; nothing for what is not text."""
+    if b"\0" in before or b"\0" in after or len(before) + len(after) > _COUNTED_BYTES:
+        return 0, 0
+    old, new = before.splitlines(), after.splitlines()
+    if not old or not new:
+        return len(new), len(old)
+    added = removed = 0
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if tag != "equal":
+            removed += i2 - i1
+            added += j2 - j1
+    return added, removed
+
+
+__all__ = ["UNKNOWN", "Capture", "WorkspaceDelta", "count_lines"]

@@ -1,0 +1,145 @@
+"""Reaching entries through open folders: no link is ever followed on the way to a path."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeAlias
+
+from agent_tui.core.file_changes import is_safe_path
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+Signature: TypeAlias = tuple[int, int, int, int, int]
+"""Mode, inode, size, and the times of content and status: another one means another content."""
+
+
+def signature(status: os.stat_result) -> Signature:
+    """What tells one state of an entry from another without reading it."""
+    return (
+        status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
+    )  # fmt: skip
+
+
+@contextmanager
+def open_root(root: str) -> Iterator[int]:
+    """A descriptor of the workspace itself; a link to it is followed, nothing below it is."""
+    descriptor = os.open(os.path.realpath(root), FOLDER)
+    try:
+        yield descriptor
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+@contextmanager
+def open_parent(root: int, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """The folder that holds a path, open, and the path's name in it.
+
+    Args:
+        root: a descriptor of the workspace.
+        path: relative, with ``/``.
+        make: create the folders that are missing.
+
+    Raises:
+        FileNotFoundError: a folder is missing. NotADirectoryError: something else stands there,
+            or a link.
+    """
+    if not is_safe_path(path):
+        raise NotADirectoryError(errno.ENOTDIR, "not a path inside the workspace", path)
+    *parents, name = path.split("/")
+    descriptor = os.dup(root)
+    try:
+        for parent in parents:
+            below = _enter(descriptor, parent, make)
+            os.close(descriptor)
+            descriptor = below
+        yield descriptor, name
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+def _enter(folder: int, name: str, make: bool) -> int:
+    try:
+        return _open_folder(folder, name)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=folder)
+    os.fsync(folder)
+    return _open_folder(folder, name)
+
+
+def _open_folder(folder: int, name: str) -> int:
+    try:
+        return os.open(name, FOLDER, dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotADirectoryError(errno.ENOTDIR, "a link stands there", name) from error
+        raise
+
+
+def status_of(root: int, path: str) -> os.stat_result | None:
+    """The status of a path itself; None where nothing is there, or a parent is no real folder."""
+    try:
+        with open_parent(root, path) as (folder, name):
+            return os.lstat(name, dir_fd=folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def is_regular(status: os.stat_result) -> bool:
+    """Whether it is a file that can be read: no pipe, no device."""
+    return stat.S_ISREG(status.st_mode)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte: the system may take fewer than it is given."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def sync_folder(path: str) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(path, FOLDER)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_private_folder(path: str) -> None:
+    """Create a folder with its missing parents, 0700 under any umask, each name durable."""
+    missing = []
+    while not os.path.lexists(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for new in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(new, 0o700)
+            os.chmod(new, 0o700)
+            sync_folder(os.path.dirname(new))
+
+
+def replace_private_file(path: str, data: bytes) -> None:
+    """Write a file of ours whole or not at all: temporary file, flush, rename, flush."""
+    temporary = f"{path}.tmp"
+    with suppress(FileNotFoundError):
+        os.unlink(temporary)
+    descriptor = os.open(temporary, NEW_FILE, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    os.rename(temporary, path)
+    sync_folder(os.path.dirname(path))

@@ -1,0 +1,23 @@
+"""Where files are not captured at all, each with a sentence that says why."""
+
+from __future__ import annotations
+
+import os
+
+_PERSONAL = ("Desktop", "Documents", "Downloads")
+
+
+def reason_refused(root: str, home: str = "") -> str:
+    """Why a folder is not captured as a workspace; empty where it is."""
+    home = os.path.realpath(home or os.path.expanduser("~"))
+    real = os.path.realpath(root)
+    if not os.path.isdir(real):
+        return f"{root} is not a folder"
+    if real == "/":
+        return "the whole file system is not captured; start in a project's folder"
+    if real == home or home.startswith(f"{real}/"):
+        return "the home folder is not captured; start in a project's folder"
+    for name in _PERSONAL:
+        if real == os.path.join(home, name):
+            return f"{name} is not captured as a whole; start in a folder inside it"
+    return ""

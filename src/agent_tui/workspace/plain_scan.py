@@ -1,0 +1,157 @@
+"""The scanner of a folder without git: names and times of every file, kept from scan to scan."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from agent_tui.core.file_changes import FileState, LeftOut
+from agent_tui.workspace.errors import NotCovered
+from agent_tui.workspace.folders import Signature, make_private_folder, signature
+from agent_tui.workspace.limits import Limits
+from agent_tui.workspace.reading import Reading
+from agent_tui.workspace.scanning import STAGING_PREFIX, UNKNOWN, Sight, is_below
+
+GENERATED = frozenset(
+    {
+        "node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".mypy_cache",
+        ".pytest_cache", ".ruff_cache", ".gradle", ".terraform", ".cache", ".hg", ".svn",
+    }
+)  # fmt: skip
+"""Folders that programs fill, left out where no .gitignore says so."""
+
+
+class PlainScanner:
+    """Walks a folder; what has another signature than it had may have changed."""
+
+    def __init__(self, root: str, folder: str, limits: Limits) -> None:
+        self._root = root
+        self._folder = folder
+        self._limits = limits
+        self._settled: dict[str, tuple[Signature | None, FileState]] = {}
+        self._found: dict[str, Signature] = {}
+        self._unknown_folders: set[str] = set()
+        self._unknown: set[str] = set()
+
+    @property
+    def _list(self) -> str:
+        return os.path.join(self._folder, "files.json")
+
+    def open(self) -> Sight:
+        """Take up what an earlier run settled."""
+        make_private_folder(self._folder)
+        with suppress(OSError, ValueError, TypeError, KeyError), open(self._list, "rb") as file:
+            for path, mark, kind, mode, digest, size in json.loads(file.read()):
+                state = FileState(kind, mode, digest, size)
+                self._settled[path] = (tuple(mark) if mark else None, state)
+        fresh = not os.path.exists(self._list)
+        sight = self.look()
+        sight.fresh = fresh
+        return sight
+
+    def look(self) -> Sight:
+        sight = Sight()
+        self._found = {}
+        unknown: set[str] = set()
+        pending = [""]
+        bytes_ = 0
+        while pending:
+            folder = pending.pop()
+            bytes_ += self._look_into(folder, pending, sight, unknown)
+            if len(self._found) > self._limits.plain_files or bytes_ > self._limits.plain_bytes:
+                raise NotCovered(
+                    f"the folder is not a git repository and has more than"
+                    f" {self._limits.plain_files:,} files or {self._limits.plain_bytes >> 20} MB"
+                )
+        for path, mark in self._found.items():
+            settled = self._settled.get(path)
+            if settled is None and is_below(path, self._unknown_folders):
+                self._unknown.add(path)
+            if settled is None or settled[0] != mark:
+                sight.candidates.add(path)
+        sight.candidates |= self._settled.keys() - self._found.keys()
+        self._unknown_folders = unknown
+        sight.files = len(self._found)
+        return sight
+
+    def _look_into(self, folder: str, pending: list[str], sight: Sight, unknown: set[str]) -> int:
+        total = 0
+        try:
+            with os.scandir(os.path.join(self._root, folder)) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            why = f"it cannot be listed: {error.strerror or error}"
+            if not folder:
+                raise NotCovered(f"the folder {why[3:]}") from error
+            sight.left_out.append(LeftOut(folder, why))
+            unknown.add(folder)
+            self._keep_below(folder)
+            return 0
+        for entry in found:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.name.casefold() == ".git" or path.startswith(STAGING_PREFIX):
+                continue
+            with suppress(FileNotFoundError):
+                if entry.is_dir(follow_symlinks=False):
+                    self._enter(entry, path, pending, sight, unknown)
+                else:
+                    status = entry.stat(follow_symlinks=False)
+                    self._found[path] = signature(status)
+                    total += min(status.st_size, self._limits.file_bytes)
+        return total
+
+    def _enter(
+        self,
+        entry: os.DirEntry[str],
+        path: str,
+        pending: list[str],
+        sight: Sight,
+        unknown: set[str],
+    ) -> None:
+        if os.path.lexists(os.path.join(entry.path, ".git")):
+            sight.nested.add(path)
+            unknown.add(path)
+        elif entry.name in GENERATED:
+            sight.left_out.append(LeftOut(path, "programs fill this folder"))
+            unknown.add(path)
+        else:
+            pending.append(path)
+
+    def _keep_below(self, folder: str) -> None:
+        """What cannot be looked at now is not gone."""
+        for path, (mark, _) in self._settled.items():
+            if mark is not None and is_below(path, [folder]):
+                self._found[path] = mark
+
+    def old_states(self, paths: Iterable[str]) -> Mapping[str, FileState | None]:
+        states: dict[str, FileState | None] = {}
+        for path in paths:
+            if path in self._settled:
+                states[path] = self._settled[path][1]
+            else:
+                states[path] = UNKNOWN if path in self._unknown else None
+        return states
+
+    def settle(self, readings: Mapping[str, Reading]) -> None:
+        for path, reading in readings.items():
+            self._unknown.discard(path)
+            if reading.state is None:
+                self._settled.pop(path, None)
+            else:
+                mark = reading.signature
+                self._settled[path] = (mark, reading.state)
+        if readings:
+            self._write()
+
+    def _write(self) -> None:
+        rows = [
+            [path, mark, state.kind, state.mode, state.hash, state.size]
+            for path, (mark, state) in self._settled.items()
+        ]
+        temporary = f"{self._list}.tmp"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(rows, separators=(",", ":")).encode())
+        os.rename(temporary, self._list)

@@ -1,0 +1,266 @@
+"""Contents of files by their hash, private to their owner, shared by the sessions of a project.
+
+A content is written to a temporary file, flushed and renamed: what has its name is whole. Which
+session needs which content stands in one file for each session, so that the oldest sessions can be
+deleted first and nobody loses what another one needs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import stat
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+from agent_tui.workspace.errors import ContentMissing, NotCovered
+from agent_tui.workspace.folders import (
+    FILE,
+    NEW_FILE,
+    make_private_folder,
+    sync_folder,
+    write_all,
+)
+
+_BLOCK = 1 << 20
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+class ContentStore:
+    """The workspace folder of one project, as one session uses it."""
+
+    def __init__(self, folder: str, session_id: str) -> None:
+        self.folder = folder
+        self.session_id = session_id
+        self.objects = os.path.join(folder, "objects")
+        self.session_folder = os.path.join(folder, "sessions", session_id)
+        self._refs: dict[str, int] | None = None
+        self._new_refs: list[str] = []
+        self._touched: set[str] = set()
+
+    def prepare(self) -> None:
+        """Create what is missing."""
+        make_private_folder(self.objects)
+        make_private_folder(self.session_folder)
+
+    @contextmanager
+    def locked(self, *, alone: bool = False, seconds: float = 5.0) -> Iterator[None]:
+        """Keep others from deleting contents, or, alone, from using the store at all.
+
+        Raises:
+            NotCovered: another process holds the lock for longer than ``seconds``.
+        """
+        self.prepare()
+        path = os.path.join(self.folder, "lock")
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            _lock(descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, seconds)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def path_of(self, digest: str) -> str:
+        """Where a content is, or would be."""
+        return os.path.join(self.objects, digest[:2], digest[2:])
+
+    def has(self, digest: str, size: int) -> bool:
+        """Whether a content is there in its whole length."""
+        if not _HASH.fullmatch(digest):
+            return False
+        try:
+            status = os.lstat(self.path_of(digest))
+        except OSError:
+            return False
+        return stat.S_ISREG(status.st_mode) and status.st_size == size
+
+    def put(self, data: bytes, *, durable: bool = True) -> str:
+        """Keep a content; returns its hash. It survives a power cut after ``flush``, if durable.
+
+        A first capture may copy a great many files that stand on the disk as they are: flushing
+        each would take minutes. What a power cut takes of them is noticed by size and hash.
+        """
+        digest = hashlib.sha256(data).hexdigest()
+        if not self.has(digest, len(data)):
+            self._write(digest, data, durable)
+        self._refer(digest, len(data))
+        return digest
+
+    def _write(self, digest: str, data: bytes, durable: bool) -> None:
+        folder = os.path.join(self.objects, digest[:2])
+        if not os.path.isdir(folder):
+            make_private_folder(folder)
+            self._touched.add(self.objects)
+        temporary = os.path.join(folder, f"{digest[2:]}.{os.getpid()}.tmp")
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        descriptor = os.open(temporary, NEW_FILE, 0o600)
+        try:
+            os.fchmod(descriptor, 0o600)
+            write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+        finally:
+            with suppress(OSError):
+                os.close(descriptor)
+        os.rename(temporary, self.path_of(digest))
+        if durable:
+            self._touched.add(folder)
+
+    def get(self, digest: str) -> bytes:
+        """A content, checked against its hash.
+
+        Raises:
+            ContentMissing: it is not there any more, or not what was kept.
+        """
+        if not _HASH.fullmatch(digest):
+            raise ContentMissing("its content was not kept")
+        try:
+            descriptor = os.open(self.path_of(digest), FILE)
+        except OSError as error:
+            raise ContentMissing("its content is not in the store any more") from error
+        try:
+            blocks = []
+            while block := os.read(descriptor, _BLOCK):
+                blocks.append(block)
+        finally:
+            os.close(descriptor)
+        data = b"".join(blocks)
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise ContentMissing("its content in the store is damaged")
+        return data
+
+    def keep(self, states: Iterable[tuple[str, int]]) -> None:
+        """Say that this session needs contents that are there already."""
+        for digest, size in states:
+            self._refer(digest, size)
+
+    def flush(self) -> None:
+        """Make the names of what was kept durable, and the list of what this session needs."""
+        for folder in sorted(self._touched):
+            sync_folder(folder)
+        self._touched.clear()
+        self._write_refs()
+
+    def _refer(self, digest: str, size: int) -> None:
+        refs = self._known_refs()
+        if digest not in refs:
+            refs[digest] = size
+            self._new_refs.append(f"{digest} {size}\n")
+
+    def _known_refs(self) -> dict[str, int]:
+        if self._refs is None:
+            self._refs = dict(read_refs(self.session_folder))
+            self._new_refs = []
+        return self._refs
+
+    def _write_refs(self) -> None:
+        self._known_refs()
+        if not self._new_refs:
+            return
+        path = os.path.join(self.session_folder, "refs")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            write_all(descriptor, "".join(self._new_refs).encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        self._new_refs.clear()
+        sync_folder(self.session_folder)
+
+    def forget(self) -> None:
+        """Read anew what this session needs: the store was changed behind it."""
+        self._refs = None
+
+
+def read_refs(session_folder: str) -> Iterator[tuple[str, int]]:
+    """The contents that a session needs, with their sizes; torn lines are passed over."""
+    try:
+        descriptor = os.open(os.path.join(session_folder, "refs"), FILE)
+    except OSError:
+        return
+    with os.fdopen(descriptor, "rb") as lines:
+        for line in lines:
+            digest, _, size = line.decode(errors="replace").strip().partition(" ")
+            if _HASH.fullmatch(digest) and size.isdecimal():
+                yield digest, int(size)
+
+
+def shrink(folders: Iterable[str], most_bytes: int, spare: str) -> list[str]:
+    """Delete the contents of the oldest sessions until all stores fit; returns whose went.
+
+    Args:
+        folders: the workspace folders of all projects.
+        most_bytes: what they may hold together.
+        spare: the session folder that is in use.
+    """
+    stores = [folder for folder in folders if os.path.isdir(folder)]
+    total = sum(_size_of(os.path.join(folder, "objects")) for folder in stores)
+    gone = []
+    for session in sorted(_sessions(stores), key=_last_used):
+        if total <= most_bytes:
+            break
+        if os.path.realpath(session) == os.path.realpath(spare):
+            continue
+        store = ContentStore(os.path.dirname(os.path.dirname(session)), "")
+        with store.locked(alone=True):
+            total -= _delete_session(store.folder, session)
+        gone.append(os.path.basename(session))
+    return gone
+
+
+def _sessions(stores: Iterable[str]) -> Iterator[str]:
+    for folder in stores:
+        with suppress(OSError), os.scandir(os.path.join(folder, "sessions")) as entries:
+            yield from (entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+
+
+def _last_used(session: str) -> float:
+    with suppress(OSError):
+        return os.stat(os.path.join(session, "refs")).st_mtime
+    return 0.0
+
+
+def _delete_session(folder: str, session: str) -> int:
+    """Remove a session's list, and every content that no other list names; returns the bytes."""
+    leaving = dict(read_refs(session))
+    shutil.rmtree(session, ignore_errors=True)
+    for other in _sessions([folder]):
+        for digest, _ in read_refs(other):
+            leaving.pop(digest, None)
+    freed = 0
+    for digest, size in leaving.items():
+        with suppress(OSError):
+            os.unlink(os.path.join(folder, "objects", digest[:2], digest[2:]))
+            freed += size
+    return freed
+
+
+def _size_of(folder: str) -> int:
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
+
+
+def _lock(descriptor: int, kind: int, seconds: float) -> None:
+    waited = threading.Event()
+    for _ in range(max(1, int(seconds / 0.02))):
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waited.wait(0.02)
+        else:
+            return
+    raise NotCovered("another window is reverting files of this project; try again when it is done")
