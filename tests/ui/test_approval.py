@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import pytest
 from textual.pilot import Pilot
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay, Display, ToolCall
-from agent_tui.ui.screens.dialogs.approval import (
-    GUARD_SECONDS,
-    TYPING_GUARD_SECONDS,
-    ApprovalScreen,
-    Options,
-)
+from agent_tui.ui.answer_guard import GUARD_SECONDS, TYPING_GUARD_SECONDS, AnswerGuard
+from agent_tui.ui.screens.dialogs.approval import ApprovalScreen, Options
 from agent_tui.ui.widgets.panes.action_body import ActionBody
 from tests.ui.stage import Stage
 
@@ -25,7 +23,22 @@ def ask(display: Display | None = COMMAND, title: str = "Run a command") -> Stag
     return Stage(screen=ApprovalScreen(ApprovalRequest("r1", call, title, display)))
 
 
+def screen_of(app: Stage) -> ApprovalScreen:
+    assert isinstance(app.screen, ApprovalScreen)
+    return app.screen
+
+
+async def until_painted(pilot: Pilot[None]) -> AnswerGuard:
+    """The guard of the question, which is on the screen."""
+    assert isinstance(pilot.app, Stage)
+    guard = screen_of(pilot.app).guard
+    while guard.is_hidden:
+        await pilot.pause(0.01)
+    return guard
+
+
 async def wait_out_the_guard(pilot: Pilot[None]) -> None:
+    await until_painted(pilot)
     await pilot.pause(GUARD_SECONDS + 0.05)
 
 
@@ -55,7 +68,7 @@ async def test_every_answer_has_its_keys(keys: list[str], answer: ApprovalAnswer
 @pytest.mark.parametrize("key", ["1", "y", "enter", "escape", "up", "4"])
 async def test_a_key_pressed_too_early_does_nothing(key: str) -> None:
     async with (app := ask()).run_test() as pilot:
-        app.screen.query_one(Options).begin_guard()
+        (await until_painted(pilot)).show(monotonic())
         await pilot.press(key)
         assert app.results == []
         assert app.screen.query_one(Options).cursor == 2
@@ -63,7 +76,7 @@ async def test_a_key_pressed_too_early_does_nothing(key: str) -> None:
 
 async def test_someone_who_goes_on_typing_does_not_answer() -> None:
     async with (app := ask()).run_test() as pilot:
-        app.screen.query_one(Options).begin_guard()
+        (await until_painted(pilot)).show(monotonic())
         for _ in range(4):
             await pilot.press("y")
             await pilot.pause(0.12)
@@ -72,13 +85,14 @@ async def test_someone_who_goes_on_typing_does_not_answer() -> None:
 
 async def test_a_click_on_an_answer_gives_it() -> None:
     async with (app := ask()).run_test() as pilot:
+        await wait_out_the_guard(pilot)
         await pilot.click(Options, offset=(4, 1))
         await pilot.pause()
         assert app.results == [ApprovalAnswer("session")]
 
 
 async def test_the_whole_command_can_be_read_however_long() -> None:
-    lines = [f"echo {number} {'x' * (number % 90)}" for number in range(300)]
+    lines = [f"echo {number} {'x' * (number % 97)}" for number in range(300)]
     seen: set[str] = set()
     async with (app := ask(CommandDisplay("\n".join(lines)))).run_test(size=(60, 20)) as pilot:
         await wait_out_the_guard(pilot)
@@ -154,7 +168,7 @@ async def test_who_is_writing_a_prompt_has_to_pause_longer_before_a_key_counts()
     call = ToolCall("call-1", "run_command", "{}")
     screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), typing=True)
     async with (app := Stage(screen=screen)).run_test() as pilot:
-        app.screen.query_one(Options).begin_guard()
+        (await until_painted(pilot)).show(monotonic())
         await pilot.pause(GUARD_SECONDS + 0.2)
         await pilot.press("y")
         assert app.results == []

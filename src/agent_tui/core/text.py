@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 
-_HIDDEN = (
-    "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f"
+# Unicode's Default_Ignorable_Code_Point, which a terminal draws as nothing or as a blank.
+_IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+# Blanks that are not the space bar's.
+_BLANK = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
+# Hangul vowels and finals take no room of their own; they belong behind another jamo.
+_JAMO = "(?<![\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7ff])[\u1161-\u11ff\ud7b0-\ud7ff]"
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 _UNSAFE = re.compile(f"[{_CONTROL}\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_INVISIBLE = re.compile(f"[{_CONTROL}\u2028\u2029\ud800-\udfff{_HIDDEN}]")
+_INVISIBLE = re.compile(f"[{_CONTROL}\\u2028\\u2029\\ud800-\\udfff{_IGNORABLE}{_BLANK}]|{_JAMO}")
 
 
 def _visible(match: re.Match[str]) -> str:
@@ -35,8 +41,20 @@ def clean(text: str) -> str:
 
 
 def reveal(text: str) -> str:
-    """Like clean, with every invisible character shown as ``<U+200B>``: for approvals and names."""
+    """Like clean, with every invisible character shown as ``<U+200B>``: for approvals and names.
+
+    Blanks other than the space bar's, and characters that a terminal leaves out, count as such.
+    """
+    if text.isascii() and text.isprintable():
+        return text
     return _INVISIBLE.sub(_visible, text.replace("\r\n", "\n"))
+
+
+def hides_characters(text: str) -> bool:
+    """Whether a text holds characters that nobody could see as they are."""
+    if text.isascii() and text.isprintable():
+        return False
+    return _INVISIBLE.search(text.replace("\r\n", "\n")) is not None
 
 
 def first_line(text: str, width: int = 80) -> str:

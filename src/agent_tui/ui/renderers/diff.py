@@ -25,16 +25,31 @@ def count_changes(diff: str) -> tuple[int, int]:
     return added, removed
 
 
+def line_count(diff: str) -> int:
+    """How many rows a unified diff takes where no line is folded."""
+    return sum(1 for _ in _read_diff(diff))
+
+
 def draw_diff(diff: str, canvas: Canvas, limit: int | None = None) -> list[Line]:
     """The rows of a unified diff; invisible characters are spelled out. At most about ``limit``."""
-    lines = list(_read_diff(diff))
-    digits = max((len(str(number)) for _, number, _ in lines), default=1)
+    lines = _read_diff(diff)
+    digits = len(str(_last_number(diff)))
     rows: list[Line] = []
     for kind, number, text in lines:
         rows.extend(_draw_line(kind, number, text, digits, canvas))
         if limit is not None and len(rows) > limit:
             break
     return rows
+
+
+def _last_number(diff: str) -> int:
+    """The greatest line number that a diff shows."""
+    start = diff.rfind("\n@@ ") + 1
+    hunk = _HUNK.match(diff, start)
+    if hunk is None:
+        return 1
+    lines = diff.count("\n", start)
+    return max(int(hunk[1]), int(hunk[2])) + lines
 
 
 def _read_diff(diff: str) -> Iterator[tuple[str, int, str]]:

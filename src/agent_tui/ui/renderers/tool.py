@@ -11,14 +11,14 @@ from agent_tui.core.text import clean, reveal
 from agent_tui.ui.blocks import ToolBlock
 from agent_tui.ui.format import format_count
 from agent_tui.ui.renderers.canvas import Canvas
-from agent_tui.ui.renderers.diff import count_changes, draw_diff
+from agent_tui.ui.renderers.diff import count_changes, draw_diff, line_count
 from agent_tui.ui.renderers.drawing import Drawing, Parts
-from agent_tui.ui.renderers.fold import fold
 from agent_tui.ui.renderers.lines import Line, wrap_text
 
 _FOLDED_ROWS = 4
 _FOLDED_DIFF_ROWS = 12
 _MOST_ROWS = 2_000
+_LONGEST_SUBJECT = 2_000
 _SUBJECTS = ("command", "pattern", "query", "path", "file_path", "file", "url", "name", "title")
 _NOTES = {
     "pending": "writes",
@@ -58,7 +58,7 @@ def _sign(block: ToolBlock, canvas: Canvas) -> Segment:
 def _draw_head(block: ToolBlock, canvas: Canvas) -> Line:
     palette = canvas.palette
     name = Segment(f"{reveal(block.name)} ", palette.tool + Style(bold=True))
-    subject = " ".join(reveal(_subject(block)).split())
+    subject = " ".join(reveal(_subject(block)[:_LONGEST_SUBJECT]).split())
     return Parts([name, Segment(subject, palette.text)], _facts(block, canvas)).fit(canvas.width)
 
 
@@ -125,8 +125,11 @@ def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Li
     palette = canvas.palette
     if isinstance(block.display, DiffDisplay) and block.state != "error":
         limit = _MOST_ROWS if expanded else _FOLDED_DIFF_ROWS
-        rows = draw_diff(block.display.diff, canvas)
-        return fold(rows, limit, canvas, expanded=False)
+        rows = draw_diff(block.display.diff, canvas, limit + 1)
+        if len(rows) <= limit + 1:
+            return rows
+        hidden = max(2, line_count(block.display.diff) - limit)
+        return [*rows[:limit], _more_lines(hidden, canvas)]
     output = block.output.rstrip()
     if not output.strip():
         return []
@@ -147,6 +150,10 @@ def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Li
     if hidden > 1:
         while rows and not tail and not rows[-1][0].text.strip():
             rows.pop()
-        note: Line = [Segment(f"… {format_count(hidden, 'more line')}", palette.faint)]
+        note = _more_lines(hidden, canvas)
         rows = [note, *rows] if tail else [*rows, note]
     return rows
+
+
+def _more_lines(hidden: int, canvas: Canvas) -> Line:
+    return [Segment(f"… {format_count(hidden, 'more line')}", canvas.palette.faint)]

@@ -16,12 +16,10 @@ from textual.widgets import Static
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
+from agent_tui.ui.answer_guard import GUARD_SECONDS, TYPING_GUARD_SECONDS, AnswerGuard
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.action_body import ActionBody, action_of
 from agent_tui.ui.widgets.prompt.line_input import LineInput
-
-GUARD_SECONDS = 0.3
-TYPING_GUARD_SECONDS = 1.2
 
 _OPTIONS = (
     ("1", "y", "Allow once"),
@@ -30,38 +28,19 @@ _OPTIONS = (
     ("4", "w", "Reject with feedback"),
 )
 _REJECT = 2
+_FRAME_SECONDS = 0.02
+_MORE = "PgDn for more · ends with: "
 
 
 class Options(Rows):
-    """The four answers; it swallows keys that were meant for the prompt before it appeared.
+    """The four answers."""
 
-    Args:
-        guard_seconds: how long no key may have come before one counts.
-        on_typed: is given each letter that did not count.
-    """
-
-    def __init__(
-        self, guard_seconds: float = GUARD_SECONDS, on_typed: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self) -> None:
         super().__init__(count=len(_OPTIONS), choose_on_click=True)
-        self._on_typed = on_typed
-        self._guard_seconds = guard_seconds
-        self._guard_until = 0.0
-
-    def begin_guard(self) -> None:
-        """Ignore keys from now on for a moment, and longer while they keep coming."""
-        self._guard_until = monotonic() + self._guard_seconds
-
-    async def on_key(self, event: events.Key) -> None:
-        now = monotonic()
-        if now < self._guard_until:
-            event.stop()
-            event.prevent_default()
-            self._guard_until = now + self._guard_seconds
-            if self._on_typed is not None and event.is_printable and event.character:
-                self._on_typed(event.character)
+        self.is_drawn = False
 
     def draw_row(self, index: int, width: int) -> Content:
+        self.is_drawn = True
         number, letter, text = _OPTIONS[index]
         pointer = "▸ " if index == self.cursor else "  "
         style = "$danger" if index >= _REJECT else "$ok"
@@ -107,14 +86,18 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         self.request = request
         self._action = action_of(request)
         self._body = ActionBody(self._action)
-        guard_seconds = TYPING_GUARD_SECONDS if typing else GUARD_SECONDS
-        self._options = Options(guard_seconds, on_typed)
+        self.guard = AnswerGuard(TYPING_GUARD_SECONDS if typing else GUARD_SECONDS)
+        self._on_typed = on_typed
+        self._press_counts = False
+        self._options = Options()
         self._feedback = LineInput("What should the agent do instead?", id="approval-feedback")
 
     def compose(self) -> ComposeResult:
         with Vertical(id="approval") as box:
             box.border_title = Content(f"{reveal(self.request.call.name)} asks")
-            yield Static(Content(first_line(reveal(self.request.title), 400)), id="approval-title")
+            yield Static(
+                Content(first_line(reveal(self.request.title[:4_000]), 400)), id="approval-title"
+            )
             yield Static(self._facts(), id="approval-facts")
             yield self._body
             yield Static(id="approval-tail")
@@ -126,16 +109,48 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         says_the_same = self.request.title.strip() == self._action.text.strip()
         self.query_one("#approval-title").display = not says_the_same
         self._options.cursor = _REJECT
-        self._options.begin_guard()
 
     def on_resize(self) -> None:
+        self.guard.hide()
         self.call_after_refresh(self._fit_body)
 
+    def on_screen_resume(self) -> None:
+        self.guard.hide()
+        self.call_after_refresh(self._fit_body)
+
+    def _begin_guard(self) -> None:
+        """The frame is out: if it showed the whole question, answers count from soon on."""
+        width = self._body.scrollable_content_region.width
+        if self._options.is_drawn and self._body.drawn_width == width:
+            self.guard.show(monotonic())
+        else:
+            self.set_timer(_FRAME_SECONDS, self._await_frame)
+
+    def _await_frame(self) -> None:
+        if self.guard.is_hidden:
+            self.call_after_refresh(self._begin_guard)
+
+    def on_key(self, event: events.Key) -> None:
+        """Drop a key that came too early; a letter goes to the prompt, which it was meant for."""
+        if self._feedback.has_focus or self.guard.accepts(event.time, monotonic()):
+            return
+        event.stop()
+        event.prevent_default()
+        if self._on_typed is not None and event.is_printable and event.character:
+            self._on_typed(event.character)
+
+    def _forward_event(self, event: events.Event) -> None:
+        """Drop clicks that came too early; a click is as old as the press that it ends."""
+        if isinstance(event, events.MouseDown):
+            self._press_counts = self.guard.accepts(event.time, monotonic())
+        elif isinstance(event, events.Click) and not self._press_counts:
+            return
+        super()._forward_event(event)
+
     def _facts(self) -> Content:
-        facts = Content.styled(self._action.facts, "$muted")
-        if not self._action.hides_characters:
-            return facts
-        return Content.assemble(("Invisible characters, shown as <U+…>. ", "$danger bold"), facts)
+        return Content.assemble(
+            (self._action.warning, "$danger bold"), (self._action.facts, "$muted")
+        )
 
     def _fit_body(self) -> None:
         """Give the action the rows it needs, or all there are, and then also show its end."""
@@ -149,9 +164,9 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         tail.display = is_cut and free > 4
         self._body.styles.height = min(rows, free - 1 if tail.display else free)
         if tail.display:
-            tail.update(
-                Content.assemble(("PgDn for more · ends with: ", "$muted"), self._body.last_line)
-            )
+            room = max(8, self._body.size.width - len(_MORE))
+            tail.update(Content.assemble((_MORE, "$muted"), self._body.last_words(room)))
+        self._await_frame()
 
     @on(Rows.Chosen)
     def _take_option(self, event: Rows.Chosen) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass
-from itertools import dropwhile
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from textual.content import Content
 
 from agent_tui.core.events import ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
-from agent_tui.core.text import reveal
+from agent_tui.core.text import hides_characters, reveal
 from agent_tui.ui.format import format_count
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.action_fold import ActionFold, FoldedRow, last_words
 
 _CONTINUED = "┊"
+_FIRST_ROWS = 300
+_MANY_ROWS = 1_000_000
+_SLICE_SECONDS = 0.008
+_NAMED = re.compile(r"<U\+[0-9A-F]+>|<[\d,]+ blanks>|<[\d,]+ blank lines>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +31,30 @@ class Action:
     where: str = ""
 
     @property
-    def hides_characters(self) -> bool:
-        """Whether it holds characters that nobody could see."""
-        return reveal(self.text) != self.text.replace("\r\n", "\n")
+    def is_diff(self) -> bool:
+        return self.kind == "diff"
 
     @property
-    def lines(self) -> list[str]:
-        """Its lines as they may be shown; a newline at the very end adds none."""
-        return reveal(self.text).removesuffix("\n").expandtabs(4).split("\n")
+    def line_count(self) -> int:
+        """How many lines it has; a newline at the very end adds none."""
+        return self.text.count("\n", 0, len(self.text) - 1) + 1
+
+    @property
+    def warning(self) -> str:
+        """What about it cannot be seen as it is; empty when all can."""
+        return "Invisible characters, shown as <U+…>. " if hides_characters(self.text) else ""
 
     @property
     def facts(self) -> str:
         """Length and place in words."""
-        if self.kind == "diff":
-            added, removed = self._count("+"), self._count("-")
-            return f"{format_count(added, 'line')} added, {removed:,} removed"
-        size = f"{format_count(len(self.lines), 'line')} · {len(self.text):,} characters"
+        if self.is_diff:
+            return f"{format_count(self._count('+'), 'line')} added, {self._count('-'):,} removed"
+        size = f"{format_count(self.line_count, 'line')} · {len(self.text):,} characters"
         return f"{size} · in {self.where}" if self.where else size
 
     def _count(self, sign: str) -> int:
         """Lines of a diff that begin with a sign, below its headings."""
-        hunks = dropwhile(lambda line: not line.startswith("@@"), self.lines)
-        return sum(line.startswith(sign) for line in hunks)
+        return self.text.count(f"\n{sign}", max(0, self.text.find("\n@@")))
 
 
 def action_of(request: ApprovalRequest) -> Action:
@@ -63,27 +69,54 @@ def action_of(request: ApprovalRequest) -> Action:
 
 
 class ActionBody(Rows, can_focus=True):
-    """The lines of an action, numbered or coloured, folded so that nothing is cut off."""
+    """The lines of an action, numbered or coloured, folded so that nothing is cut off.
+
+    Only what is looked at is folded: an action of any size is on the screen at once.
+    """
 
     def __init__(self, action: Action) -> None:
         super().__init__(has_cursor=False)
         self._action = action
-        self._lines = action.lines
-        self._folded: list[Content] = []
+        self._is_numbered = action.kind == "command" and action.line_count > 1
+        # Cells of the line numbers, or of the sign that a line goes on.
+        self._margin = len(str(action.line_count)) if self._is_numbered else 1
+        self._fold = ActionFold("", 1)
         self._folded_width = 0
+        self.drawn_width = 0
+        """The width in which it was drawn last; 0 before that."""
 
-    @property
-    def last_line(self) -> Content:
+    def last_words(self, width: int) -> str:
         """How the action ends."""
-        return Content.styled(self._lines[-1].strip(), self._style(self._lines[-1]))
+        return last_words(self._action.text, width)
 
     def rows_at(self, width: int) -> int:
-        """How many rows the action takes in ``width`` cells."""
+        """How many rows the action takes in ``width`` cells; of a long one, the first of them."""
         if width != self._folded_width and width > 4:
             self._folded_width = width
-            self._folded = list(self._fold(width))
-            self.show_rows(len(self._folded))
-        return len(self._folded)
+            room = width - self._margin - 1
+            self._fold = ActionFold(self._action.text, room, is_diff=self._action.is_diff)
+            self._fold.ensure(_FIRST_ROWS)
+            self.show_rows(len(self._fold.rows))
+        return len(self._fold.rows)
+
+    def _fold_more(self, count: int, seconds: float = 1e9) -> None:
+        self._fold.ensure(count, seconds)
+        if len(self._fold.rows) != self.count:
+            self.show_rows(len(self._fold.rows))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._fold_more(round(new_value) + _FIRST_ROWS)
+
+    def action_page(self, direction: int) -> None:
+        self._fold_more(round(self.scroll_y) + 2 * self.size.height + _FIRST_ROWS)
+        super().action_page(direction)
+
+    def action_jump(self, index: int) -> None:
+        if index < 0 and not self._fold.is_whole:
+            self._fold_more(self.count + _MANY_ROWS, _SLICE_SECONDS)
+            self.set_timer(_SLICE_SECONDS, lambda: self.action_jump(index))
+        super().action_jump(index)
 
     def on_resize(self) -> None:
         self.rows_at(self.scrollable_content_region.width)
@@ -93,33 +126,28 @@ class ActionBody(Rows, can_focus=True):
         if width < self._folded_width:
             # Nothing of an action may be cut off: fold again before the next frame.
             self.call_later(self.rows_at, width)
-        return self._folded[index]
+        self.drawn_width = width
+        row = self._fold.rows[index]
+        margin = self._lead(row)
+        style = _diff_style(row.sign) if self._action.is_diff else ""
+        fill = " " * (width - len(margin) - 1 - cell_len(row.text)) if style else ""
+        content = Content.assemble((f"{margin} ", "$faint"), (row.text + fill, style))
+        for named in _NAMED.finditer(row.text):
+            start = len(margin) + 1 + named.start()
+            content = content.stylize("$danger bold", start, start + len(named[0]))
+        return content
 
-    def _fold(self, width: int) -> Iterator[Content]:
-        numbered = self._action.kind == "command" and len(self._lines) > 1
-        digits = len(str(len(self._lines))) if numbered else 0
-        blank = _CONTINUED.rjust(digits or 1)
-        room = max(1, width - len(blank) - 1)
-        for number, line in enumerate(self._lines, 1):
-            style = self._style(line)
-            lead = str(number).rjust(digits) if numbered else " " * len(blank)
-            pieces = [line] if _fits(line, room) else chop_cells(line, room)
-            for place, piece in enumerate(pieces):
-                margin = blank if place else lead
-                fill = " " * (room - cell_len(piece)) if style else ""
-                yield Content.assemble((f"{margin} ", "$faint"), (piece + fill, style))
-
-    def _style(self, line: str) -> str:
-        if self._action.kind != "diff":
-            return ""
-        if line.startswith("@@"):
-            return "$muted"
-        if line.startswith("+") and not line.startswith("+++"):
-            return "$diff-added on $diff-added-surface"
-        if line.startswith("-") and not line.startswith("---"):
-            return "$diff-removed on $diff-removed-surface"
-        return ""
+    def _lead(self, row: FoldedRow) -> str:
+        if not row.begins:
+            return _CONTINUED.rjust(self._margin)
+        return (str(row.line) if self._is_numbered else "").rjust(self._margin)
 
 
-def _fits(line: str, room: int) -> bool:
-    return len(line) * 2 <= room or (len(line) <= room and cell_len(line) <= room)
+def _diff_style(sign: str) -> str:
+    if sign.startswith("@@"):
+        return "$muted"
+    if sign.startswith("+") and sign != "+++":
+        return "$diff-added on $diff-added-surface"
+    if sign.startswith("-") and sign != "---":
+        return "$diff-removed on $diff-removed-surface"
+    return ""
