@@ -3,11 +3,13 @@ from __future__ import annotations
 from collections import defaultdict
 
 from agent_tui.context.compaction.attribution import UNKNOWN, attribute_context
+from agent_tui.context.compaction.filling import Filling
 from agent_tui.context.context import Context
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import AssistantMessage, SystemPrompt, UserMessage
 from agent_tui.core.usage import Share
 from agent_tui.providers.base import ToolSchema
+from tests.context.conftest import add_turn
 
 TOOLS = (ToolSchema("read_file", "Reads a file.", {"type": "object"}),)
 
@@ -68,3 +70,36 @@ async def test_what_we_cannot_explain_is_said_to_be_so(talk: Context) -> None:
     kinds = by_kind(attribute_context(talk))
     assert kinds[UNKNOWN] > 50_000
     assert sum(kinds.values()) == 90_000
+
+
+async def test_the_filling_is_the_attribution_without_details_however_the_context_came_about(
+    talk: Context,
+) -> None:
+    talk.tools = TOOLS
+    filling = Filling(talk)
+
+    def check() -> None:
+        total = talk.token_count
+        shares = filling.shares(total)
+        assert {share.kind: share.tokens for share in shares} == by_kind(attribute_context(talk))
+
+    check()
+    await add_turn(talk, 7)
+    check()
+    await talk.revert_to(3)
+    check()
+    await add_turn(talk, 8)
+    check()
+
+
+async def test_the_filling_counts_only_what_came(talk: Context) -> None:
+    filling = Filling(talk)
+    filling.shares(1_000)
+    asked = talk.counter.statistics.hits + talk.counter.statistics.misses
+    filling.shares(1_000)
+    again = talk.counter.statistics.hits + talk.counter.statistics.misses - asked
+    await add_turn(talk, 7)
+    filling.shares(1_000)
+    after = talk.counter.statistics.hits + talk.counter.statistics.misses - asked - again
+    assert again <= 2  # the system prompt
+    assert after <= 2 + 6

@@ -16,6 +16,7 @@ from agent_tui.agent.unanswered import CUT_OFF, was_cut_off
 from agent_tui.agent.wire import Wire
 from agent_tui.context.compaction.attribution import attribute_context
 from agent_tui.context.compaction.compaction import CompactionDraft, revise_draft
+from agent_tui.context.compaction.filling import Filling
 from agent_tui.context.compaction.strategies.registry import describe_strategies
 from agent_tui.core.errors import SessionError, SessionReadOnly
 from agent_tui.core.events import (
@@ -77,6 +78,7 @@ class OpenSession:
         self._assemble = assemble
         self._parts = assemble(log, self._wire)
         self._choices = Choices(log, self._use)
+        self._filling: Filling | None = None
         self._busy = False
         self._reviewing = False
         self._gate = asyncio.Lock()
@@ -427,6 +429,13 @@ class OpenSession:
             window=policy.window,
             total=self._parts.context.token_count,
         )
+
+    async def filling(self) -> tuple[Share, ...]:
+        """What kinds of things fill the context now; after a turn it costs what the turn added."""
+        context = self._parts.context
+        if self._filling is None or self._filling.context is not context:
+            self._filling = Filling(context)
+        return await asyncio.to_thread(self._filling.shares, context.token_count)
 
     async def rename(self, title: str) -> None:
         """Name the session."""

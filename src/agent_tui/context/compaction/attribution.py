@@ -35,7 +35,7 @@ _WHOLE = frozenset({SYSTEM, TOOLS, PROJECT})
 
 
 @dataclass(slots=True)
-class _Pile:
+class Pile:
     """The tokens of one kind and detail, and what of them would go."""
 
     tokens: int = 0
@@ -99,18 +99,18 @@ def attribute(
         strategy: how a compaction would choose; empty for the default one.
         window: the model's window; 0 for what the messages take.
     """
-    piles: dict[tuple[str, str], _Pile] = {}
+    piles: dict[tuple[str, str], Pile] = {}
     going = _going(messages, counter, strategy, window)
-    for kind, detail, tokens in _fixed(system_prompt, tools, counter):
-        piles.setdefault((kind, detail), _Pile()).tokens += tokens
+    for kind, detail, tokens in tokens_of_fixed(system_prompt, tools, counter):
+        piles.setdefault((kind, detail), Pile()).tokens += tokens
     calls: dict[str, str] = {}
     for index, message in enumerate(messages):
-        for kind, detail, tokens in _of_message(message, counter, calls):
-            pile = piles.setdefault((kind, detail), _Pile())
+        for kind, detail, tokens in tokens_of_message(message, counter, calls):
+            pile = piles.setdefault((kind, detail), Pile())
             pile.tokens += tokens
             pile.compacted += tokens * (index in going)
             pile.reverted += tokens * (index >= revert_cut)
-    return _scaled(piles, total)
+    return scale_piles(piles, total)
 
 
 def _going(
@@ -126,9 +126,10 @@ def _going(
     return frozenset(selection.summarised) | frozenset(selection.dropped)
 
 
-def _fixed(
+def tokens_of_fixed(
     system_prompt: str, tools: Sequence[ToolSchema], counter: TokenCounter
 ) -> Iterator[tuple[str, str, int]]:
+    """What every request sends beside its messages: (kind, detail, tokens)."""
     parts = _PROJECT_FILE.split(system_prompt)
     of_files = [counter.count_text(text) for text in parts[2::2]]
     yield SYSTEM, "", counter.count_text(system_prompt) - sum(of_files)
@@ -138,9 +139,10 @@ def _fixed(
         yield TOOLS, tool.name, counter.count_tool(tool)
 
 
-def _of_message(
+def tokens_of_message(
     message: Message, counter: TokenCounter, calls: dict[str, str]
 ) -> Iterator[tuple[str, str, int]]:
+    """What a message adds: (kind, detail, tokens); ``calls`` remembers what its calls are about."""
     kind, detail = USER, ""
     match message:
         case UserMessage():
@@ -165,7 +167,7 @@ def _of_message(
                 yield kind, detail, tokens
 
 
-def _scaled(piles: dict[tuple[str, str], _Pile], total: int) -> tuple[Share, ...]:
+def scale_piles(piles: dict[tuple[str, str], Pile], total: int) -> tuple[Share, ...]:
     """Shares of the piles, scaled to the total within reason; the rest is not accounted for."""
     counted = sum(pile.tokens for pile in piles.values())
     near = abs(total - counted) <= max(16, counted // 100)

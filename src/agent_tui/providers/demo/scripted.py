@@ -38,7 +38,7 @@ from agent_tui.providers.demo.unscripted import (
     improvise_explicit,
 )
 
-__all__ = ["Scripted", "estimate_request_tokens", "load_scenario"]
+__all__ = ["Scripted", "load_scenario"]
 
 _CALL_ID = re.compile(r"call_([a-z][a-z0-9-]*)_(\d+)_\d+_[0-9a-f]+")
 _SCRIPT = "script"
@@ -69,6 +69,7 @@ class Scripted:
     ) -> None:
         self.scenario = scenario if scenario is not None else load_scenario()
         self.requests: deque[ModelRequest] = deque(maxlen=64)
+        self._tokens = _RequestTokens()
         self._rate = (
             self.scenario.chunks_per_second if chunks_per_second is None else chunks_per_second
         )
@@ -78,17 +79,19 @@ class Scripted:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
         """Play the reply that is due; see Provider."""
-        cached = self._cached_tokens(request)
+        before = self.requests[-1] if self.requests else None
+        cached = self._tokens.cached(before, request)
+        sent = self._tokens.of(request)
         self.requests.append(request)
         cue = self._choose(request)
         await self._pause(cue.reply)
         self._raise_fault(cue)
         self._advance(cue)
-        parts = list(_split_reply(cue, request, self.scenario.chunk_chars))
+        parts = list(_split_reply(cue, request, sent, self.scenario.chunk_chars))
         async for part in self._paced(parts, cue.reply.cut_after):
             yield part
         reason = cue.reply.finish_reason or ("tool_calls" if cue.reply.calls else "stop")
-        yield ReplyEnded(reason, _usage_of(cue.reply, request, cached))
+        yield ReplyEnded(reason, _usage_of(cue.reply, sent, cached))
 
     async def aclose(self) -> None:
         """Nothing to let go of."""
@@ -162,27 +165,44 @@ class Scripted:
                 "The connection broke in the middle of the answer.", retryable=cut_after == 0
             )
 
-    def _cached_tokens(self, request: ModelRequest) -> int:
+
+class _RequestTokens:
+    """The tokens of requests; one that goes on from the request before costs what was added."""
+
+    def __init__(self) -> None:
+        self._messages: tuple[Message, ...] = ()
+        self._total = 0
+
+    def of(self, request: ModelRequest) -> int:
+        """What a request sends."""
+        messages = request.messages
+        if messages[: len(self._messages)] != self._messages:
+            self._messages, self._total = (), 0
+        added = messages[len(self._messages) :]
+        self._total += sum(_message_tokens(message) for message in added)
+        self._messages = messages
+        return self._total + _fixed_tokens(request)
+
+    def cached(self, before: ModelRequest | None, request: ModelRequest) -> int:
         """What a prefix cache would serve: the request before, when this one begins with it."""
-        before = self.requests[-1] if self.requests else None
         if before is None or before.system_prompt != request.system_prompt:
             return 0
         if request.messages[: len(before.messages)] != before.messages:
             return 0
-        return estimate_request_tokens(before)
+        return self.of(before)
 
 
 def _improvised(improvisation: Improvisation) -> Cue:
     return Cue(improvisation.name, improvisation.step, improvisation.reply)
 
 
-def _split_reply(cue: Cue, request: ModelRequest, size: int) -> Iterator[StreamPart]:
+def _split_reply(cue: Cue, request: ModelRequest, sent: int, size: int) -> Iterator[StreamPart]:
     reply = cue.reply
     for chunk in split_text(reply.think, size):
         yield ThinkDelta(chunk)
     for chunk in split_text(reply.text, size):
         yield TextDelta(chunk)
-    digest = _digest(request)
+    digest = _digest(request, sent)
     for index, call in enumerate(reply.calls):
         call_id = call.id or f"call_{cue.scene}_{cue.step}_{index}_{digest}"
         yield ToolCallBegan(index, call_id, call.name)
@@ -198,9 +218,9 @@ def split_text(text: str, size: int) -> list[str]:
     return re.findall(rf"\s?\S{{1,{size}}}|\s{{1,{size}}}", text)
 
 
-def _digest(request: ModelRequest) -> str:
+def _digest(request: ModelRequest, sent: int) -> str:
     """Tells one request of a session from another, the same in every run."""
-    said = f"{len(request.messages)}:{estimate_request_tokens(request)}"
+    said = f"{len(request.messages)}:{sent}"
     last = request.messages[-1] if request.messages else None
     if last is not None:
         said += text_of(last.content)
@@ -252,10 +272,11 @@ def _error_of(fault: Fault) -> ProviderError:
     )
 
 
-def _usage_of(reply: Reply, request: ModelRequest, cached: int) -> Usage | None:
+def _usage_of(reply: Reply, sent: int, cached: int) -> Usage | None:
     if not reply.reports_usage:
         return None
-    sent = estimate_request_tokens(request) if reply.input_tokens is None else reply.input_tokens
+    if reply.input_tokens is not None:
+        sent = reply.input_tokens
     reasoning = _count(reply.think)
     written = sum(_count(call.name) + _count(json.dumps(call.arguments)) for call in reply.calls)
     answered = reasoning + _count(reply.text) + written
@@ -264,14 +285,13 @@ def _usage_of(reply: Reply, request: ModelRequest, cached: int) -> Usage | None:
     return Usage(sent, answered, min(cached, sent), reasoning)
 
 
-def estimate_request_tokens(request: ModelRequest) -> int:
-    """About how many tokens a request sends: prompt, tools and messages, but no thinking."""
+def _fixed_tokens(request: ModelRequest) -> int:
+    """What every request of a session sends beside its messages."""
     tools = sum(
         _count(tool.name) + _count(tool.description) + _count(json.dumps(tool.parameters))
         for tool in request.tools
     )
-    messages = sum(_message_tokens(message) for message in request.messages)
-    return _count(request.system_prompt) + tools + messages
+    return _count(request.system_prompt) + tools
 
 
 def _message_tokens(message: Message) -> int:

@@ -175,7 +175,7 @@ class ChatScreen(Screen[None]):
         """Show in the gauge what fills the context: counted between turns, kept until then."""
         gauge = session.gauge
         if gauge.tokens <= gauge.window:
-            shares = await session.attribution()
+            shares = await session.filling()
             if session is self.session:
                 self.gauge.gauge = replace(self.gauge.gauge, shares=shares)
 

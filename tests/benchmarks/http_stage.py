@@ -1,0 +1,247 @@
+"""The real program in a pty, asking a server on loopback, timed key by key."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pexpect
+
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    Record,
+    SessionHeader,
+    SystemPrompt,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.sessions.log import Durability
+from agent_tui.sessions.store import SessionStore
+from tests.terminal import PROGRAM, environment
+
+ROOT = Path(__file__).parents[2]
+LETTERS = [chr(n) for n in range(0x100, 0x180)]
+_CLEAR = "\x15"
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    """The benchmark's chat server in a process of its own; ``events`` says what happened when."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.benchmarks.chat_server"],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        assert self._process.stdout is not None
+        self.port = int(json.loads(self._process.stdout.readline())["port"])
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.events.append(json.loads(line))
+
+    def times(self, event: str) -> list[float]:
+        """When each event of a kind was."""
+        return [seen["at"] for seen in self.events if seen["event"] == event]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment by which the program finds it."""
+        return {"OPENAI_API_KEY": "k" * 20, "OPENAI_BASE_URL": f"http://127.0.0.1:{self.port}/v1"}
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.terminate()
+        self._process.wait(10)
+
+
+@dataclass
+class Key:
+    """One key that was pressed: when, and how long until it was drawn."""
+
+    at: float
+    milliseconds: float
+
+
+@dataclass
+class Program:
+    """``agent-tui`` in a pty of 120 by 40."""
+
+    arguments: list[str]
+    env: dict[str, str]
+    cwd: Path
+    keys: list[Key] = field(default_factory=list)
+    _pressed: int = 0
+    _seen: bytes = b""
+
+    def __post_init__(self) -> None:
+        settled = self.env | {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+        self.began = time.perf_counter()
+        self.child = pexpect.spawn(
+            str(PROGRAM),
+            self.arguments,
+            env=settled,
+            cwd=str(self.cwd),
+            dimensions=(40, 120),
+            timeout=60,
+            maxread=65536,
+        )
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.child.close(force=True)
+
+    def send(self, text: str) -> None:
+        """Write to the pty."""
+        os.write(self.child.child_fd, text.encode())
+
+    def read(self, seconds: float) -> bytes:
+        """What is drawn next, at the latest after so long."""
+        ready, _, _ = select.select([self.child.child_fd], [], [], max(0.0, seconds))
+        data = os.read(self.child.child_fd, 65536) if ready else b""
+        self._seen = self._seen[-4_000:] + data
+        return data
+
+    def drain(self, seconds: float) -> None:
+        """Read what is drawn for a while."""
+        until = time.perf_counter() + seconds
+        while (left := until - time.perf_counter()) > 0:
+            self.read(left)
+
+    def until(self, text: str, seconds: float = 60) -> float:
+        """When a text was drawn."""
+        wanted = text.encode()
+        until = time.perf_counter() + seconds
+        while wanted not in self._seen:
+            if time.perf_counter() > until:
+                raise TimeoutError(f"{text!r} was not drawn within {seconds} s")
+            self.read(0.2)
+        return time.perf_counter()
+
+    def forget(self) -> None:
+        """What was drawn so far is no answer to what comes."""
+        self._seen = b""
+
+    def quiet(self, seconds: float = 1.0, most: float = 60) -> None:
+        """Wait until the program has used next to no processor for a while."""
+        until = time.perf_counter() + most
+        while time.perf_counter() < until:
+            before = self.cpu_seconds
+            self.drain(seconds)
+            if self.cpu_seconds - before < 0.06 * seconds:
+                return
+
+    def clear(self) -> None:
+        """Empty the prompt, and begin to time keys anew."""
+        self.send(_CLEAR)
+        self.drain(0.1)
+        self.keys.clear()
+        self._pressed = 1
+
+    def key(self) -> Key:
+        """Press a letter and wait until it is drawn."""
+        if self._pressed % len(LETTERS) == 0:
+            self.send(_CLEAR)
+            self.drain(0.05)
+        letter = LETTERS[self._pressed % len(LETTERS)]
+        self._pressed += 1
+        self._seen = b""
+        began = time.perf_counter()
+        self.send(letter)
+        self.until(letter, 30)
+        key = Key(began, (time.perf_counter() - began) * 1000)
+        self.keys.append(key)
+        return key
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time that the program has used."""
+        fields = Path(f"/proc/{self.child.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    @property
+    def memory_mb(self) -> float:
+        """The resident set."""
+        status = Path(f"/proc/{self.child.pid}/status").read_text(encoding="utf-8")
+        (line,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+
+def conversation(count: int) -> list[Record]:
+    """Records of so many messages: prompts, calls, results and answers."""
+    records: list[Record] = []
+    checkpoint = 0
+    for turn in range(1, count // 4 + 1):
+        call = ToolCall(f"old-{turn}", "read_file", json.dumps({"path": f"src/part_{turn}.py"}))
+        records += [
+            Checkpoint(checkpoint, turn, 0),
+            UserMessage(f"Please look at part {turn} and say what is wrong.", "human", turn),
+            Checkpoint(checkpoint + 1, turn, 1),
+            AssistantMessage("I read the file.", (call,), turn=turn),
+            ToolMessage(call.id, f"line {turn}: value = compute({turn})\n" * 6, turn=turn),
+            Checkpoint(checkpoint + 2, turn, 2),
+            AssistantMessage(
+                f"Part {turn} is **right** but for `compute`, which is called twice.", turn=turn
+            ),
+            UsageRecord(1_000 + turn),
+        ]
+        checkpoint += 3
+    return records
+
+
+async def _write_session(home: Path, workspace: Path, session_id: str, count: int) -> None:
+    store = SessionStore(home)
+    log = await store.create(SessionHeader(session_id, str(workspace), "2026-01-01T00:00:00Z", "1"))
+    records = [SystemPrompt("You are a careful agent. " * 20), *conversation(count)]
+    for start in range(0, len(records), 5_000):
+        await log.append(*records[start : start + 5_000], durability=Durability.D0)
+    await log.close()
+    await store.aclose()
+
+
+def make_session(home: Path, workspace: Path, count: int) -> str:
+    """A session of so many messages on disk; its id."""
+    session_id = f"bench-{count}"
+    asyncio.run(_write_session(home, workspace, session_id, count))
+    return session_id
+
+
+def make_home(folder: Path, server: Server, config: str = "") -> tuple[Path, Path, dict[str, str]]:
+    """A data folder, a workspace and an environment; nothing is compacted by itself."""
+    home, workspace = folder / "home", folder / "workspace"
+    home.mkdir()
+    workspace.mkdir()
+    (home / "config.toml").write_text(config or "[context]\nauto_compact = false\n")
+    return home, workspace, environment(home) | server.settings
