@@ -19,19 +19,23 @@ from typing import Any
 
 from agent_tui.config import AgentSettings, ContextSettings, Settings
 from agent_tui.core.events import (
+    AnswerUnsaved,
     ApprovalAnswer,
     ApprovalAnswered,
     ApprovalRequested,
     CheckpointMade,
     CompactionBegan,
     CompactionFinished,
+    DMailSent,
     Event,
     Failed,
+    NoticeGiven,
     PromptJoined,
     Reverted,
     StepBegan,
     StepInterrupted,
     StepRetried,
+    SubagentEvent,
     TextDelta,
     ThinkDelta,
     ToolCallBegan,
@@ -40,6 +44,7 @@ from agent_tui.core.events import (
     TurnBegan,
     TurnEnd,
     TurnFinished,
+    TurnResumed,
 )
 from agent_tui.providers.base import Provider
 from agent_tui.providers.demo.scenario import Reply, Scenario, ScriptedCall
@@ -189,6 +194,16 @@ def _words(event: Event) -> str:
             return f"ask {request.call.name} {request.title}"
         case ApprovalAnswered(_, answer):
             return f"answer {answer.decision} {answer.feedback}".strip()
+        case TurnResumed(turn):
+            return f"turn {turn} resumed"
+        case NoticeGiven(_, kind):
+            return f"notice {kind}"
+        case AnswerUnsaved(text):
+            return f"unsaved: {text}"
+        case DMailSent(checkpoint, text):
+            return f"dmail to {checkpoint}: {text}"
+        case SubagentEvent(_, name, _, event):
+            return f"{name} > {_words(event)}" if _words(event) else ""
         case PromptJoined(text):
             return f"joined {text}"
         case CompactionBegan(trigger):

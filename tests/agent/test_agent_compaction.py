@@ -80,9 +80,11 @@ async def test_no_compaction_where_it_is_switched_off(tmp_path: Path) -> None:
 async def test_a_compaction_that_does_not_help_says_why_once_and_does_not_loop(
     tmp_path: Path,
 ) -> None:
-    look = Reply(calls=(call("find_files", pattern="*"),), input_tokens=FULL)
+    looks = (
+        Reply(calls=(call("find_files", pattern=f"*{n}"),), input_tokens=FULL) for n in "abcde"
+    )
     verbose = tuple(Reply(text=LONG * 10) for _ in range(9))
-    script = (*talk(full=False), *(look for _ in range(5)), Reply(text="ok", input_tokens=FULL))
+    script = (*talk(full=False), *looks, Reply(text="ok", input_tokens=FULL))
     async with Stage(tmp_path, *script, compactions=verbose, window=WINDOW) as stage:
         for prompt in ("a", "b", "c"):
             assert await stage.say(prompt) == "done"
@@ -201,6 +203,43 @@ async def test_what_is_too_long_and_cannot_be_compacted_is_told_once(tmp_path: P
         assert not list(stage.log.parent.glob("context.jsonl.[0-9]*"))
 
 
+class Strange(Cramped):
+    """A server that refuses what is too long with a code and words that nobody knows."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
+        try:
+            async for part in super().stream(request):
+                yield part
+        except ProviderError:
+            raise ProviderError("E1337: no.", status=400) from None
+
+
+async def test_a_strange_refusal_of_what_fills_the_window_is_compacted_and_made_again(
+    tmp_path: Path,
+) -> None:
+    server = Strange(most_chars=12_000)
+    settings = ContextSettings(ratio=1.0, reserved=0)
+    async with Stage(tmp_path, provider=server, window=4_400, context=settings) as stage:
+        for turn in range(6):
+            assert await stage.say(f"Question {turn}") == "done"
+        assert server.refusals == 1
+        assert len(stage.on_disk("_compaction")) == 1
+
+
+async def test_where_nothing_compacts_by_itself_a_long_request_is_refused_with_advice(
+    tmp_path: Path,
+) -> None:
+    settings = ContextSettings(auto_compact=False)
+    server = Cramped(most_chars=5_000)
+    async with Stage(tmp_path, provider=server, window=100_000, context=settings) as stage:
+        ends = [await stage.say(f"Question {turn}") for turn in range(3)]
+        assert ends == ["done", "done", "failed"]
+        (failure,) = [event.message for event in stage.events if isinstance(event, Failed)]
+        assert failure.endswith("compact it with /compact, then retry.")
+        await stage.session.compact()
+        assert await stage.session.retry_turn() == "done"
+
+
 class Halting:
     """A server that breaks off in the middle of its first summary."""
 
@@ -256,8 +295,8 @@ async def test_a_compaction_that_leaves_the_context_full_is_not_made_at_every_st
     tmp_path: Path,
 ) -> None:
     """The system prompt and the tools take most of this window: there is little to gain."""
-    look = Reply(calls=(call("find_files", pattern="*"),))
-    script = (Reply(text=LONG), *(look for _ in range(9)), Reply(text="ok"))
+    looks = (Reply(calls=(call("find_files", pattern=f"*{n}"),)) for n in range(9))
+    script = (Reply(text=LONG), *looks, Reply(text="ok"))
     short = tuple(Reply(text="They talked.") for _ in range(9))
     async with Stage(tmp_path, *script, compactions=short, window=1_200) as stage:
         await stage.say("a")

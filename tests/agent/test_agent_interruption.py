@@ -264,6 +264,47 @@ async def test_a_full_disk_at_the_prompt_changes_nothing(
         assert [message["turn"] for message in stage.on_disk("user")] == [1]
 
 
+async def test_an_answer_that_the_disk_refused_is_held_and_written_before_the_next_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full_disk = Disk(monkeypatch)
+    async with Stage(tmp_path, Reply(text="The whole answer."), Reply(text="ok")) as stage:
+
+        def fill(event: Event) -> None:
+            full_disk.full = full_disk.full or isinstance(event, TextDelta)
+
+        stage.listeners.append(fill)
+        assert await stage.say("Hi") == "failed"
+        assert "unsaved: The whole answer." in stage.transcript()
+        assert not stage.on_disk("assistant")
+        assert not stage.session.cut_off
+        stage.listeners.clear()
+        full_disk.full = False
+        assert await stage.say("Go on") == "done"
+        ends = [end["end"] for end in stage.on_disk("_turn_end")]
+        assert ends == ["failed"]
+        said = [m["content"] for m in stage.lines() if m["role"] in ("user", "assistant")]
+        assert said == ["Hi", "The whole answer.", "Go on", "ok"]
+
+
+async def test_an_answer_that_the_disk_refused_is_written_when_the_session_closes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full_disk = Disk(monkeypatch)
+    async with Stage(tmp_path, Reply(text="The whole answer.")) as stage:
+
+        def fill(event: Event) -> None:
+            full_disk.full = isinstance(event, TextDelta)
+
+        stage.listeners.append(fill)
+        assert await stage.say("Hi") == "failed"
+        full_disk.full = False
+        log = stage.log
+    assert [m["content"] for m in stage.lines(log) if m["role"] == "assistant"] == [
+        "The whole answer."
+    ]
+
+
 async def test_calls_that_a_killed_process_left_open_are_answered_before_the_next_prompt(
     tmp_path: Path,
 ) -> None:

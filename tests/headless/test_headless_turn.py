@@ -91,7 +91,7 @@ def test_too_many_steps_end_with_3(run: CommandLine, server: SseServer) -> None:
     server.answers.append(stream(*command_call("true")))
     ran = run("-p", "Go", "--yolo")
     assert ran.code == 3
-    assert ran.sentence == "stopped after 1 steps, the most that the settings allow."
+    assert ran.sentence == "Step limit reached (1). Send “continue” to go on."
 
 
 def test_a_wrong_key_is_told_in_words_and_never_shown(run: CommandLine, server: SseServer) -> None:

@@ -507,6 +507,8 @@ async def test_a_foreign_text_is_cleaned_and_cut(sse_server: SseServer) -> None:
         (500, True, "a problem of its own (500)."),
         (502, True, "a problem of its own (502)."),
         (503, True, "a problem of its own (503)."),
+        (520, True, "a problem of its own (520)."),
+        (527, True, "a problem of its own (527)."),
         (504, True, "a problem of its own (504)."),
         (501, False, "a problem of its own (501)."),
     ],
@@ -529,6 +531,11 @@ async def test_each_status_has_its_sentence(
         (400, "The input token count (1048577) exceeds the maximum", True),
         (500, {"error": "the request exceeds the available context size"}, True),
         (413, "", True),
+        (400, {"code": "E77", "message": "Range of input length should be [1, 30720]"}, True),
+        (400, {"message": "input length 200000 exceeds the maximum of 128000"}, True),
+        (422, {"detail": "The sequence is longer than the maximum 4096"}, True),
+        (400, {"message": "max_tokens is too large: at most 16384 completion tokens"}, False),
+        (400, {"message": "Invalid 'messages[0].name': string too long"}, False),
         (400, {"error": {"message": "Unknown parameter: stream_optionz"}}, False),
         (429, {"error": {"message": "Too many tokens per minute"}}, False),
         (500, {"error": "out of memory"}, False),
@@ -540,6 +547,21 @@ async def test_a_request_that_is_too_long_is_told_from_others(
     error = await fail(sse_server, failure(status, body))
     assert error.too_long is too_long
     assert not (error.too_long and error.retryable)
+
+
+@pytest.mark.parametrize(
+    ("words", "window"),
+    [
+        ("This model's maximum context length is 8,192 tokens, you sent 9000 tokens", 8_192),
+        ("Requested 9000 tokens but only 8192 are allowed: too many tokens", 8_192),
+        ("the prompt is too long", 0),
+    ],
+)
+async def test_a_refusal_that_names_the_window_tells_it(
+    sse_server: SseServer, words: str, window: int
+) -> None:
+    error = await fail(sse_server, failure(400, {"message": words}))
+    assert error.window == window
 
 
 async def test_a_stream_may_say_too_that_the_request_is_too_long(sse_server: SseServer) -> None:

@@ -121,3 +121,18 @@ async def test_pins_edits_and_losses_kept_by_hand_come_through_every_strategy(
             await settle(pilot, app)
         assert "find the modules" in " ".join(written(session)).lower()
         assert "# Kept by hand\\nBy me.\\n- 340 ms" in engine.log.read_text()
+
+
+async def test_a_line_that_was_edited_in_place_comes_through_a_change_of_strategy(
+    tmp_path: Path,
+) -> None:
+    settings = ContextSettings(auto_compact=False)
+    async with Engine(
+        tmp_path, provider=conversation(), yolo=True, window=5_000, context=settings
+    ) as engine:
+        session = await talk(engine)
+        screen = CompactionPreviewScreen(session)
+        async with (app := Stage(screen=screen)).run_test(size=SIZE) as pilot:
+            await wait(app, pilot, "% saved")
+            await pilot.press("e", "down", "end", *" (checked)", "ctrl+s", "s", "down", "enter")
+            await wait(app, pilot, "(checked)", "last-share  ●", "Kept by hand")

@@ -395,6 +395,9 @@ async def test_what_makes_a_draft_impossible_is_said(error: Exception) -> None:
     async with (app := preview(session)).run_test() as pilot:
         await settle(pilot)
         assert str(error) in app.text
+        hints = app.text.splitlines()[-1]
+        assert "strategy" in hints
+        assert not [key for key in ("apply", "edit", "pin", "keep") if key in hints]
         await pilot.press("a", "e", "p", "k", "escape")
         await settle(pilot)
         assert app.results == [None]

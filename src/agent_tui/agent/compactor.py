@@ -41,6 +41,11 @@ _BRIEF_SHARE = 0.75  # of the window; the rest is for instructions and the summa
 _AGAIN = "\n\n(The answer broke off: the model is asked again.)\n\n"
 _CUT_OFF = "\n\n(Cut off here: the model reached the limit of what it may write.)"
 
+_SURE_SHARE = 0.9  # of the window: a refusal of so much is taken to be for its length
+_SUSPICIOUS_SHARE = 0.5  # of the window: a refusal of so much may be for its length
+_REFUSALS = frozenset({400, 413, 422})
+_ADVICE = " If the conversation is too long for this model, compact it with /compact, then retry."
+
 Review: TypeAlias = Callable[[], Awaitable[CompactionReport | None]]
 """Lets a person see an automatic compaction first; None when it was not applied."""
 
@@ -69,7 +74,9 @@ class Compactor:
         policy: CompactionPolicy,
         wire: Wire,
         workspace: Path,
+        on_learned: Callable[[str, int], None] | None = None,
     ) -> None:
+        self._on_learned = on_learned
         self.policy = policy
         self._context = context
         self._provider = provider
@@ -109,15 +116,23 @@ class Compactor:
         policy, tokens = self.policy, self._context.token_count
         return should_compact(tokens, policy.window, policy.reserved, policy.ratio)
 
-    async def make_room(self) -> bool:
+    async def make_room(self, error: ProviderError) -> bool:
         """Compact because the server finds the context too long, whatever we count; whether it did.
 
         The window is then taken to be no larger than what was refused: the server knows better.
+        A refusal without a known word is taken for that where the window is as good as full.
+
+        Raises:
+            ProviderError: a person must decide whether to compact.
         """
         policy, tokens = self.policy, self._context.token_count
-        if not policy.auto:
+        full = 1.0 if error.too_long else tokens / (policy.window or 1e9)
+        if not (error.too_long or error.status in _REFUSALS) or full < _SUSPICIOUS_SHARE:
             return False
-        self.policy = replace(policy, window=min(policy.window or tokens, tokens))
+        if not policy.auto or full < _SURE_SHARE:
+            raise _with_advice(error)
+        known = min(policy.window or tokens, tokens)
+        self.policy = replace(policy, window=min(known, error.window or known))
         done = None
         try:
             done = await (self.review() if self.review else self.compact(trigger="auto"))
@@ -126,6 +141,8 @@ class Compactor:
         finally:
             if done is None:
                 self.policy = policy
+        if done is not None and self._on_learned is not None:
+            self._on_learned(self._model, self.policy.window)
         return done is not None
 
     async def compact(
@@ -246,3 +263,8 @@ class Compactor:
             return summary
 
         return await ask_again(attempt, max_attempts=self.policy.max_attempts, on_retry=on_retry)
+
+
+def _with_advice(error: ProviderError) -> ProviderError:
+    """The error of a request that was too long, with what a person can do about it."""
+    return ProviderError(f"{error}{_ADVICE}", status=error.status, too_long=error.too_long)

@@ -55,3 +55,35 @@ def was_cut_off(path: Sequence[Record]) -> bool:
             case _:
                 pass
     return False
+
+
+def where_to_resume(path: Sequence[Record]) -> str | None:
+    """Where a turn that broke off goes on: the id of the record before half an answer.
+
+    None where the path ends with what was asked, so that nothing has to be left behind.
+    """
+    for place in range(len(path) - 1, -1, -1):
+        match path[place]:
+            case AssistantMessage(tool_calls=()):
+                return path[place - 1].stamp.uuid if place else None
+            case AssistantMessage() | ToolMessage() | UserMessage():
+                return None
+            case _:
+                pass
+    return None
+
+
+def can_retry(path: Sequence[Record]) -> bool:
+    """Whether the last turn has no whole answer, so that the model can be asked for it again."""
+    ended = False
+    for record in reversed(path):
+        match record:
+            case TurnEndRecord():
+                ended = True
+            case AssistantMessage(tool_calls=()):
+                return ended
+            case AssistantMessage() | ToolMessage() | UserMessage():
+                return True
+            case _:
+                pass
+    return False

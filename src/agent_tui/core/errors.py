@@ -94,6 +94,7 @@ class ProviderError(AgentTuiError):
         retryable: whether the same request may succeed later.
         retry_after_seconds: how long the server asked to wait, where it did.
         too_long: whether it was refused for its length: it would do with fewer messages.
+        window: the most tokens that the server says it takes; 0 where it does not say.
     """
 
     def __init__(
@@ -104,12 +105,14 @@ class ProviderError(AgentTuiError):
         retryable: bool = False,
         retry_after_seconds: float | None = None,
         too_long: bool = False,
+        window: int = 0,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.retryable = retryable
         self.retry_after_seconds = retry_after_seconds
         self.too_long = too_long
+        self.window = window
 
 
 class ToolError(AgentTuiError):

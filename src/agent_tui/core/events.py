@@ -9,7 +9,9 @@ from agent_tui.core.messages import Display, ToolCall, ToolResult
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
 
-TurnEnd: TypeAlias = Literal["done", "cancelled", "rejected", "max_steps", "failed"]
+TurnEnd: TypeAlias = Literal[
+    "done", "cancelled", "rejected", "max_steps", "limit", "repetition", "failed"
+]
 Decision: TypeAlias = Literal["once", "session", "reject"]
 
 
@@ -37,6 +39,13 @@ class TurnBegan:
 
     turn: int
     prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResumed:
+    """The agent goes on with a turn that had ended without its answer; there is no new prompt."""
+
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +192,23 @@ class DMailSent:
 
 
 @dataclass(frozen=True, slots=True)
+class SubagentEvent:
+    """Something happened in a subagent's own session.
+
+    Attributes:
+        source: the id of the tool call that started it.
+        name: how it is called on screen.
+        session_id: its own session, a child of this one.
+        event: what happened there.
+    """
+
+    source: str
+    name: str
+    session_id: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
 class StatusChanged:
     """The gauge moved, or the model reported what a step used."""
 
@@ -212,6 +238,24 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class NoticeGiven:
+    """The program has something to say about the turn; it is in the log."""
+
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerUnsaved:
+    """The disk refused an answer that had come whole: it is shown, and written as soon as it can.
+
+    ``text`` is the answer's visible text.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyEnded:
     """A provider's stream came to its proper end. ``usage`` is None where a server never says."""
 
@@ -224,6 +268,7 @@ StreamPart: TypeAlias = TextDelta | ThinkDelta | ToolCallBegan | ToolCallDelta |
 
 Event: TypeAlias = (
     TurnBegan
+    | TurnResumed
     | CheckpointMade
     | StepBegan
     | StepRetried
@@ -242,6 +287,9 @@ Event: TypeAlias = (
     | CompactionFinished
     | Reverted
     | DMailSent
+    | SubagentEvent
+    | NoticeGiven
+    | AnswerUnsaved
     | StatusChanged
     | TurnFinished
     | Failed

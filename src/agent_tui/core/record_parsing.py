@@ -31,9 +31,11 @@ from agent_tui.core.records import (
     BranchSummary,
     Checkpoint,
     CompactionRecord,
+    EnvironmentRecord,
     HeadRecord,
     LabelRecord,
     ModelRecord,
+    NoticeRecord,
     Record,
     RevertRecord,
     SessionHeader,
@@ -199,22 +201,26 @@ def _tool(value: Mapping[str, Any]) -> ToolMessage:
         display=_display(value.get("display")),
         turn=_optional_number(value.get("turn")),
         rejected=value.get("rejected") is True,
+        masked=value.get("masked") is True,
         stamp=_stamp(value),
     )
 
 
 def _usage(value: Mapping[str, Any]) -> UsageRecord:
-    detail = value.get("usage")
-    usage = None
-    if isinstance(detail, dict):
-        usage = Usage(
-            input_tokens=_number(detail, "input", 0),
-            output_tokens=_number(detail, "output", 0),
-            cached_tokens=_number(detail, "cached", 0),
-            reasoning_tokens=_number(detail, "reasoning", 0),
-        )
+    usage = _usage_detail(value.get("usage"))
     estimated = value.get("estimated") is True
     return UsageRecord(_number(value, "token_count"), usage, estimated, _stamp(value))
+
+
+def _usage_detail(detail: object) -> Usage | None:
+    if not isinstance(detail, dict):
+        return None
+    return Usage(
+        input_tokens=_number(detail, "input", 0),
+        output_tokens=_number(detail, "output", 0),
+        cached_tokens=_number(detail, "cached", 0),
+        reasoning_tokens=_number(detail, "reasoning", 0),
+    )
 
 
 def _compaction(value: Mapping[str, Any]) -> CompactionRecord:
@@ -232,6 +238,9 @@ def _compaction(value: Mapping[str, Any]) -> CompactionRecord:
         retries=_number(value, "retries", 0),
         fallback=value.get("fallback") is True,
         focus=_text(value, "focus", ""),
+        masked=_number(value, "masked", 0),
+        pins=tuple(str(pin) for pin in value.get("pins") or ()),
+        usage=_usage_detail(value.get("usage")),
         stamp=_stamp(value),
     )
 
@@ -325,6 +334,24 @@ def _workspace(value: Mapping[str, Any]) -> WorkspaceRecord:
     )
 
 
+def _notice(value: Mapping[str, Any]) -> NoticeRecord:
+    return NoticeRecord(
+        text=_text(value, "text"),
+        kind=_text(value, "kind", ""),
+        turn=_optional_number(value.get("turn")),
+        stamp=_stamp(value),
+    )
+
+
+def _environment(value: Mapping[str, Any]) -> EnvironmentRecord:
+    return EnvironmentRecord(
+        cwd=_text(value, "cwd", ""),
+        git_branch=_text(value, "git_branch", ""),
+        version=_text(value, "version", ""),
+        stamp=_stamp(value),
+    )
+
+
 _PARSERS: dict[str, Callable[[Mapping[str, Any]], Record]] = {
     "_session": _session,
     "_system_prompt": _system_prompt,
@@ -343,4 +370,6 @@ _PARSERS: dict[str, Callable[[Mapping[str, Any]], Record]] = {
     "_approval": _approval,
     "_turn_end": _turn_end,
     "_workspace": _workspace,
+    "_notice": _notice,
+    "_environment": _environment,
 }

@@ -24,9 +24,11 @@ from agent_tui.core.records import (
     Checkpoint,
     Choice,
     CompactionRecord,
+    EnvironmentRecord,
     HeadRecord,
     LabelRecord,
     ModelRecord,
+    NoticeRecord,
     Record,
     RevertRecord,
     SessionHeader,
@@ -39,6 +41,7 @@ from agent_tui.core.records import (
     UserMessage,
     WorkspaceRecord,
 )
+from agent_tui.core.usage import Usage
 
 
 def record_fields(record: Record) -> dict[str, Any]:
@@ -94,6 +97,17 @@ def _display_fields(display: Display) -> dict[str, Any]:
 def _filled(**optional: Any) -> dict[str, Any]:
     """The fields that say something: None, False, empty text and empty lists are left out."""
     return {key: value for key, value in optional.items() if value not in (None, False, "", [])}
+
+
+def _usage_fields(usage: Usage | None) -> dict[str, int] | None:
+    if usage is None:
+        return None
+    return {
+        "input": usage.input_tokens,
+        "output": usage.output_tokens,
+        "cached": usage.cached_tokens,
+        "reasoning": usage.reasoning_tokens,
+    }
 
 
 def _change_fields(record: Choice) -> dict[str, Any]:
@@ -167,20 +181,14 @@ def _body(record: Record) -> dict[str, Any]:
                     display=display,
                     turn=record.turn,
                     rejected=record.rejected,
+                    masked=record.masked,
                 ),
             }
         case UsageRecord():
-            usage = record.usage
-            detail = usage and {
-                "input": usage.input_tokens,
-                "output": usage.output_tokens,
-                "cached": usage.cached_tokens,
-                "reasoning": usage.reasoning_tokens,
-            }
             return {
                 "role": "_usage",
                 "token_count": record.token_count,
-                **_filled(usage=detail, estimated=record.estimated),
+                **_filled(usage=_usage_fields(record.usage), estimated=record.estimated),
             }
         case CompactionRecord():
             return {
@@ -194,7 +202,14 @@ def _body(record: Record) -> dict[str, Any]:
                 "kept": record.kept,
                 "summarised": record.summarised,
                 "dropped": record.dropped,
-                **_filled(retries=record.retries, fallback=record.fallback, focus=record.focus),
+                **_filled(
+                    retries=record.retries,
+                    fallback=record.fallback,
+                    focus=record.focus,
+                    masked=record.masked or None,
+                    pins=list(record.pins),
+                    usage=_usage_fields(record.usage),
+                ),
             }
         case RevertRecord():
             return {
@@ -229,6 +244,12 @@ def _body(record: Record) -> dict[str, Any]:
             return fields | _filled(reason=record.reason, turn=record.turn)
         case WorkspaceRecord():
             return _workspace_fields(record)
+        case NoticeRecord():
+            fields = {"role": "_notice", "text": record.text}
+            return fields | _filled(kind=record.kind, turn=record.turn)
+        case EnvironmentRecord():
+            fields = {"role": "_environment", "cwd": record.cwd}
+            return fields | _filled(git_branch=record.git_branch, version=record.version)
         case UnknownRecord():
             return dict(record.fields)
         case _:

@@ -90,6 +90,7 @@ class ToolMessage:
     """The result of one tool call.
 
     ``interrupted``: the call did not run to its end. ``rejected``: a person did not allow it.
+    ``masked``: a compaction put a line in the place of the output, which an archive still holds.
     """
 
     tool_call_id: str
@@ -99,6 +100,7 @@ class ToolMessage:
     display: Display | None = None
     turn: int | None = None
     rejected: bool = False
+    masked: bool = False
     stamp: Stamp = UNSTAMPED
 
 
@@ -114,7 +116,11 @@ class UsageRecord:
 
 @dataclass(frozen=True, slots=True)
 class CompactionRecord:
-    """A compaction happened here: the log before it is archive ``archive``."""
+    """A compaction happened here: the log before it is archive ``archive``.
+
+    ``masked`` counts the outputs that a line stands for now; ``pins`` are the ids of messages that
+    every later compaction keeps too; ``usage`` is what writing the summary took.
+    """
 
     trigger: str
     strategy: str
@@ -128,6 +134,9 @@ class CompactionRecord:
     retries: int = 0
     fallback: bool = False
     focus: str = ""
+    masked: int = 0
+    pins: tuple[str, ...] = ()
+    usage: Usage | None = None
     stamp: Stamp = UNSTAMPED
 
 
@@ -274,6 +283,26 @@ class WorkspaceRecord:
     stamp: Stamp = UNSTAMPED
 
 
+@dataclass(frozen=True, slots=True)
+class NoticeRecord:
+    """What the program said in the conversation, for people only; ``kind`` says what about."""
+
+    text: str
+    kind: str = ""
+    turn: int | None = None
+    stamp: Stamp = UNSTAMPED
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentRecord:
+    """Where the session runs from here on: it changed since the header or the record before."""
+
+    cwd: str
+    git_branch: str = ""
+    version: str = ""
+    stamp: Stamp = UNSTAMPED
+
+
 DAMAGED_LINES = "damaged lines"
 """The role of an unknown record in the place of lines that cannot be read: ``{"lines": n}``."""
 
@@ -309,5 +338,7 @@ Record: TypeAlias = (
     | ApprovalRecord
     | TurnEndRecord
     | WorkspaceRecord
+    | NoticeRecord
+    | EnvironmentRecord
     | UnknownRecord
 )

@@ -14,9 +14,11 @@ from agent_tui.core.events import (
     CompactionFinished,
     Event,
     Failed,
+    NoticeGiven,
     StatusChanged,
     StepBegan,
     StepRetried,
+    SubagentEvent,
     TextDelta,
     TurnEnd,
     TurnFinished,
@@ -34,6 +36,8 @@ EXIT_CODES: dict[TurnEnd, int] = {
     "done": 0,
     "failed": 1,
     "max_steps": 3,
+    "limit": 3,
+    "repetition": 3,
     "rejected": 5,
     "cancelled": 130,
 }
@@ -82,8 +86,10 @@ class Printer:
                 self.compactions += report is not None
             case StatusChanged(usage=Usage() as usage):
                 self.usage = self.usage + usage
-            case TurnFinished(end="max_steps", steps=steps):
-                self._say(f"stopped after {steps} steps, the most that the settings allow.")
+            case NoticeGiven(text):
+                self._say(text)
+            case TurnFinished(end="max_steps" | "limit" | "repetition", reason=reason):
+                self._say(reason)
             case _:
                 pass
 
@@ -126,7 +132,12 @@ def event_fields(event: Event) -> dict[str, Any]:
     """An event as a JSON object: its type in snake case, then its fields."""
     name = type(event).__name__
     snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
-    return {"type": snake.replace("d_mail", "dmail"), **dataclasses.asdict(event)}
+    fields = {"type": snake.replace("d_mail", "dmail"), **dataclasses.asdict(event)}
+    return fields if not isinstance(event, SubagentEvent) else fields | _nested(event)
+
+
+def _nested(event: SubagentEvent) -> dict[str, Any]:
+    return {"event": event_fields(event.event)}
 
 
 async def print_turn(launch: Launch, form: OutputFormat) -> int:

@@ -24,6 +24,7 @@ from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
     CompactionRecord,
+    NoticeRecord,
     Record,
     RevertRecord,
     SystemPrompt,
@@ -188,7 +189,7 @@ def _paragraphs(record: Record, names: dict[str, str]) -> Iterator[str]:
             yield f"*Compacted: {record.pre_tokens:,} → {record.post_tokens:,} tokens.*"
         case RevertRecord():
             yield f"*Went back here ({_one_line(record.reason)}).*"
-        case TurnEndRecord(reason=reason) if reason:
+        case NoticeRecord(text=reason) | TurnEndRecord(reason=reason) if reason:
             yield f"*{_one_line(reason)}*"
         case _:
             return

@@ -19,7 +19,9 @@ from agent_tui.core.errors import ProviderError
 from agent_tui.core.text import clean
 from agent_tui.providers.secret import Secret
 
-RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
+RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504, *range(520, 528), 529})
+"""Of those beyond the standard, 520 to 527 are a proxy's words for a server that is in trouble."""
+
 _LONGEST = 400
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota", re.IGNORECASE)
 _TOO_LONG = re.compile(
@@ -29,6 +31,25 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 """What servers say of a request that does not fit: each has words of its own."""
+_LENGTH_WORDS = re.compile(
+    r"too (?:long|large|many tokens)"
+    r"|exceed(?:s|ed|ing)?\b.{0,80}?(?:length|limit|maximum|window|\d)"
+    r"|(?:longer|larger|more) than .{0,40}(?:allowed|maximum|limit|\d)|maximum (?:context|length)"
+    r"|(?:input|prompt|sequence|message)s? .{0,40}length .{0,40}\d|length should be",
+    re.IGNORECASE | re.DOTALL,
+)
+_WHAT_IS_LONG = re.compile(r"token|prompt|context|input|message|sequence|conversation", re.I)
+_NOT_THE_INPUT = re.compile(
+    r"max_(?:completion_|output_|new_)?tokens|completion tokens|output tokens|image|file size"
+    r"|metadata|tool_call_id|function name|\.name\b",
+    re.IGNORECASE,
+)
+"""A refusal whose words are about something else than the length of the conversation."""
+_WINDOW = re.compile(
+    r"(?:maximum|max|limit|at most|up to|window|allowed|only|than)\b[^\d]{0,40}?(\d[\d,_.]{2,12})"
+    r"(?!\s*(?:characters|bytes))",
+    re.IGNORECASE,
+)
 _PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
 
 
@@ -61,7 +82,7 @@ def explain_status(
     """An answer with a status of 4xx or 5xx."""
     words = server.quote(read_words(body))
     is_spent = status == 429 and _QUOTA.search(words) is not None
-    too_long = status == 413 or (status in (400, 422, 500) and _is_too_long(body))
+    too_long = status == 413 or (status in (400, 422, 500) and _is_too_long(body, status))
     said = f' It says: "{words}"' if words else ""
     return ProviderError(
         _sentence(server, status, is_spent) + said,
@@ -69,6 +90,7 @@ def explain_status(
         retryable=status in RETRYABLE_STATUSES and not is_spent and not too_long,
         retry_after_seconds=read_retry_after(headers),
         too_long=too_long,
+        window=_window_in(words) if too_long else 0,
     )
 
 
@@ -85,6 +107,7 @@ def explain_error_event(server: Server, body: Any, *, begun: bool) -> ProviderEr
         status=status,
         retryable=not begun and not fatal,
         too_long=too_long,
+        window=_window_in(words) if too_long else 0,
     )
 
 
@@ -124,10 +147,21 @@ def explain_garbage(server: Server, sample: str, *, begun: bool) -> ProviderErro
     )
 
 
-def _is_too_long(body: Any) -> bool:
+def _is_too_long(body: Any, status: int = 0) -> bool:
     """Whether an error says that the request was too long, in its words, its code or its type."""
     said = body.decode("utf-8", "replace") if isinstance(body, bytes) else str(body)
-    return _TOO_LONG.search(said[:20_000]) is not None
+    said = said[:20_000]
+    if _TOO_LONG.search(said):
+        return True
+    if status not in (400, 422) or _NOT_THE_INPUT.search(said):
+        return False
+    return bool(_LENGTH_WORDS.search(said) and _WHAT_IS_LONG.search(said))
+
+
+def _window_in(words: str) -> int:
+    """The most tokens that a refusal names; 0 where it names none that can be meant."""
+    found = [int(re.sub(r"\D", "", number)) for number in _WINDOW.findall(words)]
+    return next((number for number in found if 1_000 <= number <= 20_000_000), 0)
 
 
 def read_words(body: Any) -> str:

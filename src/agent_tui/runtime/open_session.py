@@ -12,7 +12,7 @@ from typing import Any, Literal
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Review
 from agent_tui.agent.settle import settle
-from agent_tui.agent.unanswered import CUT_OFF, was_cut_off
+from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
 from agent_tui.agent.wire import Wire
 from agent_tui.context.compaction.attribution import attribute_context
 from agent_tui.context.compaction.compaction import CompactionDraft, revise_draft
@@ -156,7 +156,8 @@ class OpenSession:
     @property
     def cut_off(self) -> str:
         """That the program ended in the middle of the last turn, if it did; else empty."""
-        works_on_it = self.busy or bool(self.read_only)
+        # What the disk refused is held, and says how the turn really ended.
+        works_on_it = self.busy or bool(self.read_only) or self._parts.agent.has_unsaved
         return "" if works_on_it or not was_cut_off(self.records) else CUT_OFF
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
@@ -185,6 +186,21 @@ class OpenSession:
         finally:
             self._busy = False
 
+    async def retry_turn(self) -> TurnEnd:
+        """Go on with the last turn where it ended without its answer; there is no new prompt.
+
+        Raises:
+            SessionError: the last turn was answered, or there is none.
+        """
+        async with self._alone():
+            if not can_retry(self.records):
+                raise SessionError("Nothing to retry: the last prompt was answered.")
+            self._busy = True
+        try:
+            return await self._parts.agent.retry_turn()
+        finally:
+            self._busy = False
+
     async def run_shell(self, command: str) -> None:
         """Run a command that the user typed, and let the agent see what it printed."""
         call = ToolCall("shell", "run_command", json.dumps({"command": command}))
@@ -201,6 +217,7 @@ class OpenSession:
         message = UserMessage(text, origin="human", turn=self._parts.context.last_turn)
         await self._parts.context.append(message, durability=Durability.D1)
         self._wire.emit(PromptJoined(text))
+        self._wire.emit(StatusChanged(self.gauge, None, self.model))
 
     def steer(self, prompt: str) -> None:
         """Let a message join the running turn at its next step."""
@@ -326,6 +343,8 @@ class OpenSession:
 
         async def carry_out() -> OperationReport:
             report = await act(self._rotations)
+            if report.moved:
+                self._wire.emit(StatusChanged(self.gauge, None, self.model))
             self._wire.emit(Reverted(report))
             return report
 
@@ -496,7 +515,8 @@ class OpenSession:
         return await self._log.is_free()
 
     async def close(self) -> None:
-        """Let go of the session's lock."""
+        """Write what the disk had refused, if it takes it now, and release the session's lock."""
+        await self._parts.agent.flush()
         await self._log.close()
 
     def _require_writable(self) -> None:

@@ -49,11 +49,15 @@ def ended(*, is_error: bool, interrupted: bool, rejected: bool) -> ToolState:
 
 @dataclass(frozen=True, slots=True)
 class AssistantBlock:
-    """An answer: its reasoning, its text in Markdown, and the calls that nothing ever came of."""
+    """An answer: its reasoning, its text in Markdown, and the calls that nothing ever came of.
+
+    ``unsaved``: the log does not have it, because the disk refused it.
+    """
 
     text: str
     thinking: str = ""
     calls: tuple[ToolBlock, ...] = ()
+    unsaved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,11 @@ from agent_tui.core.records import (
     BranchSummary,
     Checkpoint,
     CompactionRecord,
+    EnvironmentRecord,
     HeadRecord,
     LabelRecord,
     ModelRecord,
+    NoticeRecord,
     Record,
     RevertRecord,
     SessionHeader,
@@ -67,6 +69,8 @@ _MARKERS = (
     HeadRecord,
     BranchSummary,
     TurnEndRecord,
+    NoticeRecord,
+    EnvironmentRecord,
     UnknownRecord,
 )
 
@@ -116,6 +120,10 @@ class RecordBlocks:
                 return None if self._is_told(index) else NoticeBlock(record.summary)
             case TurnEndRecord():
                 return turn_end_block(record.end, record.reason)
+            case NoticeRecord(text):
+                return NoticeBlock(text)
+            case EnvironmentRecord():
+                return NoticeBlock(describe_environment(record))
             case UnknownRecord(role, {"lines": int(lines)}) if role == DAMAGED_LINES:
                 return DamageBlock(lines)
             case UnknownRecord():
@@ -250,6 +258,13 @@ def tool_block(call: ToolCall, result: ToolMessage) -> ToolBlock:
     )
     output = _joined(result.content)
     return ToolBlock(call.id, call.name, call.arguments, state, output, result.display)
+
+
+def describe_environment(record: EnvironmentRecord) -> str:
+    """Where the session runs from a record on, in one line."""
+    branch = f" on branch {record.git_branch}" if record.git_branch else ""
+    version = f" (agent-tui {record.version})" if record.version else ""
+    return f"Working in {record.cwd}{branch}{version}"
 
 
 def compaction_block(record: CompactionRecord) -> CompactionBlock:

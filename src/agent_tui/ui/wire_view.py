@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from agent_tui.core.events import (
+    AnswerUnsaved,
     ApprovalAnswered,
     ApprovalRequest,
     ApprovalRequested,
@@ -21,12 +22,14 @@ from agent_tui.core.events import (
     DMailSent,
     Event,
     Failed,
+    NoticeGiven,
     PromptJoined,
     Reverted,
     StatusChanged,
     StepBegan,
     StepInterrupted,
     StepRetried,
+    SubagentEvent,
     TextDelta,
     ThinkDelta,
     ToolCallBegan,
@@ -36,6 +39,7 @@ from agent_tui.core.events import (
     TurnBegan,
     TurnEnd,
     TurnFinished,
+    TurnResumed,
 )
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
@@ -97,6 +101,9 @@ class WireView:
                 self._timeline.append(UserBlock(prompt))
                 self._listener.turn_began(turn)
                 self._listener.working("thinking")
+            case TurnResumed(turn):
+                self._listener.turn_began(turn)
+                self._listener.working("thinking")
             case CheckpointMade(number, _, step):
                 self._add_checkpoint(number, step)
             case StepBegan(step):
@@ -152,6 +159,13 @@ class WireView:
                 self._listener.reverted(report)
             case DMailSent(checkpoint, _):
                 self._notice(f"The agent sent a D-Mail to its checkpoint {checkpoint}")
+            case SubagentEvent():
+                pass
+            case NoticeGiven(text):
+                self._notice(text)
+            case AnswerUnsaved():
+                self._timeline.close_answer()
+                self._timeline.keep_unsaved()
             case StatusChanged(gauge, usage, model):
                 self._tokens, self._estimated = gauge.tokens, gauge.estimated
                 self._listener.status_changed(gauge, usage, model)

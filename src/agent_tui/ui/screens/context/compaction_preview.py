@@ -96,6 +96,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._has_streamed = False
         self._timer: Timer | None = None
         self._is_applying = False
+        self._is_possible = True
         self._was_warned = False
         self._followed: Loss | None = None
         self._one_by_one = asyncio.Lock()
@@ -110,6 +111,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._draft = None
         self._streamed = []
         self._has_streamed = False
+        self._set_possible(possible=True)
         self.sides.show_summary("")
         self.show_notice("")
         self._head("reading the context…")
@@ -136,11 +138,14 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._drafted_pins = pins
         self._take_draft(draft)
         self._summary = self._edits.carry_into(draft.view.summary)
+        if self._edits.added:
+            self.tell("Your edits were added to the new summary.")
         self._revise()
 
     def _give_up(self, reason: str) -> None:
         """Say why there is no draft; where there was one before, it stands again."""
         if self._last is None:
+            self._set_possible(possible=False)
             self._head("not possible")
             self.show_notice(reason, "$danger")
             return
@@ -148,6 +153,11 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._take_draft(draft)
         self._revise()
         self.tell(reason, is_error=True)
+
+    def _set_possible(self, *, possible: bool) -> None:
+        """Offer only keys that can do something: without a draft nothing can be applied or kept."""
+        self._is_possible = possible
+        self.refresh_bindings()
 
     def _take_plan(self, view: CompactionView) -> None:
         self.show_view(view, final=False)
@@ -323,6 +333,8 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
                 return isinstance(self._field, SummaryEditor)
             case "summarise_again":
                 return isinstance(self._field, LineInput)
+            case "apply" | "edit" | "pin" | "keep" | "switch" if not self._is_possible:
+                return False
             case "apply" | "edit" | "pin" | "keep" | "focus_on" | "strategy" | "switch":
                 return self._field is None
             case "other_side" if self._field is not None:

@@ -17,10 +17,12 @@ from agent_tui.core.records import (
     BranchSummary,
     Checkpoint,
     CompactionRecord,
+    EnvironmentRecord,
     HeadRecord,
     LabelRecord,
     Message,
     ModelRecord,
+    NoticeRecord,
     Record,
     RevertRecord,
     SessionHeader,
@@ -258,6 +260,10 @@ def describe_record(record: Record) -> str:
             return clean(record.reason) or "the turn ended early"
         case WorkspaceRecord():
             return format_count(len(record.delta), "changed file")
+        case NoticeRecord():
+            return clean(record.text)
+        case EnvironmentRecord():
+            return f"working in {clean(record.cwd)}"
         case BranchSummary():
             return f"summary of another branch: {first_line(record.summary, _LONGEST_TEXT)}"
         case UsageRecord():

@@ -96,17 +96,36 @@ class BlockList:
         self._toggled = {index for index in self._toggled if index < first}
         notices = self._last_notices()
         told = [self._source.block(n) for n in range(first, len(self._source)) if notices]
-        self._live = [notice for notice in notices if notice not in told]
+        self._live = [
+            notice
+            for notice in notices
+            if notice not in told
+            and not (isinstance(notice, AssistantBlock) and replace(notice, unsaved=False) in told)
+        ]
         self.recorded = len(self._source)
         self._renew(first)
         self._recognise(first, before)
 
     def _last_notices(self) -> list[Block]:
-        """What the program said last; where no record tells it, it stays for now."""
+        """What the program said last; where no record tells it, it stays for now.
+
+        An answer that could not be saved stays too.
+        """
         notices: list[Block] = []
-        while self._live and isinstance(self._live[-1], NoticeBlock):
+        while self._live and (
+            isinstance(self._live[-1], NoticeBlock)
+            or (isinstance(self._live[-1], AssistantBlock) and self._live[-1].unsaved)
+        ):
             notices.insert(0, self._live.pop())
         return notices
+
+    def keep_unsaved(self) -> None:
+        """The last live answer is in no record: ``settle`` leaves it where it is."""
+        for place in range(len(self._live) - 1, -1, -1):
+            block = self._live[place]
+            if isinstance(block, AssistantBlock):
+                self._live[place] = replace(block, unsaved=True)
+                return
 
     def _recognise(self, first: int, before: list[tuple[Block, bool, list[Row]]]) -> None:
         """Records that look as their live blocks did stay open or folded, and need no drawing."""

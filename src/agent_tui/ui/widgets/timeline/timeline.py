@@ -161,6 +161,10 @@ class Timeline(BlockCursor, can_focus=True):
             self._blocks.close_answer()
             self.show_change()
 
+    def keep_unsaved(self) -> None:
+        """The last answer is not in the log: it stays when the records take over."""
+        self._blocks.keep_unsaved()
+
     def on_mount(self) -> None:
         self._frames = self.set_interval(1 / _FRAMES_PER_SECOND, self._draw_frame, pause=True)
 

@@ -1,0 +1,139 @@
+"""What may end a turn before its answer: small objects that the loop asks, one for each limit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent_tui.core.arguments import read_arguments
+from agent_tui.core.events import TurnEnd
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.usage import Usage
+
+_CONTINUE = "Send “continue” to go on."
+
+Price = Callable[[Usage], float]
+"""What a usage costs in dollars; 0 where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn ends, with a sentence for people where that is not its answer."""
+
+    end: TurnEnd
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a turn has come: its steps, its time, and what its model calls took."""
+
+    turn: int
+    steps: int = 0
+    usage: Usage = field(default_factory=Usage)
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """How long the turn has been running."""
+        return time.monotonic() - self.began
+
+
+class Policy(Protocol):
+    """Says before each step whether the turn must end instead."""
+
+    def check(self, progress: Progress) -> Ending | None:
+        """The end that the turn must come to now; None when it may go on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StepLimit:
+    """So many model calls in one turn."""
+
+    most: int
+
+    def check(self, progress: Progress) -> Ending | None:
+        """Ends the turn after the last step that is allowed."""
+        if progress.steps < self.most:
+            return None
+        return Ending("max_steps", f"Step limit reached ({self.most}). {_CONTINUE}")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """So many seconds for one turn; a step that runs is not cut short."""
+
+    seconds: float
+
+    def check(self, progress: Progress) -> Ending | None:
+        """Ends the turn at the first step that begins too late."""
+        if progress.seconds < self.seconds:
+            return None
+        return Ending("limit", f"Time limit reached ({self.seconds:g} s for one turn). {_CONTINUE}")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLimit:
+    """So many tokens, read and written, in one turn."""
+
+    tokens: int
+
+    def check(self, progress: Progress) -> Ending | None:
+        """Ends the turn once its calls have taken that much."""
+        if progress.usage.total_tokens < self.tokens:
+            return None
+        return Ending("limit", f"Token limit reached ({self.tokens:,} for one turn). {_CONTINUE}")
+
+
+@dataclass(frozen=True, slots=True)
+class PriceLimit:
+    """So many dollars for one turn."""
+
+    dollars: float
+    price: Price
+
+    def check(self, progress: Progress) -> Ending | None:
+        """Ends the turn once its calls have cost that much."""
+        if self.price(progress.usage) < self.dollars:
+            return None
+        return Ending(
+            "limit", f"Price limit reached (${self.dollars:.2f} for one turn). {_CONTINUE}"
+        )
+
+
+@dataclass(slots=True)
+class Repetition:
+    """Notices an agent that makes the same calls again and again: it is told, then stopped.
+
+    Other calls in between, such as an edit between two test runs, are no repetition.
+    """
+
+    tell_at: int = 3
+    stop_at: int = 5
+    _last: tuple[object, ...] = ()
+    _times: int = 0
+
+    def watch(self, calls: Sequence[ToolCall]) -> str | Ending | None:
+        """Take in the calls of a step: nothing to say, a word for the agent, or the end."""
+        made = tuple((call.name, _canonical(call.arguments)) for call in calls)
+        self._times = self._times + 1 if made and made == self._last else 1
+        self._last = made
+        if not made or self._times < self.tell_at:
+            return None
+        names = ", ".join(dict.fromkeys(call.name for call in calls))
+        if self._times >= self.stop_at:
+            return Ending(
+                "repetition", f"Stopped: the same call of {names} was made {self._times} times."
+            )
+        return (
+            f"You have called {names} {self._times} times in a row with the same arguments. "
+            "The result will not change. Do something else, or say what keeps you from it."
+        )
+
+
+def _canonical(arguments: str) -> str:
+    fields = read_arguments(arguments)
+    return repr(sorted(fields.items())) if fields else arguments

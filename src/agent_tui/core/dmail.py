@@ -1,0 +1,13 @@
+"""D-Mail: a message that an agent sends back in time, to a checkpoint of its own past."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DMail:
+    """What the agent wants its earlier self to know, and when: the checkpoint to go back to."""
+
+    checkpoint: int
+    message: str
