@@ -53,6 +53,10 @@ class Asking:
         self._unsaved = unsaved
         self._max_attempts = max_attempts
 
+    def refresh_tools(self) -> None:
+        """Offer the model the tools that there are now."""
+        self._context.tools = self._toolset.refresh()
+
     async def ask(
         self, progress: Progress, checkpoint: Callable[[], Awaitable[None]]
     ) -> AssistantMessage:

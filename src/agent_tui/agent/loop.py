@@ -223,6 +223,7 @@ class Agent:
         """One model call with its tools; None when the turn goes on."""
         turn = progress.turn
         await self._join_steers(turn)
+        self._asking.refresh_tools()
         await self._compactor.compact_if_full()
         await self._mark(progress)
         self._wire.emit(StepBegan(progress.steps))

@@ -28,17 +28,32 @@ class Outcome:
 
 
 class Toolset:
-    """Looks tools up by name, asks for permission where needed, and runs them."""
+    """Looks tools up by name, asks for permission where needed, and runs them.
 
-    def __init__(self, tools: Iterable[AnyTool], context: ToolContext) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+    Args:
+        offer: gives the tools that there are now; ``refresh`` asks it again before each step.
+        context: what every tool is given.
+    """
+
+    def __init__(self, offer: Callable[[], Iterable[AnyTool]], context: ToolContext) -> None:
+        self._offer = offer
         self._context = context
-        self.schemas = tuple(ToolSchema(**schema_of(tool)) for tool in self._tools.values())
+        self._tools: dict[str, AnyTool] = {}
+        self.schemas: tuple[ToolSchema, ...] = ()
+        self.refresh()
+
+    def refresh(self) -> tuple[ToolSchema, ...]:
+        """Take the tools as they are now, and tell what a model is told of them."""
+        tools = {tool.name: tool for tool in self._offer()}
+        if tools != self._tools:
+            self._tools = tools
+            self.schemas = tuple(ToolSchema(**schema_of(tool)) for tool in tools.values())
+        return self.schemas
 
     def has_side_effects(self, call: ToolCall) -> bool:
         """Whether the call may change the world: it must be durable before it runs."""
         tool = self._tools.get(call.name)
-        return tool is not None and tool.needs_approval
+        return tool is not None and tool.acts
 
     async def carry_out(
         self, call: ToolCall, approvals: Approvals, note: Note | None = None
@@ -54,7 +69,7 @@ class Toolset:
             return _failed(f"There is no tool {call.name!r}. There are: {known}.")
         try:
             arguments = parse_arguments(tool, call.arguments)
-            if tool.needs_approval:
+            if tool.needs_approval(arguments):
                 answer = await self._ask(tool, call, arguments, approvals, note)
                 if answer.decision == "reject":
                     return _rejected(answer.feedback)

@@ -232,7 +232,8 @@ class Engine:
         else:
             approvals = Approvals(wire.emit, yolo=self.launch.yolo)
             ours = (data_root(), config_path().parent)
-            toolset = Toolset(builtin_tools(), ToolContext(workspace, FileMemory(), ours))
+            tools = builtin_tools()
+            toolset = Toolset(lambda: tools, ToolContext(workspace, FileMemory(), ours))
         context = Context(log, counter, toolset.schemas)
         chosen = self.settings.context
         compactor = Compactor(

@@ -15,7 +15,7 @@ _LONGEST = 8_000_000
 
 def schema_of(tool: AnyTool) -> dict[str, Any]:
     """A tool as a model is told of it: ``name``, ``description`` and ``parameters``."""
-    schema = _without_titles(tool.parameters.model_json_schema())
+    schema = _without_titles(tool.schema())
     return {"name": tool.name, "description": tool.description, "parameters": schema}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from agent_tui.core.events import Event
 from agent_tui.core.messages import Display, ToolResult
 
 ABSENT = ""
@@ -20,7 +22,39 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class PlainArguments(Arguments):
+    """The arguments of a tool that brings a JSON schema of its own: whatever fields came."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
 Parameters = TypeVar("Parameters", bound=Arguments)
+
+Asks = Callable[["Question"], Awaitable[str]]
+"""Puts a question to the person and waits for the answer."""
+Spawns = Callable[[str, str], Awaitable[ToolResult]]
+"""Has a subagent (by the name of its spec) work on a prompt, and waits for its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a tool asks the person; without choices any text is an answer."""
+
+    text: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an action is about, for rules that allow more than this one call.
+
+    Attributes:
+        kind: ``edit`` of the file ``text``, the shell ``command`` ``text``, a ``web`` address, or
+            something ``other``, for which only the tool counts.
+    """
+
+    kind: Literal["edit", "command", "web", "other"] = "other"
+    text: str = ""
 
 
 @dataclass(slots=True)
@@ -55,25 +89,44 @@ class ToolContext:
         files: the session's memory of files.
         protected: files and folders that tools may read but never write: our own data and config.
         output_limit: how many characters of output a model is given at most.
+        emit: tells the listeners of the session; None where nobody listens.
+        ask: puts a question to the person; None where nobody is there.
+        spawn: starts a subagent; None where none may be started.
     """
 
     workspace: Path
     files: FileMemory = field(default_factory=FileMemory)
     protected: tuple[Path, ...] = ()
     output_limit: int = 30_000
+    emit: Callable[[Event], None] | None = None
+    ask: Asks | None = None
+    spawn: Spawns | None = None
 
 
 class Tool(Generic[Parameters]):
     """One thing the agent can do.
 
     Subclasses set the class attributes and implement ``run``; a tool with side effects sets
-    ``needs_approval`` and implements ``preview``, which must show in full what will happen.
+    ``acts`` and implements ``preview``, which must show in full what will happen.
     """
 
     name: str
     description: str
     parameters: type[Parameters]
-    needs_approval: bool = False
+    acts: bool = False
+    """Whether a call may change the world: it is durable before it runs."""
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments; a tool from elsewhere brings one of its own."""
+        return self.parameters.model_json_schema()
+
+    def needs_approval(self, arguments: Parameters) -> bool:
+        """Whether a person has to allow this call."""
+        return self.acts
+
+    def subject(self, arguments: Parameters) -> Subject:
+        """What a rule for more calls like this one would be about."""
+        return Subject()
 
     def title(self, arguments: Parameters) -> str:
         """One line for people: what this call is about."""

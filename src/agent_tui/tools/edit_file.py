@@ -10,7 +10,7 @@ from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import Display, ToolResult
 from agent_tui.core.text import reveal
 from agent_tui.tools.background import run_off_loop
-from agent_tui.tools.base import Arguments, Tool, ToolContext
+from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.file_change import make_change, preview_change
 from agent_tui.tools.suggestions import missing_file, text_not_found
 from agent_tui.tools.text_file import TextFile
@@ -40,10 +40,13 @@ class EditFile(Tool[EditFileArguments]):
         "included, without the line numbers of read_file."
     )
     parameters = EditFileArguments
-    needs_approval = True
+    acts = True
 
     def title(self, arguments: EditFileArguments) -> str:
         return reveal(arguments.path)
+
+    def subject(self, arguments: EditFileArguments) -> Subject:
+        return Subject("edit", arguments.path)
 
     async def preview(self, arguments: EditFileArguments, context: ToolContext) -> Display:
         def work(_: Event) -> Display:

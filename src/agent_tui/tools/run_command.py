@@ -13,7 +13,7 @@ from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import CommandDisplay, Display, ToolResult
 from agent_tui.core.text import first_line, reveal
 from agent_tui.tools.background import run_off_loop
-from agent_tui.tools.base import Arguments, Tool, ToolContext
+from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.child import Ended, run_child
 from agent_tui.tools.output import BoundedOutput
 
@@ -38,10 +38,13 @@ class RunCommand(Tool[RunCommandArguments]):
         "beginning and its end. Prefer read_file, find_files and search_files for reading."
     )
     parameters = RunCommandArguments
-    needs_approval = True
+    acts = True
 
     def title(self, arguments: RunCommandArguments) -> str:
         return first_line(reveal(arguments.command))
+
+    def subject(self, arguments: RunCommandArguments) -> Subject:
+        return Subject("command", arguments.command)
 
     async def preview(self, arguments: RunCommandArguments, context: ToolContext) -> Display:
         _check(arguments.command)

@@ -9,7 +9,7 @@ from pydantic import Field
 from agent_tui.core.messages import Display, ToolResult
 from agent_tui.core.text import reveal
 from agent_tui.tools.background import run_off_loop
-from agent_tui.tools.base import Arguments, Tool, ToolContext
+from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.file_change import make_change, preview_change
 from agent_tui.tools.text_file import TextFile
 from agent_tui.tools.unified_diff import count_changes
@@ -31,10 +31,13 @@ class WriteFile(Tool[WriteFileArguments]):
         "a file use edit_file. A file that changed since you read it is not written."
     )
     parameters = WriteFileArguments
-    needs_approval = True
+    acts = True
 
     def title(self, arguments: WriteFileArguments) -> str:
         return reveal(arguments.path)
+
+    def subject(self, arguments: WriteFileArguments) -> Subject:
+        return Subject("edit", arguments.path)
 
     async def preview(self, arguments: WriteFileArguments, context: ToolContext) -> Display:
         def work(_: Event) -> Display:
