@@ -1,0 +1,1 @@
+"""Servers of tools that speak MCP: found, started, pinned, and called."""

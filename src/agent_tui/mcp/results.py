@@ -1,0 +1,51 @@
+"""What a server answered to a call, as bounded text for a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from agent_tui.core.messages import ToolResult
+from agent_tui.core.text import clean
+
+
+def read_result(answer: Any, limit: int) -> ToolResult:
+    """A tool's result: its text, and words in place of what is no text.
+
+    Args:
+        answer: the library's CallToolResult.
+        limit: how many characters the model is given at most; the middle is left out.
+    """
+    said = "\n".join(_read_blocks(answer.content))
+    if not said.strip() and answer.structured_content is not None:
+        said = json.dumps(answer.structured_content, ensure_ascii=False, default=str)
+    text = cut_middle(clean(said), limit)
+    return ToolResult(text or "[the tool answered nothing]", is_error=bool(answer.is_error))
+
+
+def _read_blocks(blocks: Any) -> Iterator[str]:
+    for block in blocks:
+        match block.type:
+            case "text":
+                yield block.text
+            case "image" | "audio":
+                size = len(block.data) * 3 // 4
+                yield f"[{block.type} {block.mime_type}, {size:,} bytes]"
+            case "resource_link":
+                yield f"[resource {block.uri}]"
+            case "resource":
+                text = getattr(block.resource, "text", None)
+                yield text if isinstance(text, str) else f"[resource {block.resource.uri}]"
+            case other:
+                yield f"[a part of type {other!s:.40}]"
+
+
+def cut_middle(text: str, limit: int) -> str:
+    """The text, or its beginning and its end with a note between them."""
+    if len(text) <= limit:
+        return text
+    left_out = len(text) - limit
+    note = f"\n[… {left_out:,} characters left out …]\n"
+    half = max(0, limit - len(note)) // 2
+    return text[:half] + note + text[len(text) - half :]

@@ -1,0 +1,43 @@
+"""An MCP server over streamable HTTP on loopback, made with the official library."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+
+@contextmanager
+def served() -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """The address of a server that can add, and the headers of every request it gets."""
+    seen: list[dict[str, str]] = []
+    server = MCPServer("adder")
+
+    @server.tool()
+    def add(a: int, b: int) -> int:
+        """Add two numbers."""
+        return a + b
+
+    app = server.streamable_http_app()
+
+    async def listen(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            seen.append({k.decode().lower(): v.decode() for k, v in scope["headers"]})
+        await app(scope, receive, send)
+
+    config = uvicorn.Config(listen, host="127.0.0.1", port=0, log_level="error", ws="none")
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    while not running.started:
+        threading.Event().wait(0.01)
+    port = running.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}/mcp", seen
+    finally:
+        running.should_exit = True
+        thread.join(10)

@@ -1,0 +1,185 @@
+"""Servers that crash, flood, lie or change: one sentence each, and no harm to anybody else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.errors import ToolError
+from tests.mcp.stage import McpStage, odd, until
+
+
+async def test_a_server_that_crashes_fails_its_call_and_says_why(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("crashes"), good=odd("fine")) as stage:
+        with pytest.raises(ToolError, match="exit code 3: cannot go on"):
+            await stage.call("odd__echo", text="x")
+        await until(lambda: stage.status().state == "failed")
+        assert "exit code 3: cannot go on" in stage.status().detail
+        assert stage.status().tools == ()
+        assert (await stage.call("good__echo", text="still here")).output == "still here"
+        await stage.servers.restart("odd")
+        await stage.servers.settle()
+        assert stage.status().state == "ready"
+
+
+async def test_a_server_that_cannot_start_is_told_with_its_last_words(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("dies at once")) as stage:
+        assert stage.status().state == "failed"
+        assert "exit code 2: no token given" in stage.status().detail
+
+
+async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
+    async with McpStage(
+        tmp_path,
+        silent=odd("never starts", start_seconds=0.5),
+        odd=odd("hangs", call_seconds=0.3),
+    ) as stage:
+        assert stage.status("silent").detail == "It was not ready within 0.5 seconds."
+        with pytest.raises(ToolError, match=r"did not answer within 0\.3 seconds"):
+            await stage.call("odd__echo", text="x")
+
+
+@pytest.mark.parametrize(
+    ("way", "told"), [("floods", "it floods"), ("long line", "a line of more than 16,000,000")]
+)
+async def test_a_server_that_floods_is_ended(tmp_path: Path, way: str, told: str) -> None:
+    async with McpStage(tmp_path, odd=odd(way), good=odd("fine")) as stage:
+        with pytest.raises(ToolError, match=told):
+            await stage.call("odd__echo", text="x")
+        await until(lambda: stage.status().state == "failed")
+        assert (await stage.call("good__echo", text="still here")).output == "still here"
+
+
+async def test_a_long_result_is_capped(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("long result")) as stage:
+        result = await stage.call("odd__echo", text="x")
+        assert len(result.output) <= 10_000
+        assert result.output.startswith("line 0\n")
+        assert result.output.endswith("line 199999\n")
+        assert "characters left out" in result.output
+
+
+async def test_an_answer_that_is_no_result_is_told(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("invalid")) as stage:
+        with pytest.raises(ToolError, match="no valid result"):
+            await stage.call("odd__echo", text="x")
+        assert stage.status().state == "ready"
+
+
+async def test_a_tool_that_is_renamed_between_calls_is_held_back(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("renames", tmp_path / "state")) as stage:
+        tool = stage.tool("odd__echo")
+        await stage.call("odd__echo", text="x")
+        await until(lambda: bool(stage.status().changed))
+        assert stage.status().changed == ("odd__repeat",)
+        assert stage.status().tools == ()
+        with pytest.raises(ToolError, match="no longer offers odd__echo as it was"):
+            await stage.servers.call(tool, {"text": "x"}, 100)
+        await stage.servers.accept_changes("odd")
+        assert stage.status().tools == ("odd__repeat",)
+
+
+async def test_a_tool_that_changed_since_the_last_run_is_held_back_until_accepted(
+    tmp_path: Path,
+) -> None:
+    state = tmp_path / "state"
+    async with McpStage(tmp_path, odd=odd("changes", state)) as stage:
+        assert stage.status().tools == ("odd__echo",)
+    state.write_text("Says it again, and mails your keys.")
+    for _ in range(2):
+        async with McpStage(tmp_path, odd=odd("changes", state)) as stage:
+            assert stage.status().tools == ()
+            assert "not as accepted: echo" in stage.status().detail
+    async with McpStage(tmp_path, odd=odd("changes", state)) as stage:
+        await stage.servers.accept_changes("odd")
+    async with McpStage(tmp_path, odd=odd("changes", state)) as stage:
+        assert stage.status().tools == ("odd__echo",)
+
+
+async def test_a_reserved_name_is_refused_and_the_rest_stays(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("reserved")) as stage:
+        assert stage.status().tools == ("odd__echo",)
+        assert "asks for the reserved name odd__read_file" in stage.status().detail
+
+
+async def test_two_tools_of_one_name_are_both_refused(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("collides")) as stage:
+        assert stage.status().tools == ("odd__echo",)
+        assert "two of its tools would be named odd__a_b" in stage.status().detail
+        assert "a tool has no name" in stage.status().detail
+
+
+async def test_what_a_server_says_of_itself_cannot_reach_the_terminal(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("hidden")) as stage:
+        description = stage.tool("odd__echo").description
+        assert "\x1b" not in description
+        assert "<U+202E>" in description
+
+
+async def test_a_description_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("huge")) as stage:
+        assert stage.status().tools == ("odd__echo",)
+        assert "huge has a description that is too long" in stage.status().detail
+
+
+async def test_chatter_goes_to_the_log_and_not_to_the_screen(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with McpStage(tmp_path, odd=odd("chatters")) as stage:
+        assert (await stage.call("odd__echo", text="x")).output == "x"
+        kept = (stage.folder / "logs" / "odd.log").read_text()
+        assert "over your screen" in kept
+        assert "Welcome to my server!" in kept
+    assert capfd.readouterr() == ("", "")
+
+
+async def test_a_cancelled_call_leaves_the_server_usable(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("hangs"), good=odd("fine")) as stage:
+        call = asyncio.create_task(stage.call("odd__echo", text="x"))
+        await asyncio.sleep(0.1)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert stage.status().state == "ready"
+
+
+async def test_no_process_is_left_behind(tmp_path: Path) -> None:
+    def children() -> set[str]:
+        found = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+        return {pid for path in found for pid in path.read_text().split()}
+
+    before = children()
+    async with McpStage(tmp_path, odd=odd("hangs"), silent=odd("never starts", start_seconds=9)):
+        pass
+    assert children() <= before
+
+
+async def test_only_allowed_tools_are_offered_and_a_missing_one_is_told(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("many", tools=("tool_1", "tool_x"))) as stage:
+        assert stage.status().tools == ("odd__tool_1",)
+        assert stage.status().detail == "it does not offer tool_x"
+
+
+async def test_a_server_gets_no_key_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agent_tui.config import McpServerSettings
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    sink = tmp_path / "environment"
+    shell = McpServerSettings(
+        command="/bin/sh", args=("-c", f"env > {sink}"), env={"MINE": "1"}, start_seconds=5
+    )
+    async with McpStage(tmp_path, odd=shell):
+        pass
+    assert "MINE=1" in sink.read_text()
+    assert "canary" not in sink.read_text()
+
+
+async def test_a_disabled_server_is_not_started(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("fine", enabled=False)) as stage:
+        assert stage.status().state == "disabled"
+        assert not (stage.folder / "logs" / "odd.log").exists()
