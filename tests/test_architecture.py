@@ -64,3 +64,29 @@ def test_every_folder_of_the_source_is_a_package() -> None:
         module.parent for module in SOURCE.rglob("*.py") if SOURCE / "demo" not in module.parents
     }
     assert not [folder for folder in folders if not (folder / "__init__.py").exists()]
+
+
+DOOR = SOURCE / "core" / "output.py"
+PRINTERS = sorted(
+    module for module in SOURCE.rglob("*.py") if "demo" not in module.parts and module != DOOR
+)
+OWN_PROCESSES = {"tools/plain_search.py"}
+"""Modules that run as a child of ours: their output is read by the tool that started them."""
+
+
+@pytest.mark.parametrize("module", PRINTERS, ids=name_in_source)
+def test_only_one_module_prints(module: Path) -> None:
+    """What is printed passes one door, where nothing goes through that a terminal obeys."""
+    if name_in_source(module) in OWN_PROCESSES:
+        return
+    found = [
+        f"{node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(parse(module))
+        if (isinstance(node, ast.Call) and ast.unparse(node.func) == "print")
+        or (
+            isinstance(node, ast.Attribute)
+            and node.attr in ("write", "writelines", "buffer")
+            and ast.unparse(node.value).startswith(("sys.std", "sys.__std"))
+        )
+    ]
+    assert not found

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from agent_tui import __version__
 from agent_tui.cli.parsers import UnknownVerb, chat_parser, command_parser, split_command
 from agent_tui.cli.table import GROUPS
+from agent_tui.core.output import complain, say
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -72,7 +73,7 @@ def _working_folder() -> Path:
 
 def _chat(options: argparse.Namespace) -> int:
     if options.version:
-        print(f"agent-tui {__version__}")
+        say(f"agent-tui {__version__}")
         return 0
     if options.command is not None:
         if options.prompt:
@@ -157,12 +158,12 @@ def _run_command(arguments: list[str]) -> int:
         case "man":
             from agent_tui.cli.manual import man_page
 
-            print(man_page(), end="")
+            say(man_page(), end="")
             return 0
         case "completion":
             from agent_tui.cli.completion import completion_script
 
-            print(completion_script(options.shell), end="")
+            say(completion_script(options.shell), end="")
             return 0
         case "open" if not options.json and sys.stdout.isatty():
             return _run_screen(_launch(options, path=options.path.absolute()))
@@ -188,7 +189,7 @@ def _show_help(options: argparse.Namespace) -> int:
     if options.all:
         from agent_tui.cli.manual import full_help
 
-        print(full_help(), end="")
+        say(full_help(), end="")
         return 0
     if not options.words:
         chat_parser().print_help()
@@ -254,7 +255,6 @@ def _forgive_encoding(stream: Any, errors: str) -> None:
 
 
 def _fail(sentence: str, code: int) -> int:
-    from agent_tui.core.text import clean
 
-    print(f"agent-tui: {clean(sentence)}", file=sys.stderr)
+    complain(sentence)
     return code

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from agent_tui.core.output import say, say_bytes
 from agent_tui.core.summary import OperationReport
 from agent_tui.core.text import clean
 from agent_tui.headless.printing import print_json, print_rows
@@ -197,10 +197,10 @@ async def export_session(
     """Write a session in another format, to a new file or to standard output."""
     text = await engine.export(source, form)
     if output is None:
-        sys.stdout.buffer.write(text)
+        say_bytes(text)
         return
     written = await asyncio.to_thread(write_private, output, text)
-    print(f"Exported to {clean(str(written))}")
+    say(f"Exported to {clean(str(written))}")
 
 
 async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
@@ -209,7 +209,7 @@ async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> N
     if as_json:
         print_json(report)
         return
-    print(
+    say(
         f"Copied {report.records} records ({report.bytes_kept} bytes) into the new session "
         f"{report.session_id}; the original is as it was. Left out:"
     )
@@ -237,7 +237,7 @@ def _say(as_json: bool, fields: object, sentence: str) -> None:
     if as_json:
         print_json(fields)
     else:
-        print(clean(sentence))
+        say(sentence)
 
 
 def _say_rotated(as_json: bool, report: OperationReport, act: str) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from agent_tui.core.output import say
 from agent_tui.core.text import clean
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -21,7 +22,7 @@ def to_json(value: object) -> str:
 
 def print_json(value: object) -> None:
     """Print one JSON value."""
-    print(to_json(value))
+    say(to_json(value))
 
 
 def _fields(value: object) -> Any:
@@ -34,9 +35,9 @@ def print_rows(rows: Iterable[tuple[object, ...]], empty: str) -> None:
     """Print rows as columns, two spaces apart; ``empty`` when there are none."""
     cells = [[clean(str(cell)).replace("\n", " ") for cell in row] for row in rows]
     if not cells:
-        print(empty)
+        say(empty)
         return
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     for row in cells:
         padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(padded).rstrip())
+        say("  ".join(padded).rstrip())

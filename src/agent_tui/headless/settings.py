@@ -6,7 +6,6 @@ import argparse
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from agent_tui.config.writing import (
     write_schema,
 )
 from agent_tui.core.errors import AgentTuiError, UsageError
-from agent_tui.core.text import clean
+from agent_tui.core.output import complain, say
 from agent_tui.headless.printing import to_json
 from agent_tui.runtime.launch import Launch
 
@@ -40,16 +39,16 @@ def run_settings_command(name: str, launch: Launch | None, options: argparse.Nam
             _show(resolved, options.key, origin=options.origin, as_json=options.json)
         case "config set":
             set_value(path, options.key, parse_value(options.value))
-            print(f"Set {options.key} in {path}.")
+            say(f"Set {options.key} in {path}.")
         case "config unset":
             removed = unset_value(path, options.key)
-            print(f"Removed {options.key} from {path}." if removed else "It was not set.")
+            say(f"Removed {options.key} from {path}." if removed else "It was not set.")
         case "config edit":
             return _edit(path)
         case "config schema":
             _write_schema(options.output)
         case "config path":
-            print(path)
+            say(str(path))
         case _:
             raise ValueError(f"no command {name!r}")
     return 0
@@ -65,12 +64,12 @@ def _show(resolved: ResolvedSettings, key: str, *, origin: bool, as_json: bool) 
     if not rows:
         raise UsageError(f"There is no setting {key}. List them with: agent-tui config show")
     if as_json:
-        print(to_json({_dotted(names): _json_row(row, origin) for names, row in rows.items()}))
+        say(to_json({_dotted(names): _json_row(row, origin) for names, row in rows.items()}))
         return
     width = max(len(f"{_dotted(names)} = {_toml(value)}") for names, (value, _) in rows.items())
     for names, (value, place) in rows.items():
         line = f"{_dotted(names)} = {_toml(value)}"
-        print(clean(f"{line:<{min(width, 60)}}  # {place}" if origin else line))
+        say(f"{line:<{min(width, 60)}}  # {place}" if origin else line)
 
 
 def _json_row(row: tuple[Any, Origin], origin: bool) -> Any:
@@ -114,16 +113,16 @@ def _edit(path: Path) -> int:
     try:
         resolve_settings(path)
     except AgentTuiError as error:
-        print(f"agent-tui: {clean(str(error))}", file=sys.stderr)
-        print("agent-tui: run agent-tui config edit again to fix it.", file=sys.stderr)
+        complain(str(error))
+        complain("run agent-tui config edit again to fix it.")
         return 2
-    print("Nothing changed." if read_config_text(path) == before else f"Saved {path}.")
+    say("Nothing changed." if read_config_text(path) == before else f"Saved {path}.")
     return 0
 
 
 def _write_schema(output: Path | None) -> None:
     if output is None:
-        print(schema_text(), end="")
+        say(schema_text(), end="")
         return
     write_config(output, schema_text())
-    print(output)
+    say(str(output))

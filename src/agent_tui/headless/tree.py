@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.core.messages import text_of
+from agent_tui.core.output import say
 from agent_tui.core.records import (
     AssistantMessage,
     CompactionRecord,
@@ -44,9 +45,9 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
         print_json(rows)
         return
     if not rows:
-        print("Nothing was said yet.")
+        say("Nothing was said yet.")
     for fields in rows:
-        print(_line(fields))
+        say(_line(fields))
 
 
 async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: bool) -> None:
@@ -59,9 +60,9 @@ async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: boo
     if as_json:
         print_json(fork)
         return
-    print(f"Forked; go on with: agent-tui -r {fork.session_id}")
+    say(f"Forked; go on with: agent-tui -r {fork.session_id}")
     if fork.prompt:
-        print(f"It ends before the prompt: {clean(fork.prompt)}")
+        say(f"It ends before the prompt: {clean(fork.prompt)}")
 
 
 async def _fork_at(engine: Engine, session: OpenSession, at: str) -> Fork:
@@ -115,4 +116,4 @@ def _line(fields: Mapping[str, Any]) -> str:
     here = "*" if fields["standing"] == "context" else " "
     label = f"[{fields['label']}] " if fields["label"] else ""
     ends = f"  ({', '.join(fields['leaves'])})" if fields["leaves"] else ""
-    return f"{here} {guide}{label}{fields['text']}{ends}"
+    return f"{here} {guide}{label}{fields['text']}{ends}".replace("\n", " ")

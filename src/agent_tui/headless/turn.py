@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import sys
 from typing import Any, Literal, TypeAlias
 
 from agent_tui.core.errors import AgentTuiError
@@ -23,7 +22,7 @@ from agent_tui.core.events import (
     TurnEnd,
     TurnFinished,
 )
-from agent_tui.core.text import clean
+from agent_tui.core.output import complain, say
 from agent_tui.core.usage import Usage
 from agent_tui.headless.printing import to_json
 from agent_tui.runtime.engine import Engine
@@ -62,12 +61,12 @@ class Printer:
         """Name the session where lines follow one by one, so that it is known whatever comes."""
         if self._form == "stream-json":
             opened = {"type": "session_opened", "session_id": self._session.session_id}
-            print(to_json(opened), flush=True)
+            say(to_json(opened), flush=True)
 
     def hear(self, event: Event) -> None:
         """Take the next event."""
         if self._form == "stream-json":
-            print(to_json(event_fields(event)), flush=True)
+            say(to_json(event_fields(event)), flush=True)
         match event:
             case TextDelta(text):
                 self._write(text)
@@ -99,18 +98,18 @@ class Printer:
         self.text += text
         if self._form == "text":
             self._mid_line = not text.endswith("\n")
-            print(clean(text), end="", flush=True)
+            say(text, end="", flush=True)
 
     def _say(self, sentence: str) -> None:
         if self._mid_line:
-            print(flush=True)
+            say(flush=True)
             self._mid_line = False
-        print(f"agent-tui: {clean(sentence)}", file=sys.stderr, flush=True)
+        complain(sentence)
 
     def finish(self, end: TurnEnd) -> None:
         """Close the output: a last newline, or the one JSON object."""
         if self._form == "text" and self._mid_line:
-            print()
+            say()
         if self._form != "json":
             return
         gauge = self._session.gauge
@@ -125,7 +124,7 @@ class Printer:
             "denied": self.denied,
             "error": self.failure or None,
         }
-        print(to_json(result))
+        say(to_json(result))
 
 
 def event_fields(event: Event) -> dict[str, Any]:
@@ -146,7 +145,7 @@ async def print_turn(launch: Launch, form: OutputFormat) -> int:
     try:
         session = await engine.open_launched()
         for notice in session.notices:
-            print(f"agent-tui: {clean(notice)}", file=sys.stderr)
+            complain(notice)
         printer = Printer(session, form)
         printer.begin()
         session.subscribe(printer.hear)
@@ -154,7 +153,7 @@ async def print_turn(launch: Launch, form: OutputFormat) -> int:
         try:
             end = await session.run_turn(launch.prompt)
         except asyncio.CancelledError:
-            print("agent-tui: interrupted; the session is safe.", file=sys.stderr)
+            complain("interrupted; the session is safe.")
         except AgentTuiError as error:
             printer.hear(Failed(str(error)))
             end = "failed"

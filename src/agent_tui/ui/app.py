@@ -7,16 +7,19 @@ import gc
 import signal
 import sys
 import time
+import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual import on
 from textual.app import App
 from textual.binding import Binding
 from textual.theme import Theme
 
 from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.ui.commands import CommandProvider
 from agent_tui.ui.screens.chat import CHAT_SHEETS, ChatScreen
@@ -136,10 +139,16 @@ class AgentTui(App[int]):
         try:
             browsed = await engine.open_path(path)
         except AgentTuiError as error:
-            self.exit(1, return_code=1, message=f"agent-tui: {error}")
+            self.exit(1, return_code=1, message=clean(f"agent-tui: {error}"))
             return
         await browse(self, browsed)
         await self.leave()
+
+    def _fatal_error(self) -> None:
+        """End after a bug of ours with its traceback, but without the values of any variable."""
+        trace = clean("".join(traceback.format_exception(*sys.exc_info())))
+        self._exit_renderables.append(Text(trace))
+        self._close_messages_no_wait()
 
     @property
     def chat(self) -> ChatScreen:

@@ -1,0 +1,82 @@
+"""A hostile log: what it says is printed as text, and what it claims grants nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.terminal import PROGRAM, environment
+
+EVIL = "\x1b]52;c;cHduZWQ=\x07\x1b]0;pwned\x07\x9b31m\x7f\u202ex\rY"
+RAW = re.compile("\x1b|\x07|\x9b|\x7f|\u202e|\r(?!\n)")
+UUID = "00000000-0000-4000-8000-00000000000"
+
+LINES = [
+    {"role": "_session", "format": 1, "session_id": "evil", "cwd": f"/{EVIL}", "version": EVIL},
+    {"role": "user", "content": f"Hi {EVIL}", "uuid": UUID + "1", "origin": "human", "turn": 1},
+    {"role": "assistant", "content": f"Yes {EVIL}", "uuid": UUID + "2", "turn": 1},
+    {"role": "_label", "target": UUID + "1", "label": f"label {EVIL}", "uuid": UUID + "3"},
+    {"role": "_head", "to": UUID + "1", "reason": f"reason {EVIL}", "uuid": UUID + "4"},
+    {"role": "_title", "title": f"title {EVIL}", "uuid": UUID + "5"},
+    {"role": "user", "content": f"Again {EVIL}", "uuid": UUID + "6", "origin": EVIL},
+    {"role": EVIL, "content": EVIL},
+]
+COMMANDS = [
+    ["tree", "{log}"],
+    ["tree", "--json", "{log}"],
+    ["open", "--json", "{log}"],
+    ["export", "{log}", "--format", "kimi"],
+    ["export", "{log}", "--format", "markdown"],
+    ["export", "{log}", "--format", "json"],
+    ["export", f"no-such-{EVIL}"],
+]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "context.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in LINES), encoding="utf-8")
+    return path
+
+
+def on_a_terminal(arguments: list[str], home: Path) -> str:
+    """What a command writes to a terminal, byte by byte, without the terminal's own newlines."""
+    master, slave = pty.openpty()
+    done = subprocess.Popen(
+        [str(PROGRAM), *arguments],
+        env=environment(home) | {"TERM": "xterm"},
+        stdin=subprocess.DEVNULL,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    data = b""
+    while True:
+        try:
+            piece = os.read(master, 65_536)
+        except OSError:
+            break
+        data += piece
+        if not piece:
+            break
+    done.wait()
+    os.close(master)
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command)[:30])
+def test_nothing_printed_makes_a_terminal_do_anything(
+    command: list[str], log: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    arguments = [part.format(log=log) for part in command]
+    text = on_a_terminal(arguments, home)
+    assert text.strip()
+    assert not RAW.findall(text)
