@@ -37,6 +37,8 @@ def main(argv: list[str] | None = None) -> None:
 def _launch(options: argparse.Namespace, **more: Any) -> Launch:
     from agent_tui.runtime.launch import Launch
 
+    if not hasattr(options, "cwd"):  # a command that needs no engine
+        return Launch(cwd=_working_folder())
     cwd = options.cwd.absolute() if options.cwd else _working_folder()
     return Launch(
         cwd=cwd,
@@ -170,19 +172,22 @@ def _run_command(arguments: list[str]) -> int:
     if command.name.startswith("config "):
         code: int = _guard(lambda: _run_settings(command.name, options))
         return code
-    from agent_tui.headless.commands import run_command
-
     launch = _guard(lambda: _launch(options))
     if isinstance(launch, int):
         return launch
+    if command.name.startswith("mcp "):
+        from agent_tui.headless.tool_servers import run_tool_servers_command
+
+        return _run(run_tool_servers_command(command.name, launch, options))
+    from agent_tui.headless.commands import run_command
+
     return _run(run_command(command.name, launch, options))
 
 
 def _run_settings(name: str, options: argparse.Namespace) -> int:
     from agent_tui.headless.settings import run_settings_command
 
-    launch = _launch(options) if hasattr(options, "cwd") else None
-    return run_settings_command(name, launch, options)
+    return run_settings_command(name, _launch(options), options)
 
 
 def _show_help(options: argparse.Namespace) -> int:

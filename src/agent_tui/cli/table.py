@@ -175,6 +175,32 @@ COMMANDS: tuple[Command, ...] = (
         engine=False,
     ),
     Command("config path", "print where the user's file is", json=False, engine=False),
+    Command("mcp list", "list the servers of tools and whether they work"),
+    Command("mcp get", "show what a server offers", (_SERVER,)),
+    Command(
+        "mcp add",
+        "add a server: a command to start, or the URL of one over HTTP",
+        (
+            _SERVER,
+            _argument("-e", "--env", action="append", default=[], metavar="NAME=VALUE"),
+            _argument("-H", "--header", action="append", default=[], metavar="NAME:VALUE"),
+            _argument("target", nargs="...", metavar="COMMAND|URL", help="with its arguments"),
+        ),
+        json=False,
+        engine=False,
+    ),
+    Command("mcp remove", "remove a server", (_SERVER,), json=False, engine=False),
+    Command(
+        "mcp test",
+        "start a server, and call one of its tools",
+        (
+            _SERVER,
+            _argument("tool", nargs="?", default="", metavar="TOOL"),
+            _argument("arguments", nargs="?", default="", metavar="JSON"),
+        ),
+        json=False,
+    ),
+    Command("mcp accept", "accept changed tools of a server", (_SERVER,), json=False),
     Command(
         "help",
         "show the help of a command",
@@ -196,7 +222,7 @@ COMMANDS: tuple[Command, ...] = (
 )
 """Every command; a group such as ``sessions`` has one for each of its verbs."""
 
-DEFAULT_VERBS = {"sessions": "list", "config": "show", "archives": ""}
+DEFAULT_VERBS = {"sessions": "list", "config": "show", "mcp": "list", "archives": ""}
 """The verb of a group where none was given; empty: the group's name is a command itself."""
 
 GROUPS = tuple(dict.fromkeys(command.name.split()[0] for command in COMMANDS))

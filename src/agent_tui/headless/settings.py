@@ -30,12 +30,12 @@ from agent_tui.runtime.launch import Launch
 _HIDDEN = "(hidden)"
 
 
-def run_settings_command(name: str, launch: Launch | None, options: argparse.Namespace) -> int:
+def run_settings_command(name: str, launch: Launch, options: argparse.Namespace) -> int:
     """Answer one ``config`` command; returns the exit code."""
     path = config_path()
     match name:
         case "config show":
-            resolved = resolve_settings(flags=dict(launch.flags) if launch else {})
+            resolved = resolve_settings(flags=dict(launch.flags))
             _show(resolved, options.key, origin=options.origin, as_json=options.json)
         case "config set":
             set_value(path, options.key, parse_value(options.value))

@@ -144,7 +144,7 @@ async def print_turn(launch: Launch, form: OutputFormat) -> int:
     engine = await asyncio.to_thread(Engine.assemble, launch)
     try:
         session = await engine.open_launched()
-        for notice in session.notices:
+        for notice in (*session.notices, *await engine.settle_tools()):
             complain(notice)
         printer = Printer(session, form)
         printer.begin()

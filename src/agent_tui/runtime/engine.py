@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -39,12 +40,13 @@ from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession
 from agent_tui.runtime.secrecy import hide_memory
 from agent_tui.runtime.session_parts import SessionParts
+from agent_tui.runtime.tool_servers import ToolServers
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.index import read_tail
 from agent_tui.sessions.repair import RepairReport
 from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
-from agent_tui.tools.base import FileMemory, ToolContext
+from agent_tui.tools.base import AnyTool, FileMemory, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 
 _ONLY_READING = "it was opened only to be read"
@@ -67,11 +69,13 @@ class Engine:
         window: int,
         workspace: Path,
         suggestions: tuple[str, ...] = (),
+        tool_servers: ToolServers | None = None,
     ) -> None:
         self.settings = settings
         self.workspace = workspace
         self.suggestions = suggestions
         self.launch = launch
+        self.tool_servers = tool_servers
         self._files = FileList(workspace)
         self.deleted: list[str] = []
         self._store = store
@@ -102,6 +106,7 @@ class Engine:
             model=connection.model,
             window=settings.context.window or window_of(connection.model),
             workspace=launch.cwd,
+            tool_servers=ToolServers(settings),
         )
 
     @classmethod
@@ -131,10 +136,22 @@ class Engine:
 
     async def warm(self) -> None:
         """Load what the first turn needs: the provider's SDK and the token ranks, in threads."""
+        if self.tool_servers is not None:
+            self.tool_servers.start()
         await asyncio.to_thread(self._counter.warm)
         warm = getattr(self._provider, "warm", None)
         if warm is not None:
             await asyncio.to_thread(warm)
+
+    async def settle_tools(self) -> list[str]:
+        """Wait for the servers of tools; a sentence for each that cannot be used."""
+        if self.tool_servers is None:
+            return []
+        self.tool_servers.start()
+        await self.tool_servers.settle()
+        failed = (each for each in self.tool_servers.statuses if each.detail)
+        told = [f"MCP server {each.name}: {each.detail}" for each in failed]
+        return [*self.tool_servers.troubles, *told]
 
     async def list_sessions(self) -> list[SessionSummary]:
         """Every session of every project in which something was said, newest first."""
@@ -232,8 +249,7 @@ class Engine:
         else:
             approvals = Approvals(wire.emit, yolo=self.launch.yolo)
             ours = (data_root(), config_path().parent)
-            tools = builtin_tools()
-            toolset = Toolset(lambda: tools, ToolContext(workspace, FileMemory(), ours))
+            toolset = Toolset(self._tools(), ToolContext(workspace, FileMemory(), ours))
         context = Context(log, counter, toolset.schemas)
         chosen = self.settings.context
         compactor = Compactor(
@@ -264,6 +280,14 @@ class Engine:
         return SessionParts(
             context, agent, approvals, compactor, toolset, self._provider.name, model, workspace
         )
+
+    def _tools(self) -> Callable[[], list[AnyTool]]:
+        """What gives a session its tools, those of servers as soon as they are ready."""
+        own = list(builtin_tools())
+        if self.tool_servers is None:
+            return lambda: own
+        borrowed = self.tool_servers.offer()
+        return lambda: [*own, *borrowed()]
 
     def _workspace_of(self, log: SessionLog) -> Path:
         """Where the session's tools work: its own folder, except that a demo's is made anew."""
@@ -375,6 +399,8 @@ class Engine:
 
     async def aclose(self) -> None:
         """Let go of everything; the demo's workspace goes with it."""
+        if self.tool_servers is not None:
+            await self.tool_servers.aclose()
         await self._provider.aclose()
         await self._store.aclose()
         if self._temporary is not None:

@@ -1,0 +1,149 @@
+"""Servers of tools for a run: found in the settings, started in the background, restarted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agent_tui.config import Settings, config_path, data_root
+from agent_tui.config.writing import set_value, unset_value
+from agent_tui.core.errors import UsageError
+from agent_tui.core.tool_servers import ToolServerStatus
+from agent_tui.mcp.names import check_server_name
+from agent_tui.mcp.offered_tool import OfferedTool
+from agent_tui.mcp.pins import Pins
+from agent_tui.mcp.search_tools import NAME as SEARCH
+from agent_tui.mcp.search_tools import BorrowedTools
+from agent_tui.mcp.servers import McpServers
+from agent_tui.mcp.specs import find_servers
+from agent_tui.providers.registry import known_providers
+from agent_tui.tools.base import AnyTool
+from agent_tui.tools.catalogue import builtin_tools
+
+_SHOWN = 30_000
+
+
+class ToolServers:
+    """The MCP servers of a run.
+
+    Args:
+        settings: the settings of this run.
+        project: the workspace if it is trusted; only then is its .mcp.json read.
+        only: the one server to use; empty for all.
+    """
+
+    def __init__(self, settings: Settings, project: Path | None = None, only: str = "") -> None:
+        secrets = {spec.key_env for spec in known_providers(settings).values()}
+        found = find_servers(settings, project, secrets)
+        specs = tuple(spec for spec in found.specs if only in ("", spec.name))
+        if only and not specs:
+            known = ", ".join(spec.name for spec in found.specs) or "none is set up"
+            raise UsageError(f"There is no MCP server {only}; there are: {known}.")
+        self.troubles = found.troubles
+        self._described = settings.mcp.described_tools
+        reserved = {tool.name for tool in builtin_tools()} | {SEARCH}
+        self._servers = McpServers(specs, folder=_folder(), reserved=reserved)
+
+    def start(self, on_change: Callable[[], None] | None = None) -> None:
+        """Begin to start the servers, and return at once.
+
+        ``on_change`` is called on another thread when a server's state or tools are others.
+        """
+        if on_change is not None:
+            self._servers.on_change = on_change
+        self._servers.start()
+
+    async def settle(self) -> None:
+        """Wait until every server is ready or has failed."""
+        await self._servers.settle()
+
+    @property
+    def statuses(self) -> tuple[ToolServerStatus, ...]:
+        """Every server, as it is now."""
+        return self._servers.statuses
+
+    def offer(self) -> Callable[[], list[AnyTool]]:
+        """What gives one session the tools that there are, step by step."""
+        return BorrowedTools(lambda: self._servers.tools, self._servers.call, self._described)
+
+    def describe(self, name: str) -> tuple[OfferedTool, ...]:
+        """Every tool that a server offers, with its description."""
+        return self._servers.describe(name)
+
+    async def try_tool(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
+        """Call a tool once, by either of its names, and say what it answered.
+
+        Raises:
+            ToolError: it could not be called, or failed.
+        """
+        named = [each for each in self.describe(server) if tool in (each.name, each.own_name)]
+        if not named:
+            raise UsageError(f"The server {server} has no tool {tool}.")
+        return (await self._servers.call(named[0], arguments, _SHOWN)).output
+
+    async def restart(self, name: str) -> None:
+        """End a server and start it anew."""
+        await self._servers.restart(name)
+
+    async def accept_changes(self, name: str) -> None:
+        """Let a server's tools be used as they are described now."""
+        await self._servers.accept_changes(name)
+
+    async def aclose(self) -> None:
+        """End every server."""
+        await self._servers.aclose()
+
+
+def add_server(name: str, target: list[str], *, env: list[str], headers: list[str]) -> Path:
+    """Write a server into the user's settings; returns the file.
+
+    Args:
+        name: the server's name.
+        target: a command with its arguments, or an address.
+        env: variables for the command, as NAME=VALUE.
+        headers: headers for the address, as NAME: VALUE.
+
+    Raises:
+        ConfigError: the name or the settings make no sense.
+    """
+    check_server_name(name)
+    target = target[1:] if target[:1] == ["--"] else target
+    if not target or target[0].startswith("-"):
+        raise UsageError("mcp add expects: [options] NAME COMMAND [ARGS …], or a URL last.")
+    path = config_path()
+    fields: dict[str, Any] = {}
+    if target[0].startswith(("http://", "https://")):
+        fields["url"] = target[0]
+        if headers:
+            fields["headers"] = dict(_split(each, ":", "--header") for each in headers)
+    else:
+        fields["command"] = target[0]
+        if target[1:]:
+            fields["args"] = target[1:]
+        if env:
+            fields["env"] = dict(_split(each, "=", "--env") for each in env)
+    set_value(path, ["mcp", "servers", name], fields)
+    return path
+
+
+def _split(text: str, mark: str, option: str) -> tuple[str, str]:
+    name, found, value = text.partition(mark)
+    if not found or not name.strip():
+        raise UsageError(f"{option} expects NAME{mark}VALUE, not {text!r}.")
+    return name.strip(), value.strip()
+
+
+def remove_server(name: str) -> bool:
+    """Remove a server from the user's settings; False where it does not stand there."""
+    removed = unset_value(config_path(), ["mcp", "servers", name])
+    if removed:
+        Pins(_folder() / "pins.json").forget(name)
+        token = _folder() / "tokens" / f"{name}.json"
+        if check_server_name(name):
+            token.unlink(missing_ok=True)
+    return removed
+
+
+def _folder() -> Path:
+    return data_root() / "mcp"
