@@ -75,7 +75,7 @@ def check_log(stage: Stage, *, whole: bool = True) -> None:
     """The log on disk is what memory shows, and a server takes what it holds."""
     state = read_log(stage.log)
     assert not state.damaged
-    assert [entry.record for entry in state.entries] == list(stage.session.records)
+    assert [entry.record for entry in state.entries] == list(stage.session.view.records)
     assert sendable(state)
     assert not doubly_answered(stage.log)
     if whole:

@@ -71,7 +71,7 @@ async def test_a_turn_killed_at_any_moment_resumes(folders: list[Path]) -> None:
         session_id = path.parent.name
         async with Stage(folder, Reply(text="On we go."), resume=session_id) as stage:
             assert await stage.say("Go on") == "done"
-            assert stage.session.records[: len(before)] == [entry.record for entry in before]
+            assert stage.session.view.records[: len(before)] == [entry.record for entry in before]
             assert not doubly_answered(path)
             assert not unanswered(path)
     print(f"killed {len(folders)} turns: {interrupted} in a tool, {compacted} compacted; 0 lost")

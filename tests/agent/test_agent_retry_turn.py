@@ -45,7 +45,7 @@ async def test_half_an_answer_is_left_on_a_branch_of_its_own(tmp_path: Path) -> 
         assert await stage.session.retry_turn() == "done"
         said = [
             text_of(record.content)
-            for record in stage.session.records
+            for record in stage.session.view.records
             if isinstance(record, UserMessage | AssistantMessage)
         ]
         assert said == ["Hi", "Whole."]
@@ -65,7 +65,7 @@ async def test_a_turn_that_was_interrupted_between_its_tools_goes_on_behind_them
             "Look", lambda event: isinstance(event, TextDelta) and "slow" in event.text
         )
         assert await stage.session.retry_turn() == "done"
-        last = [r for r in stage.session.records if isinstance(r, AssistantMessage)]
+        last = [r for r in stage.session.view.records if isinstance(r, AssistantMessage)]
         assert [text_of(record.content) for record in last] == ["I look.", "Found."]
 
 

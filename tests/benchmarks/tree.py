@@ -29,11 +29,11 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.history.browsed_session import BrowsedSession
 from agent_tui.history.indexed_records import BIG_BYTES
-from agent_tui.history.scrub import Scrub, start_scrub
-from agent_tui.history.session_tree import SessionTree, browsed_tree
+from agent_tui.history.scrub import Scrub
+from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_links import Source, session_sources
+from agent_tui.history.view import SessionView
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.replay import SessionState, read_log
 from agent_tui.sessions.store import SessionStore
@@ -171,11 +171,11 @@ async def measure_path(folder: Path) -> None:
     path = session_sources(folder)[-1].path
     size = path.stat().st_size >> 20
     assert path.stat().st_size >= BIG_BYTES
-    browsed = await asyncio.to_thread(BrowsedSession.open_file, path)
-    grown = [await lateness(lambda: browsed_tree(browsed)) for _ in range(RUNS)]
+    view = await SessionView.open(path)
+    grown = [await lateness(view.tree) for _ in range(RUNS)]
     name = f"grow the tree of a log of {size} MB opened by path"
     report(f"{name}, best of {RUNS}", min(took for took, _ in grown), 0.5, "s")
-    scrub = await start_scrub(await browsed_tree(browsed))
+    scrub = await view.scrub()
     times = []
     for index in range(len(scrub) - 200, len(scrub)):
         began = time.perf_counter()
@@ -196,7 +196,7 @@ async def measure_scrub(folder: Path) -> None:
     finds = []
     for _ in range(RUNS):
         began = time.perf_counter()
-        scrub: Scrub = await start_scrub(tree)
+        scrub = await asyncio.to_thread(Scrub, tree)
         finds.append(time.perf_counter() - began)
     report(f"find {len(scrub):,} moments, best of {RUNS}", min(finds) * 1e3, 100, "ms")
     began = time.perf_counter()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,25 +21,26 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.tree import TreeRow
-from agent_tui.history import browsed_session, session_tree
-from agent_tui.history.browsed_session import BrowsedSession
+from agent_tui.history import file_source, session_tree
+from agent_tui.history.file_source import open_source
 from agent_tui.history.indexed_records import IndexedRecords
 from agent_tui.history.scrub import Scrub
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import Tree
+from agent_tui.history.view import SessionView
 from tests.agent.stage import Reply, Stage
 from tests.history.test_history_tree import ANSWERS, find, say
 
 
 @pytest.fixture
 def everything_is_big(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browsed_session, "BIG_BYTES", 1)
+    monkeypatch.setattr(file_source, "BIG_BYTES", 1)
     monkeypatch.setattr(session_tree, "BIG_BYTES", 1)
 
 
 def grow(path: Path) -> SessionTree:
-    return SessionTree.of_browsed(BrowsedSession.open_file(path))
+    return open_source(path).build_tree(related=False)
 
 
 def rows(tree: SessionTree) -> list[TreeRow]:
@@ -51,7 +51,7 @@ def rows(tree: SessionTree) -> list[TreeRow]:
 async def live_a_life(stage: Stage) -> None:
     """Prompts, a revert, a branch inside the log, and a compaction."""
     await say(stage, *("long " * 400 + letter for letter in "abc"))
-    await stage.session.revert(stage.session.checkpoints()[2].id)
+    await stage.session.revert(stage.session.view.checkpoints()[2].id)
     await say(stage, *("long " * 400 + letter for letter in "dxy"), "e")
     await stage.session.branch(*await find(stage, "e"))
     await say(stage, "long " * 400 + "f")
@@ -71,10 +71,10 @@ async def test_a_big_log_has_the_tree_and_the_moments_that_a_small_one_has(
     async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
         await live_a_life(stage)
         path = stage.log
-    assert isinstance(BrowsedSession.open_file(path).records, IndexedRecords)
+    assert isinstance(open_source(path).contents.records, IndexedRecords)
     big = grow(path)
     assert isinstance(big.paths.records_to(big.shape.leaf), PlacedRecords)
-    monkeypatch.setattr(browsed_session, "BIG_BYTES", 1 << 30)
+    monkeypatch.setattr(file_source, "BIG_BYTES", 1 << 30)
     monkeypatch.setattr(session_tree, "BIG_BYTES", 1 << 30)
     small = grow(path)
     assert not isinstance(small.paths.records_to(small.shape.leaf), PlacedRecords)
@@ -94,7 +94,7 @@ async def test_a_big_log_has_the_tree_and_the_moments_that_a_small_one_has(
             wanted.happened,
         )
     for row in rows(big):
-        looks = [await tree.browse(row, "then") for tree in (big, small)]
+        looks = [tree.contents_at(row) for tree in (big, small)]
         assert list(looks[0].records) == list(looks[1].records)
         assert looks[0].message_count == looks[1].message_count
 
@@ -106,7 +106,7 @@ async def test_the_tree_of_a_log_opened_by_path_shows_the_branches_inside_it(
         await say(stage, "a", "b")
         await stage.session.branch(*await find(stage, "b"))
         await say(stage, "c")
-        own = await stage.engine.build_tree(stage.session)
+        own = await stage.session.view.tree()
         assert rows(grow(stage.log)) == rows(own)
         assert own.branch_count == 1
 
@@ -208,15 +208,15 @@ async def test_another_agents_big_log_is_read_whole_up_to_a_size_and_says_so(
 ) -> None:
     path = tmp_path / "context.jsonl"
     write(path, [UserMessage("<system>CHECKPOINT 0</system>"), UserMessage("go")])
-    browsed = await asyncio.to_thread(BrowsedSession.open_file, path)
-    assert isinstance(browsed.records, IndexedRecords)
-    assert not browsed.too_big
-    prompts = [row for row in rows(SessionTree.of_browsed(browsed)) if row.kind == "prompt"]
+    view = await SessionView.open(path)
+    assert isinstance(view.records, IndexedRecords)
+    assert not view.tree_refusal
+    prompts = [row for row in rows(await view.tree()) if row.kind == "prompt"]
     assert len(prompts) == 1, "who spoke is known"
-    monkeypatch.setattr(browsed_session, "WHOLE_BYTES", 1)
-    assert "worked out from the whole log" in browsed.too_big
+    monkeypatch.setattr(file_source, "WHOLE_BYTES", 1)
+    assert "worked out from the whole log" in view.tree_refusal
     with pytest.raises(SessionError, match="worked out from the whole log"):
-        SessionTree.of_browsed(browsed)
+        await view.tree()
 
 
 async def test_a_log_that_is_gone_when_its_tree_is_wanted_is_told_in_a_sentence(
@@ -225,7 +225,7 @@ async def test_a_log_that_is_gone_when_its_tree_is_wanted_is_told_in_a_sentence(
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a")
         path = stage.log
-    browsed = BrowsedSession.open_file(path)
+    view = await SessionView.open(path)
     path.unlink()
     with pytest.raises(SessionError, match=r"context\.jsonl"):
-        SessionTree.of_browsed(browsed)
+        await view.tree()

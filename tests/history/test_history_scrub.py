@@ -19,16 +19,15 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.history.browsed_session import BrowsedSession
 from agent_tui.history.compare import compare_branches
 from agent_tui.history.scrub import Scrub
-from agent_tui.history.session_tree import SessionTree
 from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Scenario
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.sessions.replay import repaired_messages
 from tests.agent.stage import Reply, Stage, call
+from tests.history.views import source_of
 
 LONG = "long " * 400
 
@@ -62,12 +61,12 @@ async def test_every_moment_shows_exactly_what_its_request_held(tmp_path: Path) 
         session = stage.session
         for letter in "abc":
             await stage.say(LONG + letter)
-        await session.revert(session.checkpoints()[-2].id)
+        await session.revert(session.view.checkpoints()[-2].id)
         await stage.say(LONG + "d")
         await stage.say(LONG + "e")
         await session.compact()
         await stage.say("f")
-        tree = await stage.engine.build_tree(session)
+        tree = await session.view.tree()
         outline = tree.outline("turns")
         rows = [outline.row(index) for index in range(len(outline))]
         records = await tree.describe([row.place for row in rows])
@@ -75,7 +74,7 @@ async def test_every_moment_shows_exactly_what_its_request_held(tmp_path: Path) 
         await session.branch(tree, d)
         await stage.say("g")
         await session.undo()
-        scrub = Scrub(await stage.engine.build_tree(session))
+        scrub = Scrub(await session.view.tree())
         looks = [scrub.look(index) for index in range(len(scrub))]
         steps = [
             tuple(look.messages)
@@ -87,7 +86,7 @@ async def test_every_moment_shows_exactly_what_its_request_held(tmp_path: Path) 
         changes = [look.happened for look in looks if look.happened]
         assert "compacted (manual)" in changes
         assert any(change.startswith("reverted to checkpoint") for change in changes)
-        present = repaired_messages(r for r in session.records if isinstance(r, Message))
+        present = repaired_messages(r for r in session.view.records if isinstance(r, Message))
         assert list(looks[-1].messages) == present
         assert {look.system_prompt for look in looks} == {looks[0].system_prompt} != {""}
         assert all(look.at for look in looks)
@@ -97,7 +96,7 @@ async def test_turns_are_walked_from_prompt_to_prompt(tmp_path: Path) -> None:
     async with Stage(tmp_path, provider=Scripted(scenario())) as stage:
         for letter in "abc":
             await stage.say(letter)
-        scrub = Scrub(await stage.engine.build_tree(stage.session))
+        scrub = Scrub(await stage.session.view.tree())
         assert len(scrub) == 5, "four requests and now"
         forward = [0]
         while forward[-1] < len(scrub) - 1:
@@ -110,8 +109,9 @@ async def test_turns_are_walked_from_prompt_to_prompt(tmp_path: Path) -> None:
         assert [scrub.look(i).turn for i in forward[:3]] == [1, 2, 3]
 
 
-def imported(*records: Record, compactions: tuple[ImportedCompaction, ...] = ()) -> BrowsedSession:
-    return BrowsedSession("s", "t", records, 0, 0, 0, {}, compactions=compactions)
+def imported(*records: Record, compactions: tuple[ImportedCompaction, ...] = ()) -> Scrub:
+    source = source_of(records, compactions=compactions)
+    return Scrub(source.build_tree(related=False))
 
 
 def test_an_agent_that_keeps_compacted_messages_in_its_log_begins_anew_after_them() -> None:
@@ -120,17 +120,17 @@ def test_an_agent_that_keeps_compacted_messages_in_its_log_begins_anew_after_the
     summary = UserMessage("summary", "compaction")
     later = (UserMessage("b", "human"), AssistantMessage("2"))
     compaction = ImportedCompaction(1, old, (record, summary, old[1]), "summary", 9)
-    session = imported(*old, record, summary, *later, compactions=(compaction,))
-    scrub = Scrub(SessionTree.of_browsed(session))
+    scrub = imported(*old, record, summary, *later, compactions=(compaction,))
     said = [[m.content for m in scrub.look(index).messages] for index in range(len(scrub))]
     assert said == [["a"], ["summary", "1"], ["summary", "1", "b"], ["summary", "1", "b", "2"]]
 
 
 def test_what_was_sent_is_repaired() -> None:
     calls = AssistantMessage("", (ToolCall("c1", "run_command", "{"),))
-    session = imported(UserMessage("a", "human"), calls, UserMessage("b", "human"))
-    scrub = Scrub(SessionTree.of_browsed(session))
-    now = scrub.look(len(scrub) - 1).messages
+    scrub = imported(UserMessage("a", "human"), calls, UserMessage("b", "human"))
+    look = scrub.look(len(scrub) - 1)
+    assert look.message_count == 3, "a repair adds to what is sent, not to what was said"
+    now = look.messages
     assert [type(message) for message in now] == [
         UserMessage,
         AssistantMessage,
@@ -150,7 +150,7 @@ def test_a_step_in_ten_thousand_messages_takes_no_time() -> None:
             UsageRecord(turn * 10),
             ToolMessage(f"c{turn}", "out", turn=turn),
         ]
-    scrub = Scrub(SessionTree.of_browsed(imported(*records)))
+    scrub = imported(*records)
     scrub.look(0)
     began = perf_counter()
     for index in range(1_000, 1_050):

@@ -18,7 +18,7 @@ ANSWERS = tuple(Reply(text=f"Answer {number}.") for number in range(12))
 
 
 async def grow(stage: Stage) -> SessionTree:
-    return await stage.engine.build_tree(stage.session)
+    return await stage.session.view.tree()
 
 
 async def told(stage: Stage, detail: Detail = "turns") -> list[str]:
@@ -54,7 +54,7 @@ async def find(stage: Stage, prompt: str, nth: int = 0) -> tuple[SessionTree, Tr
 
 def prompts(stage: Stage) -> list[str]:
     """What a person said, as the context has it now."""
-    records = [r for r in stage.session.records if isinstance(r, UserMessage)]
+    records = [r for r in stage.session.view.records if isinstance(r, UserMessage)]
     return [text_of(r.content) for r in records if r.origin == "human"]
 
 
@@ -77,7 +77,7 @@ async def test_a_session_without_branches_is_one_row_a_prompt(tmp_path: Path) ->
 async def test_what_a_revert_left_stands_beside_what_came_after(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await stage.session.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
         assert (await told(stage))[-5:] == ["a", "  + b", "  c [archive 1]", "user", "d [live]"]
 
@@ -132,7 +132,7 @@ async def test_a_switch_goes_to_the_end_of_the_other_branch(tmp_path: Path) -> N
         await say(stage, "d")
         await stage.session.switch_branch(*await find(stage, "b"))
         assert prompts(stage) == ["a", "b", "c"]
-        assert not await stage.session.archives(), "both branches are in the live log"
+        assert not await stage.session.view.archives(), "both branches are in the live log"
         await stage.session.undo()
         assert prompts(stage) == ["a", "d"]
 
@@ -140,7 +140,7 @@ async def test_a_switch_goes_to_the_end_of_the_other_branch(tmp_path: Path) -> N
 async def test_a_switch_into_an_archive_restores_it(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await stage.session.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
         report = await stage.session.switch_branch(*await find(stage, "b"))
         assert report.archive == 2
@@ -151,7 +151,7 @@ async def test_a_switch_into_an_archive_restores_it(tmp_path: Path) -> None:
 async def test_a_branch_from_an_archive_is_one_act_to_undo(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await stage.session.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
         report = await stage.session.branch(*await find(stage, "c"))
         assert (report.prompt, report.archive) == ("c", 2)
@@ -182,7 +182,7 @@ async def test_a_fork_goes_on_from_what_was_compacted_before_it(tmp_path: Path) 
         await stage.session.compact()
         fork = await stage.engine.open_session(await stage.session.fork())
         await fork.run_turn("e")
-        lines = await tell(await stage.engine.build_tree(fork))
+        lines = await tell(await fork.view.tree())
         left = f"compaction [{stage.session.session_id}]"
         short = [line.replace("long ", "") for line in lines]
         assert short[-6:] == ["a", "b", "c", "d", left, "e [live]"]
@@ -216,7 +216,7 @@ async def test_labels_survive_reverts_compactions_and_restores(tmp_path: Path) -
             return [row.label for row in rows if row.label]
 
         assert await labels() == ["start", "the end"]
-        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await stage.session.revert(stage.session.view.checkpoints()[2].id)
         assert await labels() == ["start", "the end"]
         await stage.session.undo()
         await stage.session.compact()
@@ -236,7 +236,7 @@ async def test_a_summary_of_the_branch_left_behind_is_told_to_the_model(tmp_path
         heard: list[str] = []
         summary = await stage.session.sum_up_branch(*await find(stage, "b"), heard.append)
         assert summary == "".join(heard).strip() == "## What was tried\nA regular expression."
-        written = stage.session.records[-2:]
+        written = stage.session.view.records[-2:]
         assert isinstance(written[0], BranchSummary)
         assert isinstance(written[1], UserMessage)
         assert written[1].origin == "branch"
@@ -259,14 +259,14 @@ async def test_an_act_where_the_session_is_already_changes_nothing(tmp_path: Pat
 async def test_any_point_opens_with_the_context_as_it_was(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await stage.session.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
         tree, row = await find(stage, "b")
-        browsed = await tree.browse(row, "then")
-        said = [text_of(r.content) for r in browsed.records if isinstance(r, UserMessage)]
+        then = await stage.session.view.at_row(tree, row, "then")
+        said = [text_of(r.content) for r in then.records if isinstance(r, UserMessage)]
         assert said == ["a", "b"]
         tree, row = await find(stage, "d")
-        assert list((await tree.browse(row, "now")).records) == list(stage.session.records)
+        assert list(tree.contents_at(row).records) == list(stage.session.view.records)
 
 
 async def test_every_record_has_a_row_when_all_is_shown(tmp_path: Path) -> None:
@@ -279,20 +279,20 @@ async def test_every_record_has_a_row_when_all_is_shown(tmp_path: Path) -> None:
         places = [outline.row(index).place for index in range(len(outline))]
         assert sorted(places) == list(range(len(tree.tree)))
         assert [outline.row_of(place) for place in places] == list(range(len(places)))
-        assert sum(isinstance(r, HeadRecord) for r in stage.session.records) == 1
+        assert sum(isinstance(r, HeadRecord) for r in stage.session.view.records) == 1
 
 
 async def test_forks_are_part_of_the_tree(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
-        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await stage.session.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "c")
         fork = (await stage.session.undo()).fork
         assert fork
         lines = await told(stage)
         assert any(f"[archive 2, {fork}]" in line or f"[{fork}]" in line for line in lines)
         other = await stage.engine.open_session(fork)
-        tree = await stage.engine.build_tree(other)
+        tree = await other.view.tree()
         names = {source.session_id for source in tree.tree.sources}
         assert names == {fork, stage.session.session_id}
         await other.close()

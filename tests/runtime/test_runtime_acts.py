@@ -25,7 +25,7 @@ async def talk(stage: Stage, *prompts: str) -> None:
 
 
 def prompts(stage: Stage) -> list[object]:
-    return [r.content for r in stage.session.records if isinstance(r, UserMessage)]
+    return [r.content for r in stage.session.view.records if isinstance(r, UserMessage)]
 
 
 async def test_two_undos_at_once_take_two_acts_back(tmp_path: Path) -> None:
@@ -47,11 +47,11 @@ async def test_a_turn_asked_for_during_a_restore_goes_on_from_what_was_restored(
         await stage.session.revert(2)
         await asyncio.gather(stage.session.undo(), stage.say("four"))
         assert prompts(stage) == ["one", "two", "three", "four"]
-        places = [r for r in stage.session.records if isinstance(r, Checkpoint)]
+        places = [r for r in stage.session.view.records if isinstance(r, Checkpoint)]
         assert [place.id for place in places] == list(range(8))
         assert [(place.turn, place.step) for place in places[-2:]] == [(4, 0), (4, 1)]
         state = read_log(stage.log)
-        assert [entry.record for entry in state.entries] == list(stage.session.records)
+        assert [entry.record for entry in state.entries] == list(stage.session.view.records)
 
 
 async def test_a_revert_asked_for_twice_is_made_once(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ async def test_a_revert_asked_for_twice_is_made_once(tmp_path: Path) -> None:
         made = [each for each in twice if isinstance(each, OperationReport)]
         refused = [each for each in twice if isinstance(each, AgentTuiError)]
         assert len(made) == len(refused) == 1
-        assert len(await stage.session.archives()) == 1
+        assert len(await stage.session.view.archives()) == 1
 
 
 async def test_nothing_but_a_compaction_is_done_while_a_turn_runs(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ async def test_shares_say_what_this_session_s_compaction_and_a_revert_would_free
     chosen = ContextSettings(strategy="recent-tokens")
     async with Stage(tmp_path, *numbered(4, "word " * 400), context=chosen) as stage:
         await talk(stage, "one", "two", "three")
-        at = next(c.id for c in stage.session.checkpoints() if c.prompt == "three")
+        at = next(c.id for c in stage.session.view.checkpoints() if c.prompt == "three")
         shares = await stage.session.attribution(at)
         answers = next(share for share in shares if share.kind == "assistant")
         assert answers.tokens > answers.revert_frees > answers.tokens // 4

@@ -30,13 +30,13 @@ async def talk(stage: Stage, *prompts: str) -> None:
 
 
 def asked(stage: Stage) -> list[str]:
-    records = [r for r in stage.session.records if isinstance(r, UserMessage)]
+    records = [r for r in stage.session.view.records if isinstance(r, UserMessage)]
     return [text_of(record.content) for record in records]
 
 
 def seen(stage: Stage) -> tuple[str, int]:
     """The name, and how many prompts the context holds."""
-    return stage.session.title, len(asked(stage))
+    return stage.session.view.title, len(asked(stage))
 
 
 def labels(stage: Stage) -> list[str]:
@@ -45,14 +45,14 @@ def labels(stage: Stage) -> list[str]:
 
 
 async def first_row(stage: Stage) -> tuple[SessionTree, TreeRow]:
-    tree = await stage.session.build_tree()
+    tree = await stage.session.view.tree(related=False)
     return tree, next(
         row for row in map(tree.outline("turns").row, range(9)) if row.kind == "prompt"
     )
 
 
 def place_of(stage: Stage, prompt: str) -> int:
-    return next(c.id for c in stage.session.checkpoints() if c.prompt == prompt)
+    return next(c.id for c in stage.session.view.checkpoints() if c.prompt == prompt)
 
 
 async def test_a_rename_before_a_revert_is_undone_behind_it(tmp_path: Path) -> None:
@@ -117,12 +117,12 @@ async def test_undoing_goes_on_when_the_session_is_opened_again(tmp_path: Path) 
         await stage.session.undo()
         session_id = stage.session.session_id
     async with Stage(tmp_path, resume=session_id) as stage:
-        assert stage.session.title == "a"
+        assert stage.session.view.title == "a"
         await stage.session.undo()
-        assert stage.session.title == "one"
+        assert stage.session.view.title == "one"
         for name in ("a", "b"):
             await stage.session.redo()
-            assert stage.session.title == name
+            assert stage.session.view.title == name
 
 
 async def test_a_new_name_ends_what_could_be_redone(tmp_path: Path) -> None:
@@ -230,11 +230,11 @@ async def test_a_rename_before_a_compaction_is_undone_behind_it(tmp_path: Path) 
         whole = asked(stage)
         await stage.session.rename("good name")
         await stage.session.compact()
-        assert stage.session.title == "good name"
+        assert stage.session.view.title == "good name"
         assert (await stage.session.undo()).told == "The compaction is undone."
-        assert (stage.session.title, asked(stage)) == ("good name", whole)
+        assert (stage.session.view.title, asked(stage)) == ("good name", whole)
         await stage.session.undo()
-        assert (stage.session.title, asked(stage)) == ("one", whole)
+        assert (stage.session.view.title, asked(stage)) == ("one", whole)
 
 
 async def test_a_model_of_another_provider_is_put_back_in_the_log_alone(tmp_path: Path) -> None:
@@ -261,9 +261,9 @@ async def test_a_choice_is_undone_in_a_fork_too_and_leaves_the_other_session_alo
         names = []
         for act in (fork.undo, fork.undo, fork.redo, fork.redo):
             await act()
-            names.append(fork.title)
+            names.append(fork.view.title)
         assert names == ["a (fork)", "one", "a (fork)", "its own"]
-        assert stage.session.title == "a"
+        assert stage.session.view.title == "a"
         await fork.close()
 
 
@@ -297,7 +297,7 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
         def found() -> dict[str, object]:
             state = read_log(stage.log)
             label = next(iter(state.labels.values()), "")
-            assert (state.title, state.model) == (session.title, session.model)
+            assert (state.title, state.model) == (session.view.title, session.model)
             return {
                 "title": state.title,
                 "label": label,
@@ -329,7 +329,7 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
                 ledger.change("prompts", prompts[:-1])
 
         async def branch() -> None:
-            tree = await session.build_tree()
+            tree = await session.view.tree(related=False)
             outline = tree.outline("turns")
             rows = [outline.row(index) for index in range(len(outline))]
             here = [r for r in rows if r.kind == "prompt" and r.standing == "context"]

@@ -84,7 +84,7 @@ async def test_a_second_window_reads_and_follows_but_does_not_write(tmp_path: Pa
             await other.run_turn("Hi")
         await stage.say("Hi")
         assert await other.follow()
-        assert list(other.records) == list(stage.session.records)
+        assert list(other.view.records) == list(stage.session.view.records)
         await other.close()
 
 
@@ -153,7 +153,7 @@ async def test_another_model_is_asked_from_then_on_and_permissions_stay(tmp_path
         assert stage.session.gauge.window == 1_047_576
         assert await stage.say("b") == "done"
         assert sum(isinstance(event, ApprovalRequested) for event in stage.events) == 1
-        models = [r.model for r in stage.session.records if isinstance(r, ModelRecord)]
+        models = [r.model for r in stage.session.view.records if isinstance(r, ModelRecord)]
         assert models == ["scripted", "gpt-4.1-mini"]
         assert [m["model"] for m in stage.on_disk("assistant")][-1] == "gpt-4.1-mini"
 
@@ -189,19 +189,19 @@ async def test_damaged_lines_are_shown_where_they_are(tmp_path: Path) -> None:
         with stage.log.open("ab") as log:
             log.write(b"more\n")
     async with Stage(tmp_path, Reply(text="3."), resume=session_id) as again:
-        shown = again.session.shown_records
+        shown = again.session.view.shown_records
         damage = [n for n, each in enumerate(shown) if isinstance(each, UnknownRecord)]
         assert [shown[n] for n in damage] == [
             UnknownRecord(DAMAGED_LINES, {"lines": 2}),
             UnknownRecord(DAMAGED_LINES, {"lines": 1}),
         ]
-        whole = list(again.session.records)
+        whole = list(again.session.view.records)
         assert [each for n, each in enumerate(shown) if n not in damage] == whole
         assert "a" in str(shown[: damage[0]])
         assert whole[damage[0]] == shown[damage[0] + 1]
         await again.say("c")
-        assert len(shown) == len(again.session.records) + 2
-        assert shown[-1] == again.session.records[-1]
+        assert len(shown) == len(again.session.view.records) + 2
+        assert shown[-1] == again.session.view.records[-1]
 
 
 async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:
@@ -213,8 +213,8 @@ async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:
         report = await stage.engine.repair(session_id)
         assert any("UTF-8" in left.reason for left in report.left_out)
         copy = await stage.engine.open_session(report.session_id)
-        assert copy.damaged == 0
-        assert copy.message_count == 2
+        assert copy.view.damaged == 0
+        assert copy.view.message_count == 2
         await copy.close()
 
 
@@ -222,15 +222,15 @@ async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:
 async def test_every_sample_log_opens_with_its_checkpoints_and_archives(tmp_path: Path) -> None:
     async with Stage(tmp_path) as stage:
         for path in KNOWN:
-            browsed = await stage.engine.open_path(path)
-            assert browsed.message_count == browsed.findings["messages"]
-            assert len(browsed.checkpoints()) >= browsed.findings["checkpoints"]
-            for archive in await browsed.archives():
-                opened = await browsed.open_archive(archive.number)
+            found = await stage.engine.describe_path(path)
+            view = await stage.engine.open_path(path)
+            assert view.message_count == found["messages"]
+            assert len(view.checkpoints()) >= found["checkpoints"]
+            for archive in await view.archives():
+                opened = await view.open_archive(archive.number)
                 assert opened.message_count == archive.messages
-            for compaction in browsed.compactions:
-                view = await browsed.view_compaction(compaction.archive)
-                assert view.summary
+            for number, _ in await view.compactions():
+                assert (await view.view_compaction(number)).summary
 
 
 async def test_a_thousand_sessions_are_listed_and_found_quickly(tmp_path: Path) -> None:

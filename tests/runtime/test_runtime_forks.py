@@ -32,7 +32,7 @@ def numbered(count: int) -> tuple[Reply, ...]:
 
 def said(session: OpenSession) -> list[str]:
     """What a person said in a session, as its context has it now."""
-    records = [r for r in session.records if isinstance(r, UserMessage)]
+    records = [r for r in session.view.records if isinstance(r, UserMessage)]
     return [text_of(r.content) for r in records if r.origin == "human"]
 
 
@@ -49,10 +49,10 @@ async def test_a_fork_from_a_prompt_ends_before_it_and_gives_it_back(tmp_path: P
         assert stage.log.read_bytes() == before
         fork = await stage.engine.open_session(made.session_id)
         assert said(fork) == ["a"]
-        assert fork.title == "a (fork)"
+        assert fork.view.title == "a (fork)"
         await fork.run_turn("B")
         assert said(fork) == ["a", "B"]
-        tree = await stage.engine.build_tree(fork)
+        tree = await fork.view.tree()
         assert names(tree) == {stage.session.session_id, fork.session_id}
         assert tree.branch_count == 1, "what both have in common is one path"
         await fork.close()
@@ -65,20 +65,20 @@ async def test_a_fork_from_an_answer_ends_behind_it(tmp_path: Path) -> None:
         rows = [tree.outline("steps").row(i) for i in range(len(tree.outline("steps")))]
         made = await stage.engine.fork_at(tree, next(r for r in rows if r.kind == "step"))
         fork = await stage.engine.open_session(made.session_id)
-        assert (made.prompt, said(fork), fork.message_count) == ("", ["a"], 2)
+        assert (made.prompt, said(fork), fork.view.message_count) == ("", ["a"], 2)
         await fork.close()
 
 
 async def test_an_archive_is_forked_without_being_restored(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(9)) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.checkpoints()[2].id)
+        await stage.session.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
         made = await stage.engine.fork_at(*await find(stage, "c"))
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork)) == ("c", ["a", "b"])
         assert said(stage.session) == ["a", "d"]
-        assert [each.number for each in await stage.session.archives()] == [1]
+        assert [each.number for each in await stage.session.view.archives()] == [1]
         await fork.close()
 
 
@@ -93,7 +93,7 @@ async def test_the_other_branch_of_a_kin_is_forked_from_here(tmp_path: Path) -> 
         made = await stage.engine.fork_at(tree, row)
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork)) == ("l", ["a", "k"])
-        assert names(await stage.engine.build_tree(fork)) >= {
+        assert names(await fork.view.tree()) >= {
             stage.session.session_id,
             row.session_id,
         }
@@ -119,7 +119,7 @@ async def test_a_session_that_another_window_writes_is_forked_at_any_point(tmp_p
         await say(stage, "a", "b", "c")
         window = await stage.engine.open_session(stage.session.session_id)
         assert window.read_only
-        tree = await stage.engine.build_tree(window)
+        tree = await window.view.tree()
         _, row = await find(stage, "c")
         fork = await stage.engine.open_session((await stage.engine.fork_at(tree, row)).session_id)
         assert said(fork) == ["a", "b"]
@@ -138,7 +138,7 @@ async def test_the_tree_of_a_window_whose_session_was_deleted_is_refused_in_word
         await stage.session.close()
         await stage.engine.delete_session(stage.session.session_id)
         with pytest.raises(SessionNotFound, match="not there"):
-            await stage.engine.build_tree(window)
+            await window.view.tree()
         await window.close()
 
 
@@ -169,19 +169,19 @@ async def test_what_was_done_before_a_fork_is_undone_in_it_too(tmp_path: Path) -
     async with Stage(tmp_path, *numbered(9), compactions=(Reply(text="Summary."),)) as stage:
         for prompt in ("one", "two", "three"):
             await stage.say(prompt)
-        before = list(stage.session.records)
+        before = list(stage.session.view.records)
         await stage.session.compact()
         there = listing(stage.log.parent)
         fork = await stage.engine.open_session(await stage.session.fork())
-        await fork.revert(fork.checkpoints()[-1].id)
-        assert [each.number for each in await fork.archives()] == [2]
+        await fork.revert(fork.view.checkpoints()[-1].id)
+        assert [each.number for each in await fork.view.archives()] == [2]
         await fork.undo()
         report = await fork.undo()
         assert (report.archive, report.fork) == (4, "")
-        context = [r for r in fork.records if not isinstance(r, RevertRecord | TitleRecord)]
+        context = [r for r in fork.view.records if not isinstance(r, RevertRecord | TitleRecord)]
         assert context[1:] == [r for r in before if not isinstance(r, TitleRecord)][1:]
         await fork.redo()
-        assert any(isinstance(record, CompactionRecord) for record in fork.records)
+        assert any(isinstance(record, CompactionRecord) for record in fork.view.records)
         assert fork.session_id in [row.session_id for row in await stage.engine.list_sessions()]
         await fork.close()
         assert listing(stage.log.parent) == there
@@ -192,14 +192,14 @@ async def test_a_compaction_made_before_a_fork_opens_with_both_its_sides(tmp_pat
         for prompt in ("one", "two", "three"):
             await stage.say(prompt)
         await stage.session.compact()
-        here = await stage.session.view_compaction(1)
+        here = await stage.session.view.view_compaction(1)
         fork = await stage.engine.open_session(await stage.session.fork())
         further = await stage.engine.open_session(await fork.fork())
         for session in (fork, further):
-            ((number, _),) = await session.compactions()
-            there = await session.view_compaction(number)
+            ((number, _),) = await session.view.compactions()
+            there = await session.view.view_compaction(number)
             assert (there.before, there.summary) == (here.before, here.summary)
-            opened = await session.open_archive(number)
+            opened = await session.view.open_archive(number)
             assert opened.message_count == len(here.before)
             await session.close()
 
@@ -216,7 +216,11 @@ async def test_an_undo_says_whose_archive_is_gone_and_makes_no_fork(tmp_path: Pa
         place = await stage.engine.delete_session(parent)
         before, count = listing(fork._log.folder), len(await stage.engine.list_sessions())
         sentence = f"done in session {parent}, whose archive 1 is not there any more"
-        for act in (fork.undo, lambda: fork.undo_compaction(1), lambda: fork.view_compaction(1)):
+        for act in (
+            fork.undo,
+            lambda: fork.undo_compaction(1),
+            lambda: fork.view.view_compaction(1),
+        ):
             with pytest.raises(UnknownArchive, match=sentence):
                 await act()
         assert listing(fork._log.folder) == before
@@ -234,9 +238,9 @@ async def test_a_fork_lists_compactions_that_lie_in_archives_of_its_parent(tmp_p
                 await stage.say(prompt * 200)
             await stage.session.compact()
         fork = await stage.engine.open_session(await stage.session.fork())
-        listed = [number for number, _ in await fork.compactions()]
-        assert listed == [number for number, _ in await stage.session.compactions()] == [2, 1]
+        listed = [number for number, _ in await fork.view.compactions()]
+        assert listed == [number for number, _ in await stage.session.view.compactions()] == [2, 1]
         for number in listed:
-            here = await stage.session.view_compaction(number)
-            assert (await fork.view_compaction(number)).summary == here.summary
+            here = await stage.session.view.view_compaction(number)
+            assert (await fork.view.view_compaction(number)).summary == here.summary
         await fork.close()

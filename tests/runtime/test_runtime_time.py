@@ -27,7 +27,7 @@ def said(stage: Stage) -> list[str]:
     """What the context holds, in short."""
     return [
         text_of(record.content)[:12].strip()
-        for record in stage.session.records
+        for record in stage.session.view.records
         if isinstance(record, (UserMessage, AssistantMessage))
     ]
 
@@ -43,14 +43,28 @@ def numbered(count: int, text: str = "") -> tuple[Reply, ...]:
 
 def check_disk(stage: Stage) -> None:
     state = read_log(stage.log)
-    assert [entry.record for entry in state.entries] == list(stage.session.records)
+    assert [entry.record for entry in state.entries] == list(stage.session.view.records)
+
+
+async def test_a_report_counts_the_messages_that_really_moved(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *(Reply(text=text) for text in "1234")) as stage:
+        await stage.say("one")
+        await stage.session.clear()
+        cleared = await stage.session.restore(1)
+        assert (cleared.messages_left, cleared.messages_back) == (0, 2)
+        await stage.say("two")
+        back = stage.session.view.checkpoints()[-1].id
+        reverted = await stage.session.revert(back)
+        assert (reverted.messages_left, reverted.messages_back) == (1, 0), "the answer"
+        restored = await stage.session.restore(reverted.archive)
+        assert (restored.messages_left, restored.messages_back) == (0, 1)
 
 
 async def test_a_revert_takes_back_what_its_preview_said(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two", "three")
-        second = next(c.id for c in stage.session.checkpoints() if (c.turn, c.step) == (2, 0))
-        preview = await stage.session.preview_revert(second)
+        second = next(c.id for c in stage.session.view.checkpoints() if (c.turn, c.step) == (2, 0))
+        preview = await stage.session.view.preview_revert(second)
         assert (preview.messages_staying, preview.messages_leaving) == (2, 4)
         assert preview.prompt == "two"
         assert preview.lines[0] == "you: two"
@@ -142,10 +156,10 @@ async def test_an_undo_keeps_the_turns_that_came_after_as_a_fork(tmp_path: Path)
         assert said(stage) == whole
         fork = await stage.engine.open_session(report.fork)
         try:
-            assert fork.title.endswith("(before undo)")
+            assert fork.view.title.endswith("(before undo)")
             assert [
                 text_of(record.content)[:12].strip()
-                for record in fork.records
+                for record in fork.view.records
                 if isinstance(record, (UserMessage, AssistantMessage))
             ] == went_on
             assert fork.read_only == ""
@@ -195,17 +209,17 @@ async def test_archives_tell_why_and_open_read_only(tmp_path: Path) -> None:
         await talk(stage, "one", "two", "three")
         await stage.session.compact("numbers")
         await stage.session.clear()
-        summaries = await stage.session.archives()
+        summaries = await stage.session.view.archives()
         assert [(summary.number, summary.reason) for summary in summaries] == [
             (2, "clear"),
             (1, "compaction"),
         ]
         assert summaries[1].messages == 6
-        archive = await stage.session.open_archive(1)
+        archive = await stage.session.view.open_archive(1)
         assert archive.message_count == 6
         assert len(archive.checkpoints()) == 6
         assert await stage.session.prune_archives(1) == [1]
-        assert [summary.number for summary in await stage.session.archives()] == [2]
+        assert [summary.number for summary in await stage.session.view.archives()] == [2]
 
 
 async def test_every_past_compaction_can_be_seen_with_both_sides(tmp_path: Path) -> None:
@@ -215,16 +229,16 @@ async def test_every_past_compaction_can_be_seen_with_both_sides(tmp_path: Path)
         await stage.session.compact()
         await talk(stage, "four", "five", "six")
         await stage.session.compact("the ends")
-        found = await stage.session.compactions()
+        found = await stage.session.view.compactions()
         assert [(number, record.focus) for number, record in found] == [(2, "the ends"), (1, "")]
         for number, record in found:
-            view = await stage.session.view_compaction(number)
+            view = await stage.session.view.view_compaction(number)
             fates = [row.fate for row in view.before]
             assert fates.count("kept") == record.kept
             assert fates.count("summarised") == record.summarised
             assert "summary." in view.summary
         with pytest.raises(UnknownArchive):
-            await stage.session.view_compaction(7)
+            await stage.session.view.view_compaction(7)
 
 
 async def test_a_compaction_that_was_undone_can_still_be_seen(tmp_path: Path) -> None:
@@ -233,9 +247,9 @@ async def test_a_compaction_that_was_undone_can_still_be_seen(tmp_path: Path) ->
         await talk(stage, "one", "two", "three")
         await stage.session.compact("the ends")
         await stage.session.undo()
-        found = await stage.session.compactions()
+        found = await stage.session.view.compactions()
         assert [(number, record.focus) for number, record in found] == [(1, "the ends")]
-        assert "A summary." in (await stage.session.view_compaction(1)).summary
+        assert "A summary." in (await stage.session.view.view_compaction(1)).summary
 
 
 async def test_checkpoint_numbers_go_on_after_a_revert(tmp_path: Path) -> None:
@@ -243,9 +257,9 @@ async def test_checkpoint_numbers_go_on_after_a_revert(tmp_path: Path) -> None:
         await talk(stage, "one")
         await stage.session.revert(1)
         await talk(stage, "again")
-        ids = [record.id for record in stage.session.records if isinstance(record, Checkpoint)]
+        ids = [record.id for record in stage.session.view.records if isinstance(record, Checkpoint)]
         assert ids == sorted(set(ids))
-        assert len(stage.session.checkpoints()) == len(ids)
+        assert len(stage.session.view.checkpoints()) == len(ids)
 
 
 @pytest.mark.parametrize("act", ["revert", "clear", "restore", "undo"])
@@ -263,7 +277,7 @@ async def test_an_act_that_is_cancelled_is_told_if_and_only_if_it_was_made(
         }
         made = 0
         for ticks in range(0, 24, 2):
-            archives = len(await stage.session.archives())
+            archives = len(await stage.session.view.archives())
             told = sum(isinstance(event, Reverted) for event in stage.events)
             task = asyncio.create_task(acts[act]())
             for _ in range(ticks):
@@ -271,7 +285,7 @@ async def test_an_act_that_is_cancelled_is_told_if_and_only_if_it_was_made(
             task.cancel()
             with suppress(asyncio.CancelledError, SessionError):
                 await task
-            new = len(await stage.session.archives()) - archives
+            new = len(await stage.session.view.archives()) - archives
             assert sum(isinstance(event, Reverted) for event in stage.events) - told == new
             check_disk(stage)
             made += new
@@ -283,11 +297,11 @@ async def test_an_act_that_is_cancelled_is_told_if_and_only_if_it_was_made(
 async def test_a_label_given_after_a_checkpoint_survives_the_revert_to_it(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one", "two")
-        first = next(r for r in stage.session.records if isinstance(r, UserMessage))
+        first = next(r for r in stage.session.view.records if isinstance(r, UserMessage))
         uuid = str(first.stamp.uuid)
         await stage.session._log.append(LabelRecord(uuid, "here"), durability=Durability.D1)
         second_turn = next(
-            r.id for r in stage.session.records if isinstance(r, Checkpoint) and r.turn == 2
+            r.id for r in stage.session.view.records if isinstance(r, Checkpoint) and r.turn == 2
         )
         await stage.session.revert(second_turn)
         assert stage.session._log.state.labels == {uuid: "here"}

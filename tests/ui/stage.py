@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from textual.app import App, ComposeResult
@@ -27,6 +27,7 @@ class Stage(App[None]):
         self,
         widgets: Iterable[Widget] = (),
         screen: Screen[Any] | None = None,
+        make_screen: Callable[[App[None]], Screen[Any]] | None = None,
         theme: str = THEMES[0].name,
     ) -> None:
         super().__init__()
@@ -34,7 +35,7 @@ class Stage(App[None]):
             self.register_theme(each)
         self.theme = theme
         self._widgets = list(widgets)
-        self._shown = screen
+        self._shown = make_screen(self) if make_screen else screen
         self.results: list[Any] = []
 
     def compose(self) -> ComposeResult:

@@ -18,19 +18,26 @@ from agent_tui.core.records import (
     SessionHeader,
     UserMessage,
 )
-from agent_tui.history import browsed_session, session_tree
+from agent_tui.history import file_source, session_tree
+from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.blocks import CompactionBlock
+from agent_tui.ui.screens.context.compaction import PastCompactionScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
+from agent_tui.ui.widgets.timeline.timeline import Timeline
+from tests.agent.stage import Stage
+
+LONG = "Nothing was decided about it. " * 200
 
 
 @pytest.fixture(autouse=True)
 def _everything_is_big(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(browsed_session, "BIG_BYTES", 1)
+    monkeypatch.setattr(file_source, "BIG_BYTES", 1)
     monkeypatch.setattr(session_tree, "BIG_BYTES", 1)
     monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
 
@@ -89,7 +96,7 @@ async def test_a_big_log_is_walked_as_a_tree_and_step_by_step(
 async def test_another_agents_log_that_is_too_big_for_a_tree_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browsed_session, "WHOLE_BYTES", 1)
+    monkeypatch.setattr(file_source, "WHOLE_BYTES", 1)
     app = AgentTui(Launch(tmp_path, path=log(tmp_path)))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
@@ -113,7 +120,7 @@ async def test_the_keys_of_the_conversation_lead_to_tree_and_scrubber_too(
 async def test_compactions_are_chosen_over_the_log_that_was_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browsed_session, "BIG_BYTES", 10_000_000)
+    monkeypatch.setattr(file_source, "BIG_BYTES", 10_000_000)
     log(tmp_path, SessionHeader("s", "/w", "", "")).rename(tmp_path / "context.jsonl.1")
     compaction = CompactionRecord("manual", "last", 4_000, 1_200, 1, kept=2)
     path = log(tmp_path, SessionHeader("s", "/w", "", ""), compaction)
@@ -126,3 +133,81 @@ async def test_compactions_are_chosen_over_the_log_that_was_opened(
         assert "answer 299" in shown(app)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+
+
+async def compacted_twice(folder: Path) -> str:
+    """A session whose second archive and whose tree hold the marker of its first compaction."""
+    answers = (Reply(text=f"answer {LONG}") for _ in range(4))
+    summaries = (Reply(text="## Current focus\nThe letters."),) * 2
+    async with Stage(folder, *answers, compactions=summaries) as stage:
+        for prompts in ("ab", "cd"):
+            for prompt in prompts:
+                await stage.say(f"{prompt} {LONG}")
+            await stage.session.compact()
+        return stage.session.session_id
+
+
+async def press_marker(pilot: Pilot[int], app: AgentTui) -> None:
+    """Open the compaction that the timeline on the screen shows."""
+    timeline = app.screen.query_one(Timeline)
+    blocks = (timeline.block(index) for index in range(len(timeline._blocks)))
+    place = next(n for n, block in enumerate(blocks) if isinstance(block, CompactionBlock))
+    timeline._activate(place)
+    await until(pilot, lambda: isinstance(app.screen, PastCompactionScreen))
+    await until(pilot, lambda: "archive 1" in shown(app))
+
+
+async def test_a_compaction_marker_leads_to_its_compaction_wherever_it_stands(
+    tmp_path: Path,
+) -> None:
+    session_id = await compacted_twice(tmp_path)
+    app = AgentTui(Launch(tmp_path, demo=True, resume=session_id))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        app.chat.run_command("archives", "2")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await press_marker(pilot, app)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.chat)
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(app.screen, TreeScreen))
+        rows = app.screen.query_one(TreeRows)
+        await until(pilot, lambda: rows.count > 0)
+        rows.cursor = next(i for i in range(rows.count) if _kind(rows, i) == "compaction")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await press_marker(pilot, app)
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: isinstance(app.screen, TreeScreen))
+
+
+def _kind(rows: TreeRows, index: int) -> str:
+    assert rows._row is not None
+    return rows._row(index).kind
+
+
+async def test_what_was_opened_from_the_tree_can_be_restored_and_ends_in_the_conversation(
+    tmp_path: Path,
+) -> None:
+    session_id = await compacted_twice(tmp_path)
+    app = AgentTui(Launch(tmp_path, demo=True, resume=session_id))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        session = app.chat.session
+        assert session is not None
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(app.screen, TreeScreen))
+        rows = app.screen.query_one(TreeRows)
+        await until(pilot, lambda: rows.count > 0)
+        rows.cursor = next(i for i in range(rows.count) if _kind(rows, i) == "compaction")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await press_marker(pilot, app)
+        await pilot.press("o")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "archive 1" in shown(app))
+        await pilot.press("r")
+        await until(pilot, lambda: app.screen is app.chat)
+        await until(pilot, lambda: session.view.message_count == 4)

@@ -63,7 +63,7 @@ class Desk:
     @property
     def prompts(self) -> list[str]:
         assert self.chat.session is not None
-        records = [r for r in self.chat.session.records if isinstance(r, UserMessage)]
+        records = [r for r in self.chat.session.view.records if isinstance(r, UserMessage)]
         return [text_of(r.content) for r in records]
 
     async def until(self, happened: Callable[[], bool]) -> None:
@@ -143,7 +143,7 @@ async def test_each_of_three_quick_undos_takes_an_act_back(
         session = here.chat.session
         assert session is not None
         for prompt in ("three", "two", "one"):
-            at = next(c.id for c in session.checkpoints() if c.prompt == prompt)
+            at = next(c.id for c in session.view.checkpoints() if c.prompt == prompt)
             await session.revert(at)
         for _ in range(3):
             here.chat.run_command("undo", "")

@@ -69,7 +69,7 @@ def shown(app: Stage) -> list[str]:
 def written(session: OpenSession) -> list[str]:
     """How each message of the log begins."""
     kinds = UserMessage | AssistantMessage | ToolMessage
-    messages = [record for record in session.records if isinstance(record, kinds)]
+    messages = [record for record in session.view.records if isinstance(record, kinds)]
     return [first_line(text_of(message.content), 20).rstrip("…") for message in messages]
 
 
@@ -83,7 +83,7 @@ async def test_preview_and_look_back_show_the_order_that_is_written(tmp_path: Pa
             await pilot.press("a")
             await settle(pilot, app)
         in_log = written(session)
-        past = PastCompactionScreen(1, lambda: session.view_compaction(1))
+        past = PastCompactionScreen(1, lambda: session.view.view_compaction(1))
         async with (app := Stage(screen=past)).run_test(size=SIZE) as pilot:
             await wait(app, pilot, "% saved")
             looked_back = shown(app)

@@ -13,6 +13,7 @@ from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary, RevertPreview
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.history.checkpoints import preview_revert
+from agent_tui.ui.browsing import Browser
 from agent_tui.ui.commands import COMMANDS
 from agent_tui.ui.screens.context.attribution import AttributionScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -61,34 +62,43 @@ async def shares(_checkpoint: int | None) -> Sequence[Share]:
     return SHARES
 
 
+class Followed(Browser):
+    """Remembers where a list of archives led, and shows nothing."""
+
+    def __init__(self) -> None:
+        self.opened: list[int] = []
+        self.restored: list[int] = []
+
+    async def archive(self, number: int) -> bool:
+        self.opened.append(number)
+        return False
+
+    def restore(self, archive: int) -> None:
+        self.restored.append(archive)
+
+
 async def settle(pilot: Pilot[None]) -> None:
     await pilot.pause()
     await pilot.pause()
 
 
 async def test_archives_come_newest_first_with_reason_and_size() -> None:
-    async with (app := Stage(screen=ArchivesScreen(archives))).run_test(size=(100, 20)) as pilot:
+    lead = Followed()
+    screen = ArchivesScreen(archives, lead)
+    async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
         await settle(pilot)
         text = app.text
         assert text.index("cleared") < text.index("compacted") < text.index("reverted")
         assert "12 messages" in text
         await pilot.press("down", "enter")
         await settle(pilot)
-        assert app.results == [("open", 2)]
-
-
-async def test_the_archives_begin_at_the_one_that_was_looked_at() -> None:
-    for at, number in ((1, 1), (0, 3), (99, 3)):
-        screen = ArchivesScreen(archives, at=at)
-        async with (app := Stage(screen=screen)).run_test() as pilot:
-            await settle(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
-            assert app.results == [("open", number)]
+        assert lead.opened == [2]
+        assert app.results == [], "the list stays below what it leads to"
 
 
 async def test_a_restore_asks_first() -> None:
-    async with (app := Stage(screen=ArchivesScreen(archives))).run_test() as pilot:
+    lead = Followed()
+    async with (app := Stage(screen=ArchivesScreen(archives, lead))).run_test() as pilot:
         await settle(pilot)
         await pilot.press("r")
         await settle(pilot)
@@ -100,11 +110,12 @@ async def test_a_restore_asks_first() -> None:
         await settle(pilot)
         await pilot.press("y")
         await settle(pilot)
-        assert app.results == [("restore", 3)]
+        assert lead.restored == [3]
+        assert app.results == ["changed"]
 
 
 async def test_nothing_is_restored_into_a_read_only_session() -> None:
-    screen = ArchivesScreen(archives, read_only="open in another window")
+    screen = ArchivesScreen(archives, Followed(), read_only="open in another window")
     async with (app := Stage(screen=screen)).run_test(notifications=True) as pilot:
         await settle(pilot)
         await pilot.press("r")
@@ -115,7 +126,9 @@ async def test_nothing_is_restored_into_a_read_only_session() -> None:
 
 @pytest.mark.parametrize(("load", "text"), [(no_archives, "No archives"), (unreadable, "is gone")])
 async def test_no_archives_and_unreadable_ones_are_said_in_words(load, text) -> None:  # type: ignore[no-untyped-def]
-    async with (app := Stage(screen=ArchivesScreen(load))).run_test(notifications=True) as pilot:
+    async with (app := Stage(screen=ArchivesScreen(load, Followed()))).run_test(
+        notifications=True
+    ) as pilot:
         await pilot.pause(0.2)
         await pilot.press("enter", "r")
         assert text in app.text

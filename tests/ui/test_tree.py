@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from time import perf_counter
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -25,15 +24,17 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.tree import TreeRow
-from agent_tui.history.browsed_session import BrowsedSession
+from agent_tui.history.file_source import ImportedSource
 from agent_tui.history.session_tree import SessionTree
-from agent_tui.importers.imported import ImportedArchive
+from agent_tui.history.view import SessionView
+from agent_tui.ui.browsing import Browser
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.compare import CompareScreen
 from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
+from tests.history.views import source_of
 from tests.ui.stage import Stage
 
 HEADER = SessionHeader("s1", "/w", "2025-01-01T00:00:00Z", "0", stamp=Stamp("h"))
@@ -49,15 +50,7 @@ def turn(number: int, prompt: str, tokens: int = 1_000) -> list[Record]:
     ]
 
 
-def session(records: Sequence[Record], *archives: Sequence[Record]) -> BrowsedSession:
-    rotated = tuple(
-        ImportedArchive(number, "user", tuple(each)) for number, each in enumerate(archives, 1)
-    )
-    path = Path("/s/context.jsonl")
-    return BrowsedSession("s1", "t", tuple(records), 0, 0, 0, {}, path=path, rotated=rotated)
-
-
-def branched() -> BrowsedSession:
+def branched(read_only: str = "") -> SessionView:
     """a, then b and c left by a revert, then d; compacted; e, left for f inside the file."""
     first = [HEADER, *turn(1, "a")]
     left = [*first, *turn(2, "b [red]\x1b[2J", 2_000), *turn(3, "c", 3_000)]
@@ -72,14 +65,12 @@ def branched() -> BrowsedSession:
         *turn(3, "f", 6_000),
         LabelRecord("u-d", "the plan", stamp=Stamp("l")),
     ]
-    return session(live, left, went_back)
+    return SessionView(source_of(live, left, went_back, read_only=read_only))
 
 
-def loader(browsed: BrowsedSession) -> Callable[[], Awaitable[SessionTree]]:
-    async def load() -> SessionTree:
-        return SessionTree.of_browsed(browsed)
-
-    return load
+def tree_stage(view: SessionView, **options: Any) -> Stage:
+    """The tree of a session, over an app that leads on from it."""
+    return Stage(make_screen=lambda app: TreeScreen(view, Browser(app, view), **options))
 
 
 async def settle(pilot: Pilot[None]) -> None:
@@ -88,9 +79,7 @@ async def settle(pilot: Pilot[None]) -> None:
 
 
 async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> None:
-    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test(
-        size=(100, 24)
-    ) as pilot:
+    async with (app := tree_stage(branched())).run_test(size=(100, 24)) as pilot:
         await settle(pilot)
         lines = [line.strip() for line in app.text.splitlines() if line.strip()][1:-1]
         said = ["a", "b [red]␛[2J", "c", "went back to checkpoint 2", "d", "compacted", "e"]
@@ -119,7 +108,7 @@ async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> 
     ],
 )
 async def test_acts_are_handed_up_with_their_row(key: str, act: str) -> None:
-    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test() as pilot:
+    async with (app := tree_stage(branched())).run_test() as pilot:
         await settle(pilot)
         await pilot.press("home", "down", "down", key)
         await settle(pilot)
@@ -129,8 +118,9 @@ async def test_acts_are_handed_up_with_their_row(key: str, act: str) -> None:
 
 
 async def test_a_read_only_session_is_looked_at_but_not_changed() -> None:
-    screen = TreeScreen(loader(branched()), read_only="open in another window")
-    async with (app := Stage(screen=screen)).run_test(size=(120, 24)) as pilot:
+    async with (app := tree_stage(branched("open in another window"))).run_test(
+        size=(120, 24)
+    ) as pilot:
         await settle(pilot)
         await pilot.press("b", "r", "l", "u", "U", "m")
         await settle(pilot)
@@ -143,8 +133,9 @@ async def test_a_read_only_session_is_looked_at_but_not_changed() -> None:
 
 @pytest.mark.parametrize("read_only", ["", "open in another window"])
 async def test_a_fork_is_handed_up_from_windows_that_cannot_write_too(read_only: str) -> None:
-    screen = TreeScreen(loader(branched()), read_only=read_only, can_fork=True)
-    async with (app := Stage(screen=screen)).run_test(size=(120, 24)) as pilot:
+    async with (app := tree_stage(branched(read_only), can_fork=True)).run_test(
+        size=(120, 24)
+    ) as pilot:
         await settle(pilot)
         assert "f fork" in app.text.splitlines()[-1]
         await pilot.press("home", "down", "f")
@@ -155,8 +146,9 @@ async def test_a_fork_is_handed_up_from_windows_that_cannot_write_too(read_only:
 
 
 async def test_what_was_opened_by_path_cannot_be_forked() -> None:
-    screen = TreeScreen(loader(branched()), read_only="it was opened read-only")
-    async with (app := Stage(screen=screen)).run_test(size=(120, 24)) as pilot:
+    async with (app := tree_stage(branched("it was opened read-only"))).run_test(
+        size=(120, 24)
+    ) as pilot:
         await settle(pilot)
         assert "fork" not in app.text.splitlines()[-1]
         await pilot.press("f")
@@ -165,7 +157,7 @@ async def test_what_was_opened_by_path_cannot_be_forked() -> None:
 
 
 async def test_a_row_opens_with_the_context_as_it_was() -> None:
-    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test() as pilot:
+    async with (app := tree_stage(branched())).run_test() as pilot:
         await settle(pilot)
         await pilot.press("home", "down", "enter")
         await settle(pilot)
@@ -178,7 +170,7 @@ async def test_a_row_opens_with_the_context_as_it_was() -> None:
 
 
 async def test_a_branch_is_compared_with_the_present_or_with_a_marked_one() -> None:
-    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test(
+    async with (app := tree_stage(branched())).run_test(
         size=(120, 24), notifications=True
     ) as pilot:
         await settle(pilot)
@@ -194,9 +186,7 @@ async def test_a_branch_is_compared_with_the_present_or_with_a_marked_one() -> N
 
 
 async def test_the_fold_keeps_the_place() -> None:
-    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test(
-        size=(100, 50)
-    ) as pilot:
+    async with (app := tree_stage(branched())).run_test(size=(100, 50)) as pilot:
         await settle(pilot)
         rows = app.screen.query_one(TreeRows)
         await pilot.press("home", "down", "down")
@@ -213,7 +203,7 @@ async def test_the_fold_keeps_the_place() -> None:
 
 
 async def test_branches_are_found_with_a_key() -> None:
-    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test() as pilot:
+    async with (app := tree_stage(branched())).run_test() as pilot:
         await settle(pilot)
         rows = app.screen.query_one(TreeRows)
         seen = []
@@ -226,18 +216,21 @@ async def test_branches_are_found_with_a_key() -> None:
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40)])
 async def test_the_present_is_in_view_at_every_size(size: tuple[int, int]) -> None:
-    async with (app := Stage(screen=TreeScreen(loader(branched())))).run_test(size=size) as pilot:
+    async with (app := tree_stage(branched())).run_test(size=size) as pilot:
         await settle(pilot)
         assert "◂ now" in app.text
         assert "Esc back" in app.text
 
 
 async def test_an_empty_session_and_an_unreadable_one_say_so() -> None:
-    async def fail() -> SessionTree:
-        raise StorageError("The folder of this session is gone.")
+    class Gone(ImportedSource):
+        def build_tree(self, *, related: bool) -> SessionTree:
+            raise StorageError("The folder of this session is gone.")
 
-    for load, text in ((loader(session([HEADER])), "Nothing was said yet"), (fail, "is gone")):
-        async with (app := Stage(screen=TreeScreen(load))).run_test(notifications=True) as pilot:
+    empty = source_of([HEADER])
+    gone = Gone(empty._found)
+    for source, text in ((empty, "Nothing was said yet"), (gone, "is gone")):
+        async with (app := tree_stage(SessionView(source))).run_test(notifications=True) as pilot:
             await pilot.pause(0.2)
             await pilot.press("enter", "b", "c", "s", "d", "space", "]")
             await pilot.pause(0.2)
@@ -249,14 +242,10 @@ async def test_a_hundred_thousand_records_scroll_like_ten() -> None:
     records: list[Record] = [HEADER]
     for number in range(25_000):
         records += turn(number, f"prompt {number}")
-    tree = await asyncio.to_thread(SessionTree.of_browsed, session(records))
-
-    async def load() -> SessionTree:
-        return tree
-
-    async with (app := Stage(screen=TreeScreen(load))).run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
-        assert "prompt 24999" in app.text
+    view = SessionView(source_of(records))
+    async with (app := tree_stage(view)).run_test(size=(100, 30)) as pilot:
+        while "prompt 24999" not in app.text:
+            await settle(pilot)
         rows = app.screen.query_one(TreeRows)
         began = perf_counter()
         for row in range(0, 20_000, 500):

@@ -58,7 +58,7 @@ class Table:
     @property
     def prompts(self) -> list[str]:
         assert self.app.chat.session is not None
-        records = [r for r in self.app.chat.session.records if isinstance(r, UserMessage)]
+        records = [r for r in self.app.chat.session.view.records if isinstance(r, UserMessage)]
         return [text_of(r.content) for r in records if r.origin == "human"]
 
 
@@ -82,7 +82,7 @@ def blocks(t: Table) -> list[Block | None]:
 def prompt_id(t: Table) -> str:
     """The id of the only prompt."""
     assert t.app.chat.session is not None
-    (prompt,) = (r for r in t.app.chat.session.records if isinstance(r, UserMessage))
+    (prompt,) = (r for r in t.app.chat.session.view.records if isinstance(r, UserMessage))
     return str(prompt.stamp.uuid)
 
 
@@ -115,7 +115,7 @@ async def test_a_fork_from_a_row_opens_with_its_prompt_in_the_prompt(
         await until(t.pilot, lambda: t.app.chat.prompt_box.text == "another thing")
         assert t.app.chat.session.session_id != before
         assert t.prompts == ["one thing"]
-        assert t.app.chat.session.title == "one thing (fork)"
+        assert t.app.chat.session.view.title == "one thing (fork)"
         rows = await t.open_tree()
         await t.press("end")
         assert rows.row is not None
@@ -239,7 +239,7 @@ async def test_a_branch_that_was_left_is_summed_up(
         assert session is not None
 
         def is_told() -> bool:
-            last = session.records[-1]
+            last = session.view.records[-1]
             return isinstance(last, UserMessage) and last.origin == "branch"
 
         await until(t.pilot, is_told)

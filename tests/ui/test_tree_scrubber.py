@@ -11,19 +11,20 @@ from agent_tui.core.records import AssistantMessage, Record, SystemPrompt, UserM
 from agent_tui.core.tree import Comparison
 from agent_tui.history.compare import compare_branches
 from agent_tui.history.scrub import Scrub
-from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.view import SessionView
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.screens.time.compare import CompareScreen
 from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.widgets.bars.track import Track
 from agent_tui.ui.widgets.panes.pairs import Pairs
+from tests.history.views import source_of
 from tests.ui.stage import Stage
-from tests.ui.test_tree import branched, session, settle
+from tests.ui.test_tree import branched, settle
 
 
 def loader() -> Callable[[], Awaitable[Scrub]]:
     async def load() -> Scrub:
-        return Scrub(SessionTree.of_browsed(branched()))
+        return await branched().scrub()
 
     return load
 
@@ -102,7 +103,7 @@ async def test_the_system_prompt_of_the_moment_can_be_read() -> None:
     records: list[Record] = [SystemPrompt("Be [bold]kind[/]."), UserMessage("a", "human")]
 
     async def load() -> Scrub:
-        return Scrub(SessionTree.of_browsed(session([*records, AssistantMessage("b")])))
+        return await SessionView(source_of([*records, AssistantMessage("b")])).scrub()
 
     async with (app := Stage(screen=ScrubberScreen(load))).run_test() as pilot:
         await settle(pilot)

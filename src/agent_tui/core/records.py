@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 from agent_tui.core.file_changes import ChangeCause, FileChange, LeftOut
 from agent_tui.core.messages import (
@@ -317,6 +317,7 @@ class UnknownRecord:
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+MESSAGE_TYPES = (UserMessage, AssistantMessage, ToolMessage)
 Choice: TypeAlias = TitleRecord | LabelRecord | ModelRecord
 """What a person may choose for a session: of each kind the last record counts."""
 
@@ -342,3 +343,8 @@ Record: TypeAlias = (
     | EnvironmentRecord
     | UnknownRecord
 )
+
+
+def is_message(record: Record) -> TypeGuard[Message]:
+    """Whether a record is sent to the model as a message."""
+    return isinstance(record, MESSAGE_TYPES)

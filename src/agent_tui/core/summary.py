@@ -78,6 +78,7 @@ class RevertPreview:
 class OperationReport:
     """A revert, clear, restore or undo was made: the log it replaced is archive ``archive``.
 
+    ``messages_left`` were in the context before and are not now; ``messages_back`` are again.
     ``archive`` is 0 where nothing was rotated: a branch that begins inside the log. ``fork``
     is the session in which turns go on that an undo would have taken back too. ``told`` says in
     a sentence what an undo or redo did. ``moved`` is false where the conversation is the same as
@@ -88,6 +89,7 @@ class OperationReport:
     archive: int
     checkpoint: int | None = None
     messages_left: int = 0
+    messages_back: int = 0
     prompt: str = ""
     fork: str = ""
     told: str = ""

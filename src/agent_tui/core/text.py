@@ -64,3 +64,8 @@ def first_line(text: str, width: int = 80) -> str:
             line = clean(line.strip()).replace("\t", " ")
             return line if len(line) <= width else line[: width - 1] + "…"
     return ""
+
+
+def format_count(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: ``1 message``, ``1,204 messages``."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

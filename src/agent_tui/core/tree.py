@@ -90,9 +90,11 @@ class ContextAt:
     """What the model was sent at a moment, whole and repaired, and what is known of the moment.
 
     ``happened`` says in a few words what changed; it is empty where the model was asked.
+    ``message_count`` counts the messages of the log: a repair may have added or left out some.
     """
 
     messages: Sequence[Message]
+    message_count: int
     system_prompt: str
     at: str
     turn: int | None
@@ -104,16 +106,15 @@ class ContextAt:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One of two branches that are compared; ``counts`` are the tokens of each message."""
+    """One of two branches that are compared.
+
+    ``counts`` are the tokens of each message, ``tokens`` what a request at its end would send.
+    """
 
     title: str
     messages: tuple[Message, ...]
     counts: tuple[int, ...]
-
-    @property
-    def tokens(self) -> int:
-        """The tokens of all messages."""
-        return sum(self.counts)
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent_tui.core.output import say, say_bytes
 from agent_tui.core.summary import OperationReport
-from agent_tui.core.text import clean
+from agent_tui.core.text import clean, format_count
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.exporting import ExportForm, write_private
@@ -59,17 +59,18 @@ async def list_sessions(engine: Engine, *, as_json: bool) -> None:
 async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """One session: what is in it, and how full its context is."""
     async with looked_at(engine, session_id) as session:
-        archives = await session.archives()
+        view = session.view
+        archives = await view.archives()
         facts = {
             "session_id": session.session_id,
-            "title": session.title,
+            "title": view.title,
             "model": session.recorded_model,
-            "messages": session.message_count,
-            "checkpoints": len(session.checkpoints()),
+            "messages": view.message_count,
+            "checkpoints": len(view.checkpoints()),
             "token_count": session.gauge.tokens,
             "token_count_estimated": session.gauge.estimated,
             "archives": [archive.number for archive in archives],
-            "damaged": session.damaged,
+            "damaged": view.damaged,
         }
     if as_json:
         print_json(facts)
@@ -81,7 +82,7 @@ async def rename_session(engine: Engine, session_id: str, title: str, *, as_json
     """Name a session."""
     async with opened(engine, session_id) as session:
         await session.rename(title)
-        _say(as_json, {"session_id": session.session_id, "title": session.title}, "Renamed.")
+        _say(as_json, {"session_id": session.session_id, "title": session.view.title}, "Renamed.")
 
 
 async def delete_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
@@ -103,7 +104,7 @@ async def undelete_session(engine: Engine, session_id: str, *, as_json: bool) ->
 async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Every place to return to, oldest first."""
     async with looked_at(engine, session_id) as session:
-        summaries = session.checkpoints()
+        summaries = session.view.checkpoints()
     if as_json:
         print_json(summaries)
         return
@@ -133,7 +134,7 @@ async def revert_session(
 async def list_archives(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Every rotated log of a session, newest first."""
     async with looked_at(engine, session_id) as session:
-        archives = await session.archives()
+        archives = await session.view.archives()
     if as_json:
         print_json(archives)
         return
@@ -241,8 +242,11 @@ def _say(as_json: bool, fields: object, sentence: str) -> None:
 
 
 def _say_rotated(as_json: bool, report: OperationReport, act: str) -> None:
-    sentence = (
-        f"{act}: {report.messages_left} messages left the context; "
-        f"the log they are in is archive {report.archive}."
-    )
+    moved = [
+        f"{format_count(number, 'message')} {what}"
+        for number, what in ((report.messages_left, "removed"), (report.messages_back, "restored"))
+        if number
+    ]
+    said = " and ".join(moved) or "no messages removed"
+    sentence = f"{act}: {said}. The previous log is archive {report.archive}."
     _say(as_json, report, sentence)

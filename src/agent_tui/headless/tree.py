@@ -25,7 +25,7 @@ from agent_tui.core.tree import Detail, Fork, TreeRow
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
 from agent_tui.history.checkpoints import find_checkpoint, prompt_after
-from agent_tui.history.session_tree import SessionTree, browsed_tree
+from agent_tui.history.session_tree import SessionTree
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.open_session import OpenSession
 
@@ -37,10 +37,10 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
     """One line or object a row; ``standing`` tells what is in the context now."""
     path = Path(session_id)
     if await asyncio.to_thread(path.exists):
-        rows = await _read_rows(await browsed_tree(await engine.open_path(path)), detail)
+        rows = await _read_rows(await (await engine.open_path(path)).tree(), detail)
     else:
         async with looked_at(engine, session_id) as session:
-            rows = await _read_rows(await engine.build_tree(session), detail)
+            rows = await _read_rows(await session.view.tree(), detail)
     if as_json:
         print_json(rows)
         return
@@ -66,10 +66,10 @@ async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: boo
 
 
 async def _fork_at(engine: Engine, session: OpenSession, at: str) -> Fork:
-    records = session.records
+    records = session.view.records
     checkpoint = find_checkpoint(records, int(at)) if _CHECKPOINT.fullmatch(at) else None
     uuid = at if checkpoint is None else records[checkpoint].stamp.uuid or at
-    tree = await engine.build_tree(session)
+    tree = await session.view.tree()
     outline = await tree.prepare("records")
     fork = await engine.fork_at(tree, outline.row(outline.row_of(tree.place_of(uuid))))
     if checkpoint is None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from agent_tui.core.errors import UnknownCheckpoint
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
+    MESSAGE_TYPES,
     AssistantMessage,
     Checkpoint,
     CompactionRecord,
@@ -16,11 +18,11 @@ from agent_tui.core.records import (
     RevertRecord,
     ToolMessage,
     UserMessage,
+    is_message,
 )
 from agent_tui.core.summary import CheckpointSummary, RevertPreview
 from agent_tui.core.text import first_line
 
-_MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
 _SPOKEN = ("human", "steer", None)
 _LONGEST_LINE = 400
 
@@ -38,7 +40,7 @@ def list_checkpoints(records: Sequence[Record]) -> list[CheckpointSummary]:
                     record.id, record.stamp.at or "", record.turn, record.step, messages, prompt
                 )
             )
-        elif isinstance(record, _MESSAGES):
+        elif is_message(record):
             messages += 1
             if isinstance(record, UserMessage) and record.origin in _SPOKEN:
                 prompt = first_line(text_of(record.content))
@@ -71,8 +73,8 @@ def preview_revert(
         UnknownCheckpoint: no such checkpoint; the message names those there are.
     """
     position = find_checkpoint(records, checkpoint)
-    staying = [r for r in records[:position] if isinstance(r, _MESSAGES)]
-    leaving = [r for r in records[position:] if isinstance(r, _MESSAGES)]
+    staying = [r for r in records[:position] if is_message(r)]
+    leaving = [r for r in records[position:] if is_message(r)]
     return RevertPreview(
         checkpoint=checkpoint,
         messages_leaving=len(leaving),
@@ -100,7 +102,7 @@ def prompt_after(records: Sequence[Record], position: int) -> str:
     for record in records[position + 1 :]:
         if isinstance(record, UserMessage) and record.origin in ("human", None):
             return text_of(record.content)
-        if isinstance(record, (Checkpoint, *_MESSAGES)):
+        if isinstance(record, (Checkpoint, *MESSAGE_TYPES)):
             break
     return ""
 
@@ -119,6 +121,16 @@ def _line(message: Message) -> str:
             return f"result: {said}"
 
 
+def count_moved(before: Iterable[Record], after: Iterable[Record]) -> tuple[int, int]:
+    """How many messages left the context, and how many came back into it."""
+    old, new = Counter(map(_key, before)), Counter(map(_key, after))
+    return (old - new).total(), (new - old).total()
+
+
+def _key(record: Record) -> str:
+    return record.stamp.uuid or repr(record)
+
+
 def went_on_after(records: Sequence[Record], archive: int) -> bool:
     """Whether the conversation went on after the rotation that made an archive.
 
@@ -128,11 +140,11 @@ def went_on_after(records: Sequence[Record], archive: int) -> bool:
     for index in range(len(records) - 1, -1, -1):
         record = records[index]
         if isinstance(record, (RevertRecord, CompactionRecord)) and record.archive == archive:
-            later = sum(isinstance(one, _MESSAGES) for one in records[index + 1 :])
+            later = sum(is_message(one) for one in records[index + 1 :])
             own = 1 + record.kept if isinstance(record, CompactionRecord) else 0
             return later > own
         if _put_log_here(record):
-            return any(isinstance(one, _MESSAGES) for one in records[index + 1 :])
+            return any(is_message(one) for one in records[index + 1 :])
     return True
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 
-from agent_tui.core.records import AssistantMessage, Message, Record, ToolMessage, UserMessage
+from agent_tui.core.records import Message, Record, is_message
 from agent_tui.core.tree import Branch, Comparison, message_key
-
-_MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
+from agent_tui.history.contents import count_tokens
 
 
 def compare_branches(
@@ -35,8 +34,9 @@ def compare_branches(
 
 
 def _branch(title: str, records: Sequence[Record], count: Callable[[Message], int]) -> Branch:
-    messages = tuple(record for record in records if isinstance(record, _MESSAGES))
-    return Branch(title, messages, tuple(count(message) for message in messages))
+    messages = tuple(record for record in records if is_message(record))
+    counts = tuple(count(message) for message in messages)
+    return Branch(title, messages, counts, count_tokens(records, count))
 
 
 def _matches(left: list[str], right: list[str], offset: int) -> list[tuple[int, int]]:

@@ -6,7 +6,6 @@ next costs a slice of what was prepared for the whole log, so it is as quick in 
 
 from __future__ import annotations
 
-import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +20,9 @@ from agent_tui.core.records import (
     Record,
     RevertRecord,
     SystemPrompt,
-    ToolMessage,
     UsageRecord,
     UserMessage,
+    is_message,
 )
 from agent_tui.core.tree import ContextAt, Moment, MomentKind
 from agent_tui.history.session_tree import SessionTree
@@ -32,7 +31,6 @@ from agent_tui.history.tree.record_links import ROOT
 from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.sessions.replay import repaired_messages
 
-_MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
 _KEPT_LINES = 4
 _DONE = {
     "user": "reverted",
@@ -91,6 +89,7 @@ class Scrub:
         exact = usage is not None and usage.usage is not None and moment.kind == "step"
         return ContextAt(
             messages=line.sent(count),
+            message_count=line.message_count(count),
             system_prompt=_system_prompt(line.records, count),
             at=(record.stamp.at if record else None) or "",
             turn=turn,
@@ -175,13 +174,21 @@ class _Line:
         """What is sent when the first ``count`` records have been written."""
         if isinstance(self.records, PlacedRecords):
             return self.records.sent(count)
+        return self._sent_in_stretch(count).upto(count)
+
+    def message_count(self, count: int) -> int:
+        """How many messages of the log these are, before any repair."""
+        if isinstance(self.records, PlacedRecords):
+            return self.records.messages_before(count)
+        return self._sent_in_stretch(count).messages_before(count)
+
+    def _sent_in_stretch(self, count: int) -> _Sent:
         index = bisect_right(self._begins, max(0, count - 1)) - 1
-        stretch = self._stretches[index]
         sent = self._prepared.get(index)
         if sent is None:
             end = self._begins[index + 1] if index + 1 < len(self._begins) else len(self.records)
-            sent = self._prepared[index] = _Sent(stretch, self.records, end)
-        return sent.upto(count)
+            sent = self._prepared[index] = _Sent(self._stretches[index], self.records, end)
+        return sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +211,10 @@ def _stretches(
     for index, record in enumerate(records):
         if isinstance(record, CompactionRecord) and spoken and record.archive in compactions:
             after = compactions[record.archive].after
-            base = tuple(each for each in after if isinstance(each, _MESSAGES))
+            base = tuple(each for each in after if is_message(each))
             follows = index + 1 < len(records) and isinstance(records[index + 1], UserMessage)
             found.append(_Stretch(index, index + (2 if follows else 1), base))
-        spoken = spoken or isinstance(record, _MESSAGES)
+        spoken = spoken or is_message(record)
     return found
 
 
@@ -216,7 +223,7 @@ class _Sent:
 
     def __init__(self, stretch: _Stretch, records: Sequence[Record], end: int) -> None:
         own = range(stretch.first, end)
-        indices = [index for index in own if isinstance(records[index], _MESSAGES)]
+        indices = [index for index in own if is_message(records[index])]
         self._indices = [stretch.begin] * len(stretch.base) + indices
         self._raw: list[Message] = [*stretch.base, *(records[i] for i in indices)]  # type: ignore[list-item]
         answers = [i for i, each in enumerate(self._raw) if isinstance(each, AssistantMessage)]
@@ -229,10 +236,14 @@ class _Sent:
 
     def upto(self, count: int) -> Sequence[Message]:
         """What is sent when records before ``count`` have been written."""
-        known = bisect_left(self._indices, count)
+        known = self.messages_before(count)
         group = bisect_right(self._cuts, max(0, known - 1)) - 1
         tail = repaired_messages(self._raw[self._cuts[group] : known])
         return self._whole[: self._starts[group]] + tail
+
+    def messages_before(self, count: int) -> int:
+        """How many messages there are when records before ``count`` have been written."""
+        return bisect_left(self._indices, count)
 
 
 def _turn_and_step(
@@ -265,8 +276,3 @@ def _happened(record: Record | None) -> str:
             return _DONE.get(reason, "branched")
         case _:
             return ""
-
-
-async def start_scrub(tree: SessionTree) -> Scrub:
-    """The moments of a session, found off the loop."""
-    return await asyncio.to_thread(Scrub, tree)

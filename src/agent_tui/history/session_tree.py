@@ -10,17 +10,20 @@ from agent_tui.core.errors import SessionError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message, Record, UserMessage
 from agent_tui.core.tree import Comparison, Detail, TreeRow
-from agent_tui.history.browsed_session import WHOLE_BYTES, BrowsedSession
 from agent_tui.history.compare import compare_branches
-from agent_tui.history.indexed_records import BIG_BYTES, IndexedRecords
+from agent_tui.history.contents import ReadLog
+from agent_tui.history.indexed_records import BIG_BYTES
 from agent_tui.history.tree.outline import Outline
 from agent_tui.history.tree.paths import LogPaths, Paths, PlacedPaths, RecordPaths
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import ROOT, Source, Tree, build_tree
-from agent_tui.history.tree.record_tree import RecordTree, build_record_tree
+from agent_tui.history.tree.record_tree import build_record_tree
 from agent_tui.history.tree.shape import MESSAGES, TreeShape
 from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.sessions.replay import Entry, SessionState, gc_paused, read_log
+
+WHOLE_BYTES = 256 << 20
+"""Up to this size what cannot be read in parts is read whole: it takes a few seconds."""
 
 _BIG = 1 << 20
 
@@ -67,35 +70,19 @@ class SessionTree:
             return cls(build_tree(sources), live, None, state, count=count)
 
     @classmethod
-    def of_browsed(cls, browsed: BrowsedSession) -> SessionTree:
-        """The tree of a session that is only looked at, for example another agent's.
-
-        Raises:
-            SessionError, StorageError: it cannot be read; the sentence says why.
-        """
-        if browsed.too_big:
-            raise SessionError(browsed.too_big)
-        if browsed.logs:
-            return cls._of_files(browsed.logs)
-        if isinstance(browsed.records, IndexedRecords):  # who spoke is worked out from the whole
-            browsed = BrowsedSession.of_file(browsed.path)
-        name = browsed.session_id
-        logs = [
-            (Source(name, browsed.path, archive.number), archive.records)
-            for archive in browsed.rotated
-        ]
-        tree: RecordTree = build_record_tree([*logs, (Source(name, browsed.path), browsed.records)])
-        return cls(
-            tree,
-            len(logs),
-            RecordPaths(tree),
-            SessionState(),
-            count=TokenCounter().count_message,
-            compactions={each.archive: each for each in browsed.compactions},
-        )
+    def of_records(
+        cls,
+        logs: Sequence[tuple[Source, Sequence[Record]]],
+        compactions: Mapping[int, ImportedCompaction],
+        count: Callable[[Message], int],
+    ) -> SessionTree:
+        """The tree of a session that is in memory; the live log comes last."""
+        tree = build_record_tree(logs)
+        paths, live = RecordPaths(tree), len(logs) - 1
+        return cls(tree, live, paths, SessionState(), count=count, compactions=compactions)
 
     @classmethod
-    def _of_files(cls, sources: Sequence[Source]) -> SessionTree:
+    def of_files(cls, sources: Sequence[Source]) -> SessionTree:
         """The tree of logs of ours; where they are big, their records stay on disk."""
         live, counter = len(sources) - 1, TokenCounter()
         with gc_paused(_BIG):
@@ -133,10 +120,9 @@ class SessionTree:
         pairs = zip(places, items, strict=True)
         return {place: item.record for place, item in pairs if isinstance(item, Entry)}
 
-    async def browse(self, row: TreeRow, title: str) -> BrowsedSession:
-        """The log as it was at the end of a row, read-only."""
-        records = await asyncio.to_thread(self.paths.records_to, row.end)
-        return BrowsedSession.of_records(records, title, self.session_id, row.tokens)
+    def contents_at(self, row: TreeRow) -> ReadLog:
+        """The log as it was at the end of a row. Reads the disk: call it in a thread."""
+        return ReadLog.of_records(self.paths.records_to(row.end), self._count)
 
     def branch_point(self, row: TreeRow) -> int:
         """What a branch or a fork from a row hangs off: before a prompt, behind anything else.
@@ -226,8 +212,3 @@ def _compare_placed(
         one = list(left[1])
         other = [*one[:common], *right[1][common:]]
         return compare_branches((left[0], one), (right[0], other), count_once)
-
-
-async def browsed_tree(browsed: BrowsedSession) -> SessionTree:
-    """The tree of a session that is only looked at, grown off the loop."""
-    return await asyncio.to_thread(SessionTree.of_browsed, browsed)

@@ -55,15 +55,13 @@ class Branches:
         source = tree.tree.source_of(place)
         if source.session_id != tree.session_id:
             raise SessionError(f"This belongs to the fork {source.session_id}: open it first.")
-        before = len(self.log.state.messages)
         uuid = await asyncio.to_thread(self._find, tree, place)
         archive = 0
         if not uuid:
             archive = await settle(self._restore_and_move(tree, place))
         else:
             await settle(self.move(uuid))
-        left = max(0, before - len(self.log.state.messages))
-        return OperationReport(reason, archive, messages_left=left, prompt=prompt)
+        return OperationReport(reason, archive, prompt=prompt)
 
     def _find(self, tree: SessionTree, place: int) -> str:
         """The id of an entry that the live log holds; empty where only an archive does.
@@ -100,10 +98,8 @@ class Branches:
 
     async def go_back(self, way: MoveLeaf, reason: Literal["undo", "redo"]) -> OperationReport:
         """Undo or redo a branch or a switch that stayed inside the log."""
-        left = len(self.log.state.messages)
         await settle(self.move(way.to, reason))
-        left = max(0, left - len(self.log.state.messages))
-        return OperationReport(reason, 0, messages_left=left)
+        return OperationReport(reason, 0)
 
     async def sum_up(self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]) -> str:
         """Have the model sum up a branch that was left, and tell it in the present one.

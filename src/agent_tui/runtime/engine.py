@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,15 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import ModelRecord, SystemPrompt, UserMessage
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.tree import Fork, TreeRow
-from agent_tui.history.browsed_session import BrowsedSession
 from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.view import SessionView
+from agent_tui.importers.imported import count_findings
+from agent_tui.importers.registry import import_session
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.connect import connect
-from agent_tui.runtime.exporting import ExportForm, write_export
+from agent_tui.runtime.exporting import ExportForm, export_file, write_export
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.forking import fork_at, name_copy, title_of
 from agent_tui.runtime.headers import new_header, new_session_id
@@ -219,7 +222,8 @@ class Engine:
     async def _open(self, log: SessionLog) -> OpenSession:
         try:
             instructions = await self._instruct(log)
-            session = OpenSession(log, self._parts)
+            related = partial(self._store.related_sessions, log.folder.name)
+            session = OpenSession(log, self._parts, related)
             session.instructions = instructions.describe(self._workspace_of(log))
             await session.load()
         except BaseException:
@@ -296,11 +300,6 @@ class Engine:
             return self.workspace
         return Path(header.cwd)
 
-    async def build_tree(self, session: OpenSession) -> SessionTree:
-        """One tree over a session's log, its archives, and every session forked from them."""
-        kin = await asyncio.to_thread(self._store.related_sessions, session.session_id)
-        return await session.build_tree(kin)
-
     async def fork_at(self, tree: SessionTree, row: TreeRow) -> Fork:
         """Make a session of its own of the path up to a row of a tree; the others stay as they are.
 
@@ -309,26 +308,23 @@ class Engine:
         """
         return await settle(fork_at(self._store, tree, row, self.workspace))
 
-    async def open_path(self, path: Path) -> BrowsedSession:
+    async def open_path(self, path: Path) -> SessionView:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""
-        return await asyncio.to_thread(BrowsedSession.open_file, path)
+        return await SessionView.open(path)
 
     async def describe_path(self, path: Path) -> dict[str, Any]:
         """What a log or session file of any known kind holds, in numbers."""
-        return (await asyncio.to_thread(BrowsedSession.of_file, path)).findings
+        return count_findings(await asyncio.to_thread(import_session, path))
 
     async def export(self, source: str, form: ExportForm) -> bytes:
         """A session, by its id or by the path of a file, in another format."""
         path = Path(source)
         if await asyncio.to_thread(path.exists):
-            browsed = await asyncio.to_thread(BrowsedSession.of_file, path)
-            records = browsed.context if form == "kimi" else browsed.records
-            return await asyncio.to_thread(write_export, form, records, browsed.title)
+            return await asyncio.to_thread(export_file, path, form)
         session = await self.read_session(source)
         try:
-            tokens = session.gauge.tokens
             return await asyncio.to_thread(
-                write_export, form, session.records, session.title, tokens
+                write_export, form, session.view.records, session.view.title, session.gauge.tokens
             )
         finally:
             await session.close()
@@ -392,9 +388,9 @@ class Engine:
 
     async def close_session(self, session: OpenSession) -> None:
         """Close a session; one in which nothing was ever said leaves nothing behind."""
-        empty, session_id = session.is_empty and not session.read_only, session.session_id
+        empty, session_id = session.view.is_empty and not session.read_only, session.session_id
         await session.close()
-        if empty and not await session.archives():
+        if empty and not await session.view.archives():
             await self._store.discard(session_id)
 
     async def aclose(self) -> None:

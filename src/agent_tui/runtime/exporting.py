@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.errors import StorageError
 from agent_tui.core.records import Record
+from agent_tui.importers.registry import import_session
 from agent_tui.library.export import export_kimi, export_markdown
 
 ExportForm: TypeAlias = Literal["kimi", "markdown"]
@@ -23,6 +24,14 @@ def write_export(
     if form == "kimi":
         return b"".join(export_kimi(records, token_count))
     return b"".join(export_markdown(records, title))
+
+
+def export_file(path: Path, form: ExportForm) -> bytes:
+    """A session file of any known kind in another format; raises SessionError, StorageError."""
+    found = import_session(path)
+    records = found.context if form == "kimi" else found.records
+    title = f"{found.title or found.path.name} · {found.source}"
+    return write_export(form, records, title)
 
 
 def write_numbered(folder: Path, stem: str, ending: str, content: bytes) -> Path:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,33 +30,25 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
-    CompactionRecord,
     ModelRecord,
-    Record,
     RevertReason,
     TitleRecord,
     TurnEndRecord,
     UserMessage,
 )
 from agent_tui.core.summary import (
-    ArchiveSummary,
-    CheckpointSummary,
     CompactionReport,
     CompactionView,
     OperationReport,
-    RevertPreview,
     StrategySummary,
 )
 from agent_tui.core.text import first_line
-from agent_tui.core.tree import Comparison, TreeRow
+from agent_tui.core.tree import TreeRow
 from agent_tui.core.usage import Gauge, Share
-from agent_tui.history import checkpoints
-from agent_tui.history.browsed_session import BrowsedSession
-from agent_tui.history.compactions import list_compactions, view_compaction
-from agent_tui.history.compare import compare_branches
-from agent_tui.history.records_view import RecordsView, ShownRecords
+from agent_tui.history.checkpoints import count_moved
+from agent_tui.history.live_source import LiveSource
 from agent_tui.history.session_tree import SessionTree
-from agent_tui.history.tree.record_links import session_sources
+from agent_tui.history.view import SessionView
 from agent_tui.runtime.branches import Branches
 from agent_tui.runtime.choices import Choices
 from agent_tui.runtime.exporting import (
@@ -72,7 +65,12 @@ from agent_tui.sessions.store import Durability, SessionLog
 class OpenSession:
     """A session that a front-end holds open; acts are exclusive and leave memory equal to disk."""
 
-    def __init__(self, log: SessionLog, assemble: BuildParts) -> None:
+    def __init__(
+        self,
+        log: SessionLog,
+        assemble: BuildParts,
+        related: Callable[[], Sequence[Path]] = tuple,
+    ) -> None:
         self._log = log
         self._wire = Wire()
         self._assemble = assemble
@@ -82,6 +80,14 @@ class OpenSession:
         self._busy = False
         self._reviewing = False
         self._gate = asyncio.Lock()
+        self.view = SessionView(
+            LiveSource(
+                log,
+                count=lambda message: self._parts.context.count_message(message),
+                tokens=lambda: self.gauge.tokens,
+                related=related,
+            )
+        )
         self.instructions = ""
         """Which of the project's instruction files were taken on opening; for a new session."""
 
@@ -92,11 +98,6 @@ class OpenSession:
     @property
     def session_id(self) -> str:
         return self._log.folder.name
-
-    @property
-    def title(self) -> str:
-        """The session's name, or the beginning of its first prompt."""
-        return self._log.state.title or checkpoints.first_prompt(self.records) or "New session"
 
     @property
     def read_only(self) -> str:
@@ -123,42 +124,16 @@ class OpenSession:
         return self._busy
 
     @property
-    def records(self) -> Sequence[Record]:
-        """Every record on the active path, in log order."""
-        return RecordsView(self._log.state.entries)
-
-    @property
-    def shown_records(self) -> Sequence[Record]:
-        """The records for a timeline: with a row in the place of lines that cannot be read."""
-        state = self._log.state
-        return ShownRecords(state.entries, state.damaged) if state.damaged else self.records
-
-    @property
-    def damaged(self) -> int:
-        """How many lines of the log cannot be read; they are kept where they are."""
-        return len(self._log.state.damaged)
-
-    @property
-    def message_count(self) -> int:
-        """How many messages the live log holds on its active path."""
-        return len(self._log.state.messages)
-
-    @property
     def notices(self) -> list[str]:
         """What was found and put right on opening, for the user to know."""
         return self._log.notices
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing has been said yet."""
-        return not self._log.state.messages
 
     @property
     def cut_off(self) -> str:
         """That the program ended in the middle of the last turn, if it did; else empty."""
         # What the disk refused is held, and says how the turn really ended.
         works_on_it = self.busy or bool(self.read_only) or self._parts.agent.has_unsaved
-        return "" if works_on_it or not was_cut_off(self.records) else CUT_OFF
+        return "" if works_on_it or not was_cut_off(self.view.records) else CUT_OFF
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Hear every event of this session; call the result to stop."""
@@ -178,7 +153,7 @@ class OpenSession:
             if cut_off:  # said here for good: from now on its turn is not the last
                 end = TurnEndRecord("killed", cut_off, self._parts.context.last_turn)
                 await settle(self._log.append(end, durability=Durability.D0))
-            if self.is_empty and not self._log.state.title:
+            if self.view.is_empty and not self._log.state.title:
                 # Said once, so that a compaction of the first prompt does not change the name.
                 title = TitleRecord(first_line(prompt))
                 await settle(self._log.append(title, durability=Durability.D0))
@@ -193,7 +168,7 @@ class OpenSession:
             SessionError: the last turn was answered, or there is none.
         """
         async with self._alone():
-            if not can_retry(self.records):
+            if not can_retry(self.view.records):
                 raise SessionError("Nothing to retry: the last prompt was answered.")
             self._busy = True
         try:
@@ -231,15 +206,6 @@ class OpenSession:
         """Decide about an action that waits."""
         self._parts.approvals.answer(request_id, answer)
 
-    def checkpoints(self) -> list[CheckpointSummary]:
-        """Every place to return to, oldest first."""
-        return checkpoints.list_checkpoints(self.records)
-
-    async def preview_revert(self, checkpoint: int) -> RevertPreview:
-        """What would leave the context; raises UnknownCheckpoint."""
-        count = self._parts.context.count_message
-        return await asyncio.to_thread(checkpoints.preview_revert, self.records, checkpoint, count)
-
     async def revert(self, checkpoint: int, reason: RevertReason = "user") -> OperationReport:
         """Go back to just before a checkpoint; the old log becomes an archive."""
         return await self._rotate(lambda acts: acts.revert(checkpoint, reason))
@@ -272,7 +238,7 @@ class OpenSession:
 
         A session that is read-only here can be forked too.
         """
-        return await settle(self._rotations.fork(f"{self.title} (fork)"))
+        return await settle(self._rotations.fork(f"{self.view.title} (fork)"))
 
     @property
     def _branches(self) -> Branches:
@@ -282,34 +248,13 @@ class OpenSession:
     def _rotations(self) -> Operations:
         parts = self._parts
         return Operations(
-            self._log, parts.context, self._branches, self._choices, parts.workspace, self.title
+            self._log,
+            parts.context,
+            self._branches,
+            self._choices,
+            parts.workspace,
+            self.view.title,
         )
-
-    async def build_tree(self, kin: Sequence[Path] = ()) -> SessionTree:
-        """The tree of this session and of its kin: sessions that hang together by forks.
-
-        Args:
-            kin: their folders, this session's among them, each behind the one it was forked from;
-                none for a tree of this session alone.
-        """
-        return await asyncio.to_thread(self._grow_tree, kin or (self._log.folder,))
-
-    def _grow_tree(self, kin: Sequence[Path]) -> SessionTree:
-        own = self._log.folder
-        if own not in kin:  # it was moved or deleted since it was opened, or lies there twice
-            kin = (*(folder for folder in kin if folder.name != own.name), own)
-        sources = [source for folder in kin for source in session_sources(folder)]
-        live = next(n for n, each in enumerate(sources) if each.path == self._log.path)
-        count = self._parts.context.count_message
-        return SessionTree.of_logs(sources, live, self._log.state, count)
-
-    async def compare_archive(self, number: int) -> Comparison:
-        """An archive beside the live log; raises UnknownArchive."""
-        state = await asyncio.to_thread(self._log.read_archive, number)
-        archive = (f"archive {number}", RecordsView(state.entries))
-        live = ("now", self.records)
-        count = self._parts.context.count_message
-        return await asyncio.to_thread(compare_branches, archive, live, count)
 
     async def branch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
         """Let the next message hang off an entry of the tree; a prompt comes back for editing."""
@@ -342,7 +287,11 @@ class OpenSession:
         """Carry an act out and tell of it, whatever is cancelled once it has begun."""
 
         async def carry_out() -> OperationReport:
+            before = [entry.record for entry in self._log.state.messages]
             report = await act(self._rotations)
+            after = [entry.record for entry in self._log.state.messages]
+            left, back = count_moved(before, after)
+            report = replace(report, messages_left=left, messages_back=back)
             if report.moved:
                 self._wire.emit(StatusChanged(self.gauge, None, self.model))
             self._wire.emit(Reverted(report))
@@ -350,20 +299,6 @@ class OpenSession:
 
         async with self._alone():
             return await settle(carry_out())
-
-    async def archives(self) -> list[ArchiveSummary]:
-        """Every rotated log, newest first."""
-        return (await asyncio.to_thread(self._log.archives))[::-1]
-
-    async def open_archive(self, number: int) -> BrowsedSession:
-        """An archive, read-only; raises UnknownArchive."""
-        title = f"{self.title} · archive {number}"
-        path = await asyncio.to_thread(self._log.archive_file, number)
-        big = await asyncio.to_thread(BrowsedSession.of_big_log, path, title, self.session_id)
-        if big is not None:
-            return big
-        state = await asyncio.to_thread(self._log.read_archive, number)
-        return BrowsedSession.of_state(state, title, self.session_id)
 
     @property
     def strategies(self) -> tuple[StrategySummary, ...]:
@@ -427,15 +362,6 @@ class OpenSession:
                 trigger="manual", focus=focus, strategy=strategy
             )
 
-    async def compactions(self) -> list[tuple[int, CompactionRecord]]:
-        """Every compaction, undone ones too: its archive and its record, newest first."""
-        return await asyncio.to_thread(list_compactions, self._log)
-
-    async def view_compaction(self, archive: int) -> CompactionView:
-        """Both sides of a compaction that was made: before is the archive."""
-        count = self._parts.context.count_message
-        return await asyncio.to_thread(view_compaction, self._log, archive, count)
-
     async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
         """What fills the context now; what a compaction and a revert to a checkpoint would free."""
         policy = self._parts.compactor.policy
@@ -488,7 +414,9 @@ class OpenSession:
     async def export(self, form: ExportForm, folder: Path) -> Path:
         """Write the session to a new file in a folder; returns its path."""
         tokens = self.gauge.tokens
-        text = await asyncio.to_thread(write_export, form, self.records, self.title, tokens)
+        text = await asyncio.to_thread(
+            write_export, form, self.view.records, self.view.title, tokens
+        )
         return await asyncio.to_thread(
             write_numbered, folder, self.session_id, EXPORT_ENDINGS[form], text
         )

@@ -45,19 +45,14 @@ class Operations:
 
     async def revert(self, checkpoint: int, reason: RevertReason) -> OperationReport:
         """Go back to just before a checkpoint; raises UnknownCheckpoint."""
-        count = self.context.count_message
-        preview = await asyncio.to_thread(
-            checkpoints.preview_revert, self._records, checkpoint, count
-        )
+        records = self._records
+        prompt = checkpoints.prompt_after(records, checkpoints.find_checkpoint(records, checkpoint))
         archive = await self.context.revert_to(checkpoint, reason)
-        left = preview.messages_leaving
-        return OperationReport(reason, archive, checkpoint, left, preview.prompt)
+        return OperationReport(reason, archive, checkpoint, prompt=prompt)
 
     async def clear(self) -> OperationReport:
         """Keep only what a new session begins with."""
-        left = len(self.log.state.messages)
-        archive = await self.context.clear()
-        return OperationReport("clear", archive, messages_left=left)
+        return OperationReport("clear", await self.context.clear())
 
     async def restore(
         self, number: int, reason: RevertReason, *, forking: bool = False
@@ -68,9 +63,8 @@ class Operations:
             UnknownArchive: the session has no such archive.
         """
         fork = await self.fork(f"{self.title} (before undo)") if forking else ""
-        left = len(self.log.state.messages)
         archive = await self.context.restore_archive(number, reason)
-        return OperationReport(reason, archive, messages_left=left, fork=fork)
+        return OperationReport(reason, archive, fork=fork)
 
     async def undo(self) -> OperationReport:
         """Take the last act back; raises SessionError where there is none."""

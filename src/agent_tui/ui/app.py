@@ -134,14 +134,14 @@ class AgentTui(App[int]):
 
     async def _browse(self, engine: Engine, path: Path) -> None:
         """Show a file read-only; when it is left, so is the program."""
-        from agent_tui.ui.browsing import browse
+        from agent_tui.ui.browsing import Browser
 
         try:
-            browsed = await engine.open_path(path)
+            view = await engine.open_path(path)
         except AgentTuiError as error:
             self.exit(1, return_code=1, message=clean(f"agent-tui: {error}"))
             return
-        await browse(self, browsed)
+        await Browser(self, view).look(view)
         await self.leave()
 
     def _fatal_error(self) -> None:
@@ -191,7 +191,7 @@ class AgentTui(App[int]):
         """Interrupt what runs, let the log settle, and exit."""
         session = self.chat.session
         farewell = ""
-        if session is not None and not session.is_empty:
+        if session is not None and not session.view.is_empty:
             farewell = f"The session is saved; go on with: agent-tui -r {session.session_id}"
         await self.chat.end()
         if self.engine is not None:

@@ -1,83 +1,122 @@
-"""Looking around in logs that are not the live one: files, archives, their compactions."""
+"""Looking at a session: its archives, compactions, tree and moments, from one screen to the next.
+
+The conversation's commands, markers and files opened by path all go this way, so that a marker
+leads to the same place wherever it stands.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from textual.app import App
 
-    from agent_tui.history.browsed_session import BrowsedSession
+    from agent_tui.core.tree import TreeRow
+    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.view import SessionView
+    from agent_tui.ui.screens.time.tree import TreeChoice
 
 
-async def browse(app: App[Any], browsed: BrowsedSession, restorable: int = 0) -> int:
-    """Show a log read-only, with the archives and compactions that belong to it.
+class TimeActs(Protocol):
+    """What can be done with a session while its past is looked at."""
 
-    Returns:
-        The number of the archive that the user wants restored; 0 for none.
+    def restore(self, archive: int) -> None:
+        """Make an archive the live log again."""
+        ...
+
+    def undo_compaction(self, archive: int) -> None:
+        """Make the log before a compaction the live one again."""
+        ...
+
+    async def act_on_tree(self, choice: TreeChoice) -> bool:
+        """Do what was chosen in the tree; whether the tree is wanted again behind it."""
+        ...
+
+
+class Browser:
+    """Shows the past of one session; see ``Lead`` for what its methods return.
+
+    Args:
+        app: where the screens are shown.
+        view: the session.
+        acts: what can be done with it; None where it is only looked at.
     """
-    from agent_tui.ui.screens.time.browse import BrowseScreen
 
-    while True:
-        match await app.push_screen_wait(BrowseScreen(browsed, restorable)):
-            case ("restore", number):
-                return number
-            case ("archive", number):
-                await _browse_archive(app, browsed, number)
-            case ("compaction", number):
-                await _look_at_compaction(app, browsed, number)
-            case ("tree", _):
-                await _look_at_tree(app, browsed)
-            case ("scrub", _):
-                await _scrub_through(app, browsed)
+    def __init__(self, app: App[Any], view: SessionView, acts: TimeActs | None = None) -> None:
+        self._app = app
+        self._view = view
+        self._acts = acts
+
+    @property
+    def can_restore(self) -> bool:
+        return self._acts is not None and not self._view.read_only
+
+    def restore(self, archive: int) -> None:
+        if self._acts is not None:
+            self._acts.restore(archive)
+
+    async def look(self, view: SessionView) -> bool:
+        """Show a log of the session read-only."""
+        from agent_tui.ui.screens.time.browse import BrowseScreen
+
+        changed = await self._app.push_screen_wait(BrowseScreen(view, self))
+        return bool(changed)
+
+    async def archives(self) -> bool:
+        from agent_tui.ui.screens.time.archives import ArchivesScreen
+
+        screen = ArchivesScreen(self._view.archives, self, self._view.read_only)
+        changed = await self._app.push_screen_wait(screen)
+        return bool(changed)
+
+    async def archive(self, number: int) -> bool:
+        return await self.look(await self._view.open_archive(number))
+
+    async def compare_archive(self, number: int) -> None:
+        from agent_tui.ui.screens.time.compare import CompareScreen
+
+        screen = CompareScreen(lambda: self._view.compare_archive(number))
+        await self._app.push_screen_wait(screen)
+
+    async def compactions(self) -> bool:
+        from agent_tui.ui.screens.dialogs.compaction_choice import choose_compaction
+
+        archive = await choose_compaction(self._app, await self._view.compactions())
+        return bool(archive) and await self.compaction(archive)
+
+    async def compaction(self, archive: int) -> bool:
+        from agent_tui.ui.screens.context.compaction import PastCompactionScreen
+
+        screen = PastCompactionScreen(
+            archive, lambda: self._view.view_compaction(archive), can_undo=self.can_restore
+        )
+        match await self._app.push_screen_wait(screen):
+            case ("undo", number) if self._acts is not None:
+                self._acts.undo_compaction(number)
+                return True
+            case ("open", number):
+                return await self.archive(number)
             case _:
-                return 0
+                return False
 
+    async def tree(self, entry: str = "") -> bool:
+        from agent_tui.ui.screens.time.tree import PRESENT, TreeScreen
 
-async def _browse_archive(app: App[Any], browsed: BrowsedSession, number: int) -> None:
-    from agent_tui.ui.screens.time.archives import ArchivesScreen
+        view, acts = self._view, self._acts
+        screen = TreeScreen(view, self, can_fork=acts is not None, at=entry or PRESENT)
+        while choice := await self._app.push_screen_wait(screen):
+            if choice.act == "leave" or acts is None or not await acts.act_on_tree(choice):
+                return True
+            at = PRESENT if choice.act in ("undo", "redo") else choice.row.place
+            screen = TreeScreen(view, self, can_fork=True, at=at, detail=choice.detail)
+        return False
 
-    if not number:
-        screen = ArchivesScreen(browsed.archives, "it was opened read-only")
-        choice = await app.push_screen_wait(screen)
-        if choice is None:
-            return
-        act, number = choice
-        if act == "compare":
-            await _compare(app, browsed, number)
-            return
-    await browse(app, await browsed.open_archive(number))
+    async def scrub(self, tree: SessionTree | None = None, place: int = -1) -> None:
+        from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 
+        view = self._view
+        screen = ScrubberScreen(lambda: view.scrub(tree), view.title, at=place)
+        await self._app.push_screen_wait(screen)
 
-async def _compare(app: App[Any], browsed: BrowsedSession, number: int) -> None:
-    from agent_tui.ui.screens.time.compare import CompareScreen
-
-    await app.push_screen_wait(CompareScreen(lambda: browsed.compare_archive(number)))
-
-
-async def _look_at_tree(app: App[Any], browsed: BrowsedSession) -> None:
-    from agent_tui.history.session_tree import browsed_tree
-    from agent_tui.ui.screens.time.tree import TreeScreen
-
-    screen = TreeScreen(lambda: browsed_tree(browsed), browsed.title, "it was opened read-only")
-    await app.push_screen_wait(screen)
-
-
-async def _scrub_through(app: App[Any], browsed: BrowsedSession) -> None:
-    from agent_tui.history.scrub import Scrub, start_scrub
-    from agent_tui.history.session_tree import browsed_tree
-    from agent_tui.ui.screens.time.scrubber import ScrubberScreen
-
-    async def load() -> Scrub:
-        return await start_scrub(await browsed_tree(browsed))
-
-    await app.push_screen_wait(ScrubberScreen(load, browsed.title))
-
-
-async def _look_at_compaction(app: App[Any], browsed: BrowsedSession, number: int) -> None:
-    from agent_tui.ui.screens.context.compaction import PastCompactionScreen
-
-    screen = PastCompactionScreen(number, lambda: browsed.view_compaction(number), can_undo=False)
-    match await app.push_screen_wait(screen):
-        case ("open", archive):
-            await _browse_archive(app, browsed, archive)
+    async def moment(self, tree: SessionTree, row: TreeRow, title: str) -> bool:
+        return await self.look(await self._view.at_row(tree, row, title))

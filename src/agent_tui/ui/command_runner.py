@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.text import first_line
-from agent_tui.ui.browsing import browse
+from agent_tui.ui.browsing import Browser
 from agent_tui.ui.commands import find_command
+from agent_tui.ui.session_acts import SessionActs
 
 if TYPE_CHECKING:
     from agent_tui.runtime.exporting import ExportForm
     from agent_tui.runtime.open_session import OpenSession
     from agent_tui.ui.screens.chat import ChatScreen
-    from agent_tui.ui.screens.time.archives import ArchiveChoice
 
 _GROUP = "flow"
 _WITH_SCREEN = frozenset(
@@ -73,6 +72,11 @@ def _session(chat: ChatScreen) -> OpenSession:
     if chat.session is None:
         raise UsageError("The session is still being opened; try again in a moment.")
     return chat.session
+
+
+def _browser(chat: ChatScreen) -> Browser:
+    session = _session(chat)
+    return Browser(chat.app, session.view, SessionActs(chat, session))
 
 
 def _number(argument: str, what: str) -> int:
@@ -130,7 +134,7 @@ async def _rename(chat: ChatScreen, argument: str) -> None:
     if not argument:
         raise UsageError("Expected a name: /rename <title>.")
     await session.rename(argument)
-    chat.status.title = session.title
+    chat.status.title = session.view.title
 
 
 async def _revert(chat: ChatScreen, argument: str) -> None:
@@ -141,11 +145,11 @@ async def _revert(chat: ChatScreen, argument: str) -> None:
     if argument:
         checkpoint: int | None = _number(argument, "a checkpoint")
     else:
-        screen = CheckpointsScreen(await asyncio.to_thread(session.checkpoints))
+        screen = CheckpointsScreen(await asyncio.to_thread(session.view.checkpoints))
         checkpoint = await chat.app.push_screen_wait(screen)
     if checkpoint is None:
         return
-    preview = await session.preview_revert(checkpoint)
+    preview = await session.view.preview_revert(checkpoint)
     if await chat.app.push_screen_wait(RevertPreviewScreen(preview)):
         chat.act(lambda session: session.revert(checkpoint))
 
@@ -159,50 +163,18 @@ async def _redo(chat: ChatScreen, _argument: str) -> None:
 
 
 async def _tree(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.tree_flows import use_tree
-
-    await use_tree(chat, _session(chat), argument)
+    await _browser(chat).tree(argument)
 
 
 async def _scrub(chat: ChatScreen, _argument: str) -> None:
-    from agent_tui.ui.tree_flows import scrub_through
-
-    await scrub_through(chat, _session(chat))
+    await _browser(chat).scrub()
 
 
 async def _archives(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.screens.time.archives import ArchivesScreen
-
-    session = _session(chat)
     if argument:
-        await _look_at_archive(chat, ("open", _number(argument, "an archive")))
-        return
-    at = 0
-    while choice := await chat.app.push_screen_wait(
-        ArchivesScreen(session.archives, session.read_only, at)
-    ):
-        _, at = choice
-        if await _look_at_archive(chat, choice):
-            return
-
-
-async def _look_at_archive(chat: ChatScreen, choice: ArchiveChoice) -> bool:
-    """Open, compare or restore an archive; whether one was restored."""
-    session = _session(chat)
-    match choice:
-        case ("open", number):
-            wanted = await browse(chat.app, await session.open_archive(number), restorable=number)
-        case ("compare", number):
-            from agent_tui.ui.screens.time.compare import CompareScreen
-
-            load = partial(session.compare_archive, number)
-            await chat.app.push_screen_wait(CompareScreen(load))
-            wanted = 0
-        case (_, number):
-            wanted = number
-    if wanted:
-        chat.act(lambda session: session.restore(wanted))
-    return bool(wanted)
+        await _browser(chat).archive(_number(argument, "an archive"))
+    else:
+        await _browser(chat).archives()
 
 
 async def _clear(chat: ChatScreen, _argument: str) -> None:
@@ -211,13 +183,13 @@ async def _clear(chat: ChatScreen, _argument: str) -> None:
     session = _session(chat)
     screen = ConfirmScreen(
         "Clear the context?",
-        f"{session.message_count} messages leave it. The old log becomes an archive: /undo "
+        f"{session.view.message_count} messages leave it. The old log becomes an archive: /undo "
         "brings it back.",
         "Clear",
     )
     if await chat.app.push_screen_wait(screen):
         await chat.act(lambda session: session.clear()).wait()
-        if session.is_empty:
+        if session.view.is_empty:
             chat.show_hint("The context is empty now; /undo brings it back.")
 
 
@@ -231,29 +203,17 @@ async def _compact(chat: ChatScreen, argument: str) -> None:
 
 
 async def _compactions(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.screens.context.compaction import PastCompactionScreen
-    from agent_tui.ui.screens.dialogs.compaction_choice import choose_compaction
-
-    session = _session(chat)
     if argument:
-        archive = _number(argument, "an archive")
+        await _browser(chat).compaction(_number(argument, "an archive"))
     else:
-        archive = await choose_compaction(chat.app, await session.compactions())
-    if not archive:
-        return
-    screen = PastCompactionScreen(archive, lambda: session.view_compaction(archive))
-    match await chat.app.push_screen_wait(screen):
-        case ("undo", number):
-            chat.act(lambda session: session.undo_compaction(number))
-        case ("open", number):
-            await _archives(chat, str(number))
+        await _browser(chat).compactions()
 
 
 async def _tokens(chat: ChatScreen, _argument: str) -> None:
     from agent_tui.ui.screens.context.attribution import AttributionScreen
 
     session = _session(chat)
-    screen = AttributionScreen(session.gauge, session.attribution, session.checkpoints)
+    screen = AttributionScreen(session.gauge, session.attribution, session.view.checkpoints)
     await chat.app.push_screen_wait(screen)
 
 

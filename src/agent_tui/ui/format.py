@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from agent_tui.core.text import format_count
+
+__all__ = [
+    "format_age",
+    "format_clock",
+    "format_count",
+    "format_duration",
+    "format_percent",
+    "format_size",
+    "format_tokens",
+    "parse_time",
+]
+
 
 def format_tokens(count: int, *, estimated: bool = False) -> str:
     """A token count such as ``950``, ``12.4k`` or ``1.2M``; ``~`` marks an estimate."""
@@ -15,11 +28,6 @@ def format_tokens(count: int, *, estimated: bool = False) -> str:
     if count < 999_500:
         return f"{sign}{count / 1_000:.0f}k"
     return f"{sign}{count / 1_000_000:.1f}M"
-
-
-def format_count(count: int, noun: str, plural: str = "") -> str:
-    """A count with its noun: ``1 message``, ``1,204 messages``."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def format_size(size_bytes: int) -> str:

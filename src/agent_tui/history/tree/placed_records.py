@@ -83,13 +83,17 @@ class PlacedRecords(Sequence[Record]):
         """How many of the records are messages, as their roles tell."""
         return len(self._spoken)
 
+    def messages_before(self, count: int) -> int:
+        """How many of the first ``count`` records are messages."""
+        return bisect_left(self._spoken, count)
+
     def sent(self, count: int) -> Sequence[Message]:
         """What is sent when the first ``count`` records have been written.
 
         The last answer is repaired as it was when it was sent. Those before it come as they stand
         in the log: to know whether they lack a result, all of them would have to be read.
         """
-        end = bisect_left(self._spoken, count)
+        end = self.messages_before(count)
         last = self._last_answer(end)
         tail = [record for record in map(self._message, range(last, end)) if record is not None]
         return _SentMessages(self, last, repaired_messages(tail))

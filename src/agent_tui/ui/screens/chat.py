@@ -155,17 +155,17 @@ class ChatScreen(Screen[None]):
         session = self.session
         if session is None:
             return
-        self.timeline.load(session.shown_records)
+        self.timeline.load(session.view.shown_records)
         if cut_off := session.cut_off:
             self.show_notice(cut_off)
         self._view.forget()
         self._show_facts(session)
-        self._show_conversation(shown=not session.is_empty)
+        self._show_conversation(shown=not session.view.is_empty)
 
     def _show_facts(self, session: OpenSession) -> None:
         self.gauge.gauge = session.gauge
         self._colour_gauge(session)
-        self.status.title = session.title
+        self.status.title = session.view.title
         self.status.model = session.model
         self.status.banner = session.read_only
         self.prompt_box.read_only = session.read_only
@@ -439,7 +439,7 @@ class ChatScreen(Screen[None]):
         self._show_conversation(shown=True)
         self.prompt_box.running = True
         if self.session is not None:
-            self.status.title = self.session.title
+            self.status.title = self.session.view.title
 
     def step_began(self, step: int) -> None:
         self._drop_progress()

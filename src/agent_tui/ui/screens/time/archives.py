@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -18,8 +18,8 @@ from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.rows import Rows
 
-ArchiveChoice: TypeAlias = tuple[Literal["open", "restore", "compare"], int]
-"""What to do with which archive; None when nothing was chosen."""
+if TYPE_CHECKING:
+    from agent_tui.ui.screens.time.lead import Lead
 
 _REASONS = {
     "user": ("reverted", "$checkpoint"),
@@ -32,13 +32,13 @@ _REASONS = {
 }
 
 
-class ArchivesScreen(Panel[ArchiveChoice]):
-    """The archives of one session, newest first.
+class ArchivesScreen(Panel[Literal["changed"]]):
+    """The archives of one session, newest first; dismissed with ``changed`` when one was restored.
 
     Args:
-        load: gives the archives, for example ``session.archives``.
+        load: gives the archives, for example ``view.archives``.
+        lead: shows an archive, compares or restores it.
         read_only: why nothing can be restored, or an empty string.
-        at: the number of the archive to begin at; the newest where there is none of it.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/archives.tcss")]
@@ -52,13 +52,13 @@ class ArchivesScreen(Panel[ArchiveChoice]):
     def __init__(
         self,
         load: Callable[[], Awaitable[Sequence[ArchiveSummary]]],
+        lead: Lead,
         read_only: str = "",
-        at: int = 0,
     ) -> None:
         super().__init__()
         self._load_archives = load
+        self._lead = lead
         self._read_only = read_only
-        self._at = at
         self._archives: list[ArchiveSummary] = []
         self._rows = Rows(self._draw, empty=Content("Reading archives…"))
 
@@ -82,9 +82,7 @@ class ArchivesScreen(Panel[ArchiveChoice]):
                 else "The archives could not be read. Press Esc and try again."
             )
         )
-        numbers = [archive.number for archive in self._archives]
-        place = numbers.index(self._at) if self._at in numbers else 0
-        self._rows.show_rows(len(numbers), cursor=place)
+        self._rows.show_rows(len(self._archives))
         size = format_size(sum(archive.size_bytes for archive in self._archives))
         self.show_heading("Archives", format_count(len(self._archives), "archive"), size)
 
@@ -110,11 +108,17 @@ class ArchivesScreen(Panel[ArchiveChoice]):
     @on(Rows.Chosen)
     def action_open_highlighted(self) -> None:
         if (archive := self._highlighted) is not None:
-            self.dismiss(("open", archive.number))
+            self._open(archive.number)
 
-    def action_compare(self) -> None:
+    @work(exclusive=True, group="archives-look")
+    async def _open(self, number: int) -> None:
+        if await self.attempt(self._lead.archive(number)):
+            self.dismiss("changed")
+
+    @work(exclusive=True, group="archives-look")
+    async def action_compare(self) -> None:
         if (archive := self._highlighted) is not None:
-            self.dismiss(("compare", archive.number))
+            await self.attempt(self._lead.compare_archive(archive.number))
 
     @work(exclusive=True, group="archives-confirm")
     async def action_restore(self) -> None:
@@ -127,8 +131,9 @@ class ArchivesScreen(Panel[ArchiveChoice]):
         question = ConfirmScreen(
             f"Restore archive {archive.number}?",
             f"The session continues from its {format_count(archive.messages, 'message')}. "
-            "The log of now becomes an archive itself, so this can be undone.",
+            "The current log becomes an archive, so this can be undone.",
             "Restore",
         )
         if await self.app.push_screen_wait(question):
-            self.dismiss(("restore", archive.number))
+            self._lead.restore(archive.number)
+            self.dismiss("changed")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Literal
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -11,22 +12,20 @@ from textual.binding import Binding
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.format import format_count, format_tokens
-from agent_tui.ui.screens.dialogs.compaction_choice import choose_compaction
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 if TYPE_CHECKING:
-    from agent_tui.history.browsed_session import BrowsedSession
+    from agent_tui.history.view import SessionView
+    from agent_tui.ui.screens.time.lead import Lead
 
-BrowseChoice: TypeAlias = Literal["restore", "compaction", "archive", "tree", "scrub"]
 
-
-class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
-    """Shows one log, read-only; dismissed with what to look at next (archive 0: choose one).
+class BrowseScreen(Panel[Literal["changed"]]):
+    """Shows one log, read-only; dismissed with ``changed`` when the session was changed.
 
     Args:
-        browsed: what to show.
-        restorable: the number of the archive that ``r`` restores; 0 when there is none.
+        view: what to show.
+        lead: shows what belongs to the session, and restores the archive that is shown.
     """
 
     CSS_PATH = [
@@ -39,14 +38,14 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
         Binding("r", "restore", "restore this archive", key_display="r"),
         Binding("a", "list_archives", "archives", key_display="a"),
         Binding("c", "list_compactions", "compactions", key_display="c"),
-        Binding("t,ctrl+t", "look('tree')", "tree", key_display="t"),
-        Binding("s,f9", "look('scrub')", "scrub", key_display="s"),
+        Binding("t,ctrl+t", "tree", "tree", key_display="t"),
+        Binding("s,f9", "scrub", "scrub", key_display="s"),
     ]
 
-    def __init__(self, browsed: BrowsedSession, restorable: int = 0) -> None:
+    def __init__(self, view: SessionView, lead: Lead) -> None:
         super().__init__()
-        self._browsed = browsed
-        self._restorable = restorable
+        self._view = view
+        self._lead = lead
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -54,59 +53,66 @@ class BrowseScreen(Panel[tuple[BrowseChoice, int]]):
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        browsed = self._browsed
+        view = self._view
         self.show_heading(
-            clean(browsed.title),
-            format_count(browsed.message_count, "message"),
-            f"{format_tokens(browsed.token_count)} tokens" if browsed.token_count else "",
+            clean(view.title),
+            format_count(view.message_count, "message"),
+            f"{format_tokens(view.token_count)} tokens" if view.token_count else "",
             "read-only",
         )
-        self.query_one(Timeline).load(browsed.records, damaged=browsed.damaged)
+        self.query_one(Timeline).load(view.records, damaged=view.damaged)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
             case "restore":
-                return bool(self._restorable)
+                return bool(self._view.archive) and self._lead.can_restore
             case "list_archives":
-                return bool(self._browsed.rotated)
+                return self._view.is_whole and self._view.has_archives
             case "list_compactions":
-                return bool(self._browsed.compactions)
-            case "look":
-                return self._browsed.has_tree
+                return self._view.is_whole and self._view.has_compactions
+            case "tree" | "scrub":
+                return self._view.is_whole
             case _:
                 return True
 
-    def action_look(self, choice: Literal["tree", "scrub"]) -> None:
-        """See its branches, or walk it step by step."""
-        if self._browsed.too_big:
-            self.tell(self._browsed.too_big)
-            return
-        self.dismiss((choice, 0))
+    @work(exclusive=True, group="browse")
+    async def _go(self, show: Callable[[], Awaitable[bool | None]]) -> None:
+        """Leave too when what was shown over this screen changed the session."""
+        if await self.attempt(show()):
+            self.dismiss("changed")
+
+    def action_tree(self, entry: str = "") -> None:
+        """See the session's branches, from an entry or the present."""
+        if self._view.tree_refusal:
+            self.tell(self._view.tree_refusal)
+        else:
+            self._go(lambda: self._lead.tree(entry))
+
+    def action_scrub(self) -> None:
+        """Walk the session step by step."""
+        if self._view.tree_refusal:
+            self.tell(self._view.tree_refusal)
+        else:
+            self._go(lambda: self._lead.scrub())
 
     def action_list_archives(self) -> None:
-        self.dismiss(("archive", 0))
+        self._go(lambda: self._lead.archives())
 
-    @work(exclusive=True, group="compactions")
-    async def action_list_compactions(self) -> None:
-        """Choose a compaction over this log; what is below it is not seen meanwhile."""
-        chosen = await choose_compaction(self.app, self._browsed.compaction_records())
-        if chosen:
-            self.dismiss(("compaction", chosen))
+    def action_list_compactions(self) -> None:
+        self._go(lambda: self._lead.compactions())
 
     def action_restore(self) -> None:
-        self.dismiss(("restore", self._restorable))
+        self._lead.restore(self._view.archive)
+        self.dismiss("changed")
 
     @on(Timeline.CompactionPressed)
     def _take_compaction(self, event: Timeline.CompactionPressed) -> None:
-        self.dismiss(("compaction", event.archive))
+        self._go(lambda: self._lead.compaction(event.archive))
 
     @on(Timeline.EntryPressed)
-    def _take_entry(self) -> None:
-        if self._browsed.has_tree:
-            self.action_look("tree")
-        else:
-            self.tell("The tree of its session shows it: Ctrl+T there.")
+    def _take_entry(self, event: Timeline.EntryPressed) -> None:
+        self.action_tree(event.entry)
 
     @on(Timeline.ArchivePressed)
     def _take_archive(self, event: Timeline.ArchivePressed) -> None:
-        self.dismiss(("archive", event.archive))
+        self._go(lambda: self._lead.archive(event.archive))

@@ -163,7 +163,7 @@ def _describe(look: ContextAt, *, is_now: bool) -> Content:
     facts = [
         f"turn {look.turn}" if look.turn is not None else "",
         f"step {look.step}" if look.step else "",
-        format_count(len(look.messages), "message"),
+        format_count(look.message_count, "message"),
         f"{format_tokens(look.tokens, estimated=look.estimated)} tokens" if look.tokens else "",
         format_clock(look.at),
     ]

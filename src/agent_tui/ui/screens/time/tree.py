@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -18,16 +17,17 @@ from agent_tui.core.tree import Detail, TreeRow
 from agent_tui.resources import stylesheet
 from agent_tui.ui.format import format_count
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
-from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.compare import CompareScreen
-from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows, describe_record
 
 if TYPE_CHECKING:
     from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.view import SessionView
+    from agent_tui.ui.screens.time.lead import Lead
 
-TreeAct: TypeAlias = Literal["branch", "switch", "fork", "label", "sum_up", "undo", "redo"]
+TreeAct: TypeAlias = Literal["branch", "switch", "fork", "label", "sum_up", "undo", "redo", "leave"]
+"""What to do in the tree; ``leave`` once the session was changed from there."""
 PRESENT = -1
 """Where a tree begins when nobody asked for another place."""
 
@@ -48,9 +48,8 @@ class TreeScreen(Panel[TreeChoice]):
     """The tree of a session; dismissed with an act on it, or None.
 
     Args:
-        load: grows the tree, for example ``lambda: engine.build_tree(session)``.
-        title: the session's.
-        read_only: why nothing can be changed, or an empty string.
+        view: the session.
+        lead: shows what a row leads to.
         can_fork: whether a session of its own can be made out of a row, which changes nothing here.
         at: the place to begin at, or the id of an entry.
         detail: how far it is folded at first.
@@ -77,18 +76,16 @@ class TreeScreen(Panel[TreeChoice]):
 
     def __init__(
         self,
-        load: Callable[[], Awaitable[SessionTree]],
-        title: str = "",
-        read_only: str = "",
+        view: SessionView,
+        lead: Lead,
         *,
         can_fork: bool = False,
         at: int | str = PRESENT,
         detail: Detail = "turns",
     ) -> None:
         super().__init__()
-        self._load_tree = load
-        self._session_title = title
-        self._read_only = read_only
+        self._view = view
+        self._lead = lead
         self._can_fork = can_fork
         self._at = at
         self._detail: Detail = detail
@@ -102,12 +99,12 @@ class TreeScreen(Panel[TreeChoice]):
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        self.show_heading("Tree", self._session_title)
+        self.show_heading("Tree", self._view.title)
         self._load()
 
     @work(exclusive=True, group="tree")
     async def _load(self) -> None:
-        tree = await self.attempt(self._load_tree())
+        tree = await self.attempt(self._view.tree())
         if tree is None:
             self._rows.show_empty(Content("The tree could not be read. Press Esc and try again."))
             return
@@ -132,7 +129,7 @@ class TreeScreen(Panel[TreeChoice]):
         archives = sum(bool(source.archive) for source in tree.tree.sources)
         self.show_heading(
             "Tree",
-            first_line(self._session_title, 40),
+            first_line(self._view.title, 40),
             format_count(tree.branch_count, "branch", "branches"),
             format_count(archives, "archive") if archives else "",
             "" if self._detail == "turns" else f"every {self._detail[:-1]}",
@@ -142,19 +139,18 @@ class TreeScreen(Panel[TreeChoice]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "fork":
             return self._can_fork
-        return not self._read_only or action != "act"
+        return not self._view.read_only or action != "act"
 
     @on(Rows.Chosen)
     def action_open_row(self) -> None:
         if self._tree_shown is not None and (row := self._rows.row) is not None:
-            self._look(self._tree_shown, row)
+            self._open(self._tree_shown, row)
 
     @work(exclusive=True, group="tree-look")
-    async def _look(self, tree: SessionTree, row: TreeRow) -> None:
-        title = await self._call_it(tree, row)
-        browsed = await self.attempt(tree.browse(row, f"As it was after “{title}”"))
-        if browsed is not None:
-            await self.app.push_screen_wait(BrowseScreen(browsed))
+    async def _open(self, tree: SessionTree, row: TreeRow) -> None:
+        title = f"As it was after “{await self._call_it(tree, row)}”"
+        if await self.attempt(self._lead.moment(tree, row, title)):
+            self.dismiss(TreeChoice("leave", tree, row, self._detail))
 
     async def _call_it(self, tree: SessionTree, row: TreeRow) -> str:
         """A row in a few words, for headings."""
@@ -227,11 +223,9 @@ class TreeScreen(Panel[TreeChoice]):
         screen = CompareScreen(lambda: tree.compare(row, other, (left, right)))
         await self.app.push_screen_wait(screen)
 
-    def action_scrub(self) -> None:
+    @work(exclusive=True, group="tree-look")
+    async def action_scrub(self) -> None:
         """Walk the session step by step, from this row on."""
-        from agent_tui.history.scrub import start_scrub
-
         tree, row = self._tree_shown, self._rows.row
         if tree is not None and row is not None:
-            screen = ScrubberScreen(lambda: start_scrub(tree), self._session_title, at=row.place)
-            self.app.push_screen(screen)
+            await self.attempt(self._lead.scrub(tree, row.place))

@@ -1,0 +1,171 @@
+"""A session opened by its path: another agent's, or a log of ours; nothing of it can be changed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from agent_tui.context.tokens.tokens import TokenCounter
+from agent_tui.core.errors import SessionError, UnknownArchive
+from agent_tui.core.records import CompactionRecord, Message
+from agent_tui.core.summary import ArchiveSummary
+from agent_tui.history.checkpoints import list_checkpoints
+from agent_tui.history.contents import LogContents, ReadLog, count_messages
+from agent_tui.history.indexed_records import BIG_BYTES, IndexedRecords
+from agent_tui.history.session_tree import WHOLE_BYTES, SessionTree
+from agent_tui.history.source import CompactionSides
+from agent_tui.history.tree.record_links import Source
+from agent_tui.importers import kimi
+from agent_tui.importers.imported import ImportedArchive, ImportedSession
+from agent_tui.importers.registry import import_session, recognise
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.disk import translate_os_errors
+
+_READ_ONLY = "it was opened read-only"
+
+
+class ImportedSource:
+    """A session that was imported whole: its archives and compactions are in memory."""
+
+    read_only = _READ_ONLY
+    tree_refusal = ""
+
+    def __init__(self, found: ImportedSession) -> None:
+        self._found = found
+        self._counter = TokenCounter()
+        self.session_id = found.session_id
+        self.title = f"{found.title or found.path.name} · {found.source}"
+        self.has_archives = bool(found.archives)
+        self.has_compactions = bool(found.compactions)
+
+    @cached_property
+    def contents(self) -> LogContents:
+        found = self._found
+        return ReadLog.of_records(found.records, self.count, found.damaged)
+
+    def count(self, message: Message) -> int:
+        return self._counter.count_message(message)
+
+    def list_archives(self) -> list[ArchiveSummary]:
+        return [
+            ArchiveSummary(
+                number=archive.number,
+                path=archive.path,
+                reason=archive.reason,
+                at="",
+                size_bytes=archive.size_bytes,
+                messages=count_messages(archive.records),
+                checkpoints=len(list_checkpoints(archive.records)),
+            )
+            for archive in reversed(self._found.archives)
+        ]
+
+    def read_archive(self, number: int) -> LogContents:
+        archive = self._archive(number)
+        return ReadLog.of_records(archive.records, self.count, archive.damaged)
+
+    def _archive(self, number: int) -> ImportedArchive:
+        for archive in self._found.archives:
+            if archive.number == number:
+                return archive
+        known = ", ".join(str(archive.number) for archive in self._found.archives) or "none"
+        raise UnknownArchive(f"There is no archive {number} here; there are: {known}.")
+
+    def list_compactions(self) -> list[tuple[int, CompactionRecord]]:
+        found = []
+        for compaction in reversed(self._found.compactions):
+            records = (r for r in compaction.after if isinstance(r, CompactionRecord))
+            blank = CompactionRecord("", "", compaction.tokens_before, 0, compaction.archive)
+            found.append((compaction.archive, next(records, blank)))
+        return found
+
+    def read_compaction(self, archive: int) -> CompactionSides:
+        for compaction in self._found.compactions:
+            if compaction.archive == archive:
+                return compaction.before, compaction.after
+        raise SessionError(f"No compaction of this session made archive {archive}.")
+
+    def build_tree(self, *, related: bool) -> SessionTree:
+        del related  # its forks are sessions of another agent
+        found = self._found
+        if found.source == kimi.OURS:
+            return SessionTree.of_files(_logs_beside(found.path))
+        name = found.session_id
+        logs = [(Source(name, found.path, each.number), each.records) for each in found.archives]
+        live = (Source(name, found.path), found.records)
+        compactions = {each.archive: each for each in found.compactions}
+        return SessionTree.of_records([*logs, live], compactions, self.count)
+
+
+class BigLogSource:
+    """A log too big to be read whole: its lines are indexed, and parsed when they are shown."""
+
+    read_only = _READ_ONLY
+    has_archives = False
+    has_compactions = False
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._counter = TokenCounter()
+        self.session_id = ""
+        self.title = path.name
+        log = ReadLog.of_index(path)
+        self.contents: LogContents = log
+        assert isinstance(log.records, IndexedRecords)
+        self._size, self._is_ours = log.records.size, log.records.is_ours
+
+    @property
+    def tree_refusal(self) -> str:
+        if self._is_ours or self._size <= WHOLE_BYTES:
+            return ""
+        return (
+            "Other agents' logs do not say who spoke: that is worked out from the whole log, "
+            f"which is done up to {WHOLE_BYTES >> 20} MB. This one has {self._size >> 20} MB."
+        )
+
+    def count(self, message: Message) -> int:
+        return self._counter.count_message(message)
+
+    def list_archives(self) -> list[ArchiveSummary]:
+        return []
+
+    def read_archive(self, number: int) -> LogContents:
+        raise UnknownArchive(f"Archive {number} of a log this big is opened by its own path.")
+
+    def list_compactions(self) -> list[tuple[int, CompactionRecord]]:
+        return []
+
+    def read_compaction(self, archive: int) -> CompactionSides:
+        raise SessionError(f"The compaction into archive {archive} is not read in a log this big.")
+
+    def build_tree(self, *, related: bool) -> SessionTree:
+        if self.tree_refusal:
+            raise SessionError(self.tree_refusal)
+        if self._is_ours:
+            return SessionTree.of_files(_logs_beside(self._path))
+        whole = ImportedSource(import_session(self._path))  # who spoke is told by the whole log
+        return whole.build_tree(related=related)
+
+
+def open_source(path: Path) -> ImportedSource | BigLogSource:
+    """A log or session file of any known kind; a big log is only indexed. Blocks.
+
+    Raises:
+        SessionError, StorageError: it cannot be read; the sentence says why.
+    """
+    if (path / LIVE).is_file():
+        path = path / LIVE
+    is_big = path.is_file() and path.stat().st_size >= BIG_BYTES
+    importer = recognise(path) if is_big else None
+    if importer is not None and importer.source in (kimi.OURS, kimi.KIMI):
+        return BigLogSource(path)
+    return ImportedSource(import_session(path))
+
+
+def _logs_beside(path: Path) -> tuple[Source, ...]:
+    """A log of ours with the archives beside it that came before it, oldest first."""
+    with translate_os_errors("Listing the archives of", path):
+        archives = sorted(kimi.rotations_of(path).items())
+    name = path.parent.name
+    older = (Source(name, archive, number) for number, archive in archives)
+    return (*older, Source(name, path))

@@ -1,0 +1,146 @@
+"""The session that is open: its log in memory, its archives on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_tui.core.errors import AgentTuiError, SessionError
+from agent_tui.core.records import CompactionRecord, Message, Record
+from agent_tui.core.summary import ArchiveSummary
+from agent_tui.history.checkpoints import first_prompt
+from agent_tui.history.contents import CountMessage, LogContents, ReadLog
+from agent_tui.history.indexed_records import BIG_BYTES
+from agent_tui.history.records_view import RecordsView, ShownRecords
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.source import CompactionSides
+from agent_tui.history.tree.record_links import session_sources
+from agent_tui.sessions.index import LogIndex
+from agent_tui.sessions.replay import Entry, SessionState, read_log
+from agent_tui.sessions.session_log import SessionLog
+
+
+@dataclass(frozen=True, slots=True)
+class LiveContents:
+    """The live log as it is at every moment; making one costs nothing."""
+
+    log: SessionLog
+    tokens: Callable[[], int]
+
+    @property
+    def records(self) -> Sequence[Record]:
+        return RecordsView(self.log.state.entries)
+
+    @property
+    def shown_records(self) -> Sequence[Record]:
+        state = self.log.state
+        return ShownRecords(state.entries, state.damaged) if state.damaged else self.records
+
+    @property
+    def damaged(self) -> int:
+        return len(self.log.state.damaged)
+
+    @property
+    def message_count(self) -> int:
+        return len(self.log.state.messages)
+
+    @property
+    def token_count(self) -> int:
+        return self.tokens()
+
+
+class LiveSource:
+    """Reads a session of ours that is open here.
+
+    Args:
+        log: the session's log.
+        count: counts the tokens of a message.
+        tokens: what the next request sends.
+        related: the folders of the sessions that hang together with this one by forks, each behind
+            the one it was forked from. Blocks.
+    """
+
+    has_archives = True
+    has_compactions = True
+    tree_refusal = ""
+
+    def __init__(
+        self,
+        log: SessionLog,
+        count: CountMessage,
+        tokens: Callable[[], int],
+        related: Callable[[], Sequence[Path]] = tuple,
+    ) -> None:
+        self._log = log
+        self._count = count
+        self._related = related
+        self.contents: LogContents = LiveContents(log, tokens)
+
+    @property
+    def session_id(self) -> str:
+        return self._log.folder.name
+
+    @property
+    def title(self) -> str:
+        return self._log.state.title or first_prompt(self.contents.records) or "New session"
+
+    @property
+    def read_only(self) -> str:
+        return self._log.read_only
+
+    def count(self, message: Message) -> int:
+        return self._count(message)
+
+    def list_archives(self) -> list[ArchiveSummary]:
+        return self._log.archives()[::-1]
+
+    def read_archive(self, number: int) -> LogContents:
+        path = self._log.archive_file(number)
+        if path.stat().st_size >= BIG_BYTES:
+            return ReadLog.of_index(path)
+        return ReadLog.of_state(read_log(path), self._count)
+
+    def list_compactions(self) -> list[tuple[int, CompactionRecord]]:
+        found = {record.archive: record for record in self._log.state.compactions}
+        for path in self._log.archive_files().values():
+            for record in _compactions_in(path):
+                found.setdefault(record.archive, record)
+        return sorted(found.items(), reverse=True)
+
+    def read_compaction(self, archive: int) -> CompactionSides:
+        before = self._log.read_archive(archive)
+        after = self._state_after(archive)
+        return RecordsView(before.entries), RecordsView(after.entries)
+
+    def _state_after(self, archive: int) -> SessionState:
+        """The log that follows the compaction into ``archive``: live, or since archived."""
+        if any(record.archive == archive for record in self._log.state.compactions):
+            return self._log.state
+        for number, path in sorted(self._log.archive_files().items()):
+            made = (record.archive for record in _compactions_in(path))
+            if number > archive and archive in made:
+                return read_log(path)
+        raise SessionError(f"No compaction of this session made archive {archive}.")
+
+    def build_tree(self, *, related: bool) -> SessionTree:
+        own = self._log.folder
+        folders = [*self._related()] if related else [own]
+        if own not in folders:  # it was moved or deleted since it was opened, or lies there twice
+            folders = [*(folder for folder in folders if folder.name != own.name), own]
+        sources = [source for folder in folders for source in session_sources(folder)]
+        live = next(n for n, each in enumerate(sources) if each.path == self._log.path)
+        return SessionTree.of_logs(sources, live, self._log.state, self._count)
+
+
+def _compactions_in(path: Path) -> Iterator[CompactionRecord]:
+    """The compactions of one log, without parsing anything else of it."""
+    try:
+        index = LogIndex(path)
+        index.grow()
+        for line in index.lines_of("_compaction"):
+            for item in index.read(line, line + 1):
+                if isinstance(item, Entry) and isinstance(item.record, CompactionRecord):
+                    yield item.record
+    except AgentTuiError:
+        return  # an archive that cannot be read now, or went meanwhile, hides no other

@@ -1,0 +1,110 @@
+"""What can be done with the open session while its past is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from agent_tui.core.errors import UsageError
+from agent_tui.core.text import clean
+
+if TYPE_CHECKING:
+    from agent_tui.core.summary import OperationReport
+    from agent_tui.core.tree import TreeRow
+    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.runtime.engine import Engine
+    from agent_tui.runtime.open_session import OpenSession
+    from agent_tui.ui.screens.chat import ChatScreen
+    from agent_tui.ui.screens.time.tree import TreeChoice
+
+
+class SessionActs:
+    """Carries out what is chosen in archives, compactions and the tree of the open session."""
+
+    def __init__(self, chat: ChatScreen, session: OpenSession) -> None:
+        self._chat = chat
+        self._session = session
+
+    def restore(self, archive: int) -> None:
+        """Make an archive the live log again."""
+        self._chat.act(lambda session: session.restore(archive))
+
+    def undo_compaction(self, archive: int) -> None:
+        """Make the log before a compaction the live one again."""
+        self._chat.act(lambda session: session.undo_compaction(archive))
+
+    async def act_on_tree(self, choice: TreeChoice) -> bool:
+        """Do what was chosen in the tree; whether the tree is wanted again behind it."""
+        chat, tree, row = self._chat, choice.tree, choice.row
+        match choice.act:
+            case "branch" | "switch" if row.session_id:
+                await self._open_fork(row.session_id)
+            case "branch":
+                chat.act(lambda session: session.branch(tree, row))
+            case "switch":
+                chat.act(lambda session: session.switch_branch(tree, row))
+            case "fork":
+                await self._fork(tree, row)
+            case "sum_up":
+                chat.act(lambda session: self._summarize(session, tree, row))
+            case "label":
+                await self._label(tree, row)
+                return True
+            case "undo":
+                await chat.act(lambda session: self._tell(session.undo())).wait()
+                return True
+            case "redo":
+                await chat.act(lambda session: self._tell(session.redo())).wait()
+                return True
+            case "leave":
+                pass
+        return False
+
+    async def _tell(self, act: Awaitable[OperationReport]) -> None:
+        """Say what an undo or redo did where the tree does not cover it."""
+        self._chat.app.notify(clean((await act).told), markup=False)
+
+    async def _open_fork(self, session_id: str) -> None:
+        engine = self._engine_at_rest()
+        await self._chat.show_session(await engine.open_session(session_id))
+
+    async def _fork(self, tree: SessionTree, row: TreeRow) -> None:
+        """Continue in a fork that ends at a row; a prompt comes back to be edited."""
+        engine = self._engine_at_rest()
+        fork = await engine.fork_at(tree, row)
+        await self._chat.show_session(await engine.open_session(fork.session_id))
+        self._chat.return_prompt(fork.prompt)
+        self._chat.show_hint("This is the fork. The original session is unchanged.")
+
+    async def _label(self, tree: SessionTree, row: TreeRow) -> None:
+        from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
+
+        screen = AskLineScreen("Label", "Leave empty to remove the label.", row.label)
+        label = await self._chat.app.push_screen_wait(screen)
+        if label is not None and label.strip() != row.label:
+            await self._session.label(tree, row, label)
+            if not self._chat.is_busy:  # a turn's own end shows it
+                self._chat.timeline.settle()
+
+    async def _summarize(self, session: OpenSession, tree: SessionTree, row: TreeRow) -> None:
+        """Have the branch summarized while the status line shows the end of what is written."""
+        written: list[str] = []
+        status = self._chat.status
+
+        def show(text: str) -> None:
+            written.append(text)
+            status.notice = "".join(written[-40:]).replace("\n", " ").strip()[-60:]
+
+        status.work = "summarizing the branch"
+        try:
+            await session.sum_up_branch(tree, row, show)
+            self._chat.reload()
+        finally:
+            status.work = status.notice = ""
+
+    def _engine_at_rest(self) -> Engine:
+        if self._chat.is_busy:
+            raise UsageError("A turn is running: interrupt it with Esc first.")
+        if self._chat.engine is None:
+            raise UsageError("The engine is still starting; try again in a moment.")
+        return self._chat.engine
