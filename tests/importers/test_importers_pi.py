@@ -64,6 +64,7 @@ def test_a_linear_file_is_read_in_order(tmp_path: Path) -> None:
             ),
             pi_entry("model_change", None, None, provider="p", modelId="m2"),
             pi_entry("thinking_level_change", None, None, thinkingLevel="low"),
+            pi_entry("novelty", None, None, x=1),
         ],
     )
     session = import_session(file)
@@ -85,6 +86,8 @@ def test_a_linear_file_is_read_in_order(tmp_path: Path) -> None:
     assert isinstance(model := kinds[ModelRecord], ModelRecord)
     assert model.model == "m2"
     assert isinstance(kinds[UnknownRecord], UnknownRecord)
+    assert session.accounting.unknown == {"novelty": 1}
+    assert session.accounting.skipped == {"thinking_level_change": 1}
     assert session.context == session.records
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.importers.importer import Head
-from agent_tui.importers.lines import decode, open_to_read
+from agent_tui.importers.lines import Entries, decode, open_log, read_document, read_entries
 
 _START_BYTES = 1 << 20
 _LONGEST_START = 64 << 20
@@ -23,7 +23,7 @@ def read_head(path: Path) -> Head:
     """
     if path.is_dir():
         return Head(path)
-    with open_to_read(path) as file:
+    with open_log(path, _LONGEST_START) as file:
         start = file.read(_START_BYTES)
         if start.startswith(SQLITE):
             return Head(path, start)
@@ -31,11 +31,28 @@ def read_head(path: Path) -> Head:
             start += file.read(_LONGEST_START)  # one long line: a document, or a big first record
         objects = _first_objects(start)
         document = None
-        if not objects and start.lstrip(_PADDING)[:1] == b"{":
+        if start.lstrip(_PADDING)[:1] == b"{" and not _begins_with_object(start):
             document = decode((start + file.read(_LONGEST_START)).strip(_PADDING))
         elif len(objects) == 1 and len(start) < _START_BYTES:
             document = objects[0]
     return Head(path, start[:_START_BYTES], objects, document)
+
+
+def _begins_with_object(start: bytes) -> bool:
+    """Whether the first line is an object, and not only the beginning of one."""
+    return decode(start.lstrip(_PADDING).partition(b"\n")[0].strip(_PADDING)) is not None
+
+
+def read_lines_or_document(path: Path) -> Entries:
+    """Every line of a file; a file that is one object over several lines is one record.
+
+    Raises:
+        SessionError, StorageError: it cannot be read.
+    """
+    head = read_head(path)
+    if head.document is not None and not _begins_with_object(head.start):
+        return read_document(path)
+    return read_entries(path)
 
 
 def _first_objects(start: bytes) -> tuple[dict[str, Any], ...]:

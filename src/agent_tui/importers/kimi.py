@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
+from agent_tui.importers import fields
 from agent_tui.importers.accounting import Accounting, add_up
 from agent_tui.importers.active_path import follow_heads
 from agent_tui.importers.imported import (
@@ -53,6 +53,7 @@ from agent_tui.importers.listing import file_refs, shell_command, summary_of
 KIMI, OURS = "kimi", "agent-tui"
 _BOOKKEEPING = ("_session", "_system_prompt", "_checkpoint", "_usage")
 _MESSAGES = ("user", "assistant", "tool")
+_ELSEWHERE = ("system", "developer", "function")
 _FOREIGN = frozenset({"type", "id", "message_id", "sessionID", "sessionId"})
 _PREFACE = re.compile(r"^\s*<system>[^<]*</system>\s*")
 _OURS = re.compile(r"(?P<base>.+\.jsonl)\.(?P<number>\d{1,9})")
@@ -61,7 +62,10 @@ _THEIRS = re.compile(r"(?P<base>.+)_(?P<number>\d{1,9})\.jsonl")
 
 def is_kimi(head: Head) -> bool:
     """Whether lines look like records of kimi, or of ours: told by their roles."""
-    return any(_is_record(value) for value in head.objects)
+    roles = {fields.text(value, "role") for value in head.objects}
+    if not roles.isdisjoint(_BOOKKEEPING):
+        return True
+    return roles.isdisjoint(_ELSEWHERE) and any(_is_record(value) for value in head.objects)
 
 
 def _is_ours(head: Head) -> bool:
@@ -166,12 +170,7 @@ def read_tail(ref: SessionRef, count: int) -> ImportedTail:
 
 
 def _summarise(ref: SessionRef) -> SessionSummary:
-    head, tail, _ = read_ends(ref.path)
-    records: list[Record] = []
-    for value in (*head, *tail):
-        with suppress(BadRecord):
-            records.append(parse_record(value))
-    told = tuple(infer_origins(records))
+    told = tuple(infer_origins(_records_of(read_ends(ref.path))))
     session_id, cwd, title = _identity(ref.path, told)
     archives = len(rotations_of(ref.path))
     return summary_of(ref, told, session_id=session_id, cwd=cwd, title=title, archives=archives)

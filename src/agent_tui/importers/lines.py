@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +22,14 @@ from agent_tui.core.text import reveal
 from agent_tui.importers.accounting import AccountBook
 
 _SMALL_FILE = 4 << 20
+_SMALL_TEXT = 4 << 10
 _PADDING = BOM + b"\0 \t\r\n"
 _HEAD_BYTES = 64 << 10
 _TAIL_BLOCK = 256 << 10
 _LONGEST_TAIL = 16 << 20
+_LONGEST_LOG = 4 << 30
+_LONGEST_DOCUMENT = 256 << 20
+ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 def open_to_read(path: Path) -> BinaryIO:
@@ -48,6 +53,37 @@ def open_to_read(path: Path) -> BinaryIO:
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     raise SessionError(f"{shown} is not a regular file: a session log was expected.")
+
+
+def open_log(path: Path, most: int = _LONGEST_LOG) -> BinaryIO:
+    """Open a log to read; a compressed one is unpacked into a nameless file, ``most`` bytes of it.
+
+    Raises:
+        SessionError, StorageError: it cannot be read, or is longer than any log.
+    """
+    file = open_to_read(path)
+    if os.pread(file.fileno(), len(ZSTD), 0) != ZSTD:
+        return file
+    import zstandard
+
+    descriptor, name = tempfile.mkstemp()
+    Path(name).unlink()
+    unpacked = os.fdopen(descriptor, "w+b")
+    with file, zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as packed:
+        try:
+            while block := packed.read(min(_TAIL_BLOCK, most - unpacked.tell())):
+                unpacked.write(block)
+        except zstandard.ZstdError:
+            pass  # torn: what came out until here is all there is
+        except OSError as error:
+            unpacked.close()
+            raise _broken_off(path, error) from error
+    if unpacked.tell() == _LONGEST_LOG:
+        unpacked.close()
+        raise StorageError(f"{reveal(str(path))} holds more than {_LONGEST_LOG >> 20} MB unpacked.")
+    unpacked.flush()
+    unpacked.seek(0)
+    return unpacked
 
 
 def read_objects(path: Path) -> Iterator[dict[str, Any] | None]:
@@ -86,6 +122,15 @@ def read_small_object(path: Path) -> dict[str, Any]:
             return decode(file.read(_SMALL_FILE)) or {}
     except (SessionError, StorageError, OSError):
         return {}
+
+
+def read_small_text(path: Path) -> str:
+    """What a small side file says; empty where it is missing or no text."""
+    try:
+        with open_to_read(path) as file:
+            return file.read(_SMALL_TEXT).decode().strip()
+    except (SessionError, StorageError, OSError, UnicodeDecodeError):
+        return ""
 
 
 @dataclass(slots=True)
@@ -132,7 +177,7 @@ def read_entries(path: Path) -> Entries:
         SessionError, StorageError: it cannot be read.
     """
     entries = Entries(path)
-    with open_to_read(path) as file:
+    with open_log(path) as file:
         try:
             for _, _, line in LineReader(file.fileno()).lines():
                 entries.take(line)
@@ -141,10 +186,28 @@ def read_entries(path: Path) -> Entries:
     return entries
 
 
+def read_document(path: Path) -> Entries:
+    """A file that is one JSON object over many lines; it counts as one record.
+
+    Raises:
+        SessionError, StorageError: it cannot be read, or is too big to be held.
+    """
+    entries = Entries(path)
+    with open_log(path) as file:
+        if os.fstat(file.fileno()).st_size > _LONGEST_DOCUMENT:
+            most = _LONGEST_DOCUMENT >> 20
+            raise StorageError(f"{reveal(str(path))} is one object of more than {most} MB.")
+        try:
+            entries.take(file.read())
+        except OSError as error:
+            raise _broken_off(path, error) from error
+    return entries
+
+
 def read_last_entries(path: Path, count: int) -> Entries:
     """The last lines of a file, read from its end: at most ``count``, and at most 16 MB of them."""
     entries = Entries(path)
-    with open_to_read(path) as file:
+    with open_log(path) as file:
         try:
             data, is_whole = _read_last_lines(file.fileno(), count)
         except OSError as error:
@@ -158,23 +221,23 @@ def read_last_entries(path: Path, count: int) -> Entries:
     return entries
 
 
-def read_ends(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], os.stat_result]:
-    """The objects in the first and last bytes of a file, and its status: for a row of a list."""
-    with open_to_read(path) as file:
+def read_ends(path: Path) -> Entries:
+    """The lines in the first and last bytes of a file: enough for a row of a list.
+
+    Of a compressed file only the beginning is unpacked.
+    """
+    entries = Entries(path, is_whole=False)
+    with open_log(path, _HEAD_BYTES) as file:
         descriptor = file.fileno()
-        status = os.fstat(descriptor)
         try:
             head = os.pread(descriptor, _HEAD_BYTES, 0)
-            start = max(len(head), status.st_size - _HEAD_BYTES)
+            start = max(len(head), os.fstat(descriptor).st_size - _HEAD_BYTES)
             tail = os.pread(descriptor, _HEAD_BYTES, start)
         except OSError as error:
             raise _broken_off(path, error) from error
-    return _objects_in(head), _objects_in(tail), status
-
-
-def _objects_in(data: bytes) -> list[dict[str, Any]]:
-    lines = (line.strip(_PADDING) for line in data.split(b"\n"))
-    return [value for line in lines if line and (value := decode(line)) is not None]
+    for line in (*head.split(b"\n"), *tail.split(b"\n")):
+        entries.take(line)
+    return entries
 
 
 def _read_last_lines(descriptor: int, count: int) -> tuple[bytes, bool]:

@@ -64,16 +64,17 @@ def read_session(ref: SessionRef) -> ImportedSession:
     Raises:
         SessionError: the file cannot be read.
     """
-    return _session_of(read_entries(ref.path))
+    return session_of(read_entries(ref.path), PI)
 
 
 def read_tail(ref: SessionRef, count: int) -> ImportedTail:
     """The last entries of a file, on the way to the last one."""
     lines = read_last_entries(ref.path, count)
-    return ImportedTail(_session_of(lines).records, lines.is_whole)
+    return ImportedTail(session_of(lines, PI).records, lines.is_whole)
 
 
-def _session_of(lines: Entries) -> ImportedSession:
+def session_of(lines: Entries, source: str) -> ImportedSession:
+    """A session out of the lines of its file, which are entries of pi."""
     entries: list[dict[str, Any]] = []
     numbers: list[int] = []
     for value, number in lines:
@@ -89,7 +90,7 @@ def _session_of(lines: Entries) -> ImportedSession:
     branches = tuple(_branches(tree))
     _account(tree, numbers, lines.book)
     return ImportedSession(
-        source=PI,
+        source=source,
         session_id=str(header.get("id") or lines.path.stem),
         cwd=str(header.get("cwd") or ""),
         title=_title(records),
@@ -106,8 +107,10 @@ def _session_of(lines: Entries) -> ImportedSession:
 def _account(tree: _Tree, numbers: Sequence[int], book: AccountBook) -> None:
     """Every entry is on the active path, on a branch that was left, or unknown."""
     for index, number in enumerate(numbers):
-        first = tree.records[index][0]
-        if isinstance(first, UnknownRecord):
+        first = next(iter(tree.records[index]), None)
+        if first is None:
+            book.skip(number, str(tree.entries[index]["type"]))
+        elif isinstance(first, UnknownRecord):
             book.leave_unknown(number, first.role)
         elif index in tree.shown:
             book.show(number)
@@ -116,9 +119,9 @@ def _account(tree: _Tree, numbers: Sequence[int], book: AccountBook) -> None:
 
 
 def _summarise(ref: SessionRef) -> SessionSummary:
-    head, tail, _ = read_ends(ref.path)
-    found = (value for value in (*head, *tail) if isinstance(value.get("type"), str))
-    return summary_of(ref, [record for entry in found for record in convert_entry(entry, 0)])
+    found = (value for value in read_ends(ref.path).objects if fields.text(value, "type"))
+    records = [record for entry in found for record in convert_entry(entry, 0)]
+    return summary_of(ref, records)
 
 
 def _discover(places: Places) -> Iterator[SessionRef]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -24,11 +23,17 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.usage import Usage
+from agent_tui.importers.fields import arguments_text
 from agent_tui.importers.imported import Records
+
+_SETTINGS = frozenset({"thinking_level_change"})
+"""Entries that no model is sent and nobody wants to see; they are left out by rule."""
 
 
 def convert_entry(entry: dict[str, Any], compaction: int) -> Records:
     """The records of one entry; ``compaction`` is the number of a compaction entry."""
+    if entry["type"] in _SETTINGS:
+        return ()
     stamp = Stamp(_text(entry, "id") or None, _text(entry, "parentId") or None, _at(entry))
     try:
         if entry["type"] == "compaction":
@@ -119,7 +124,7 @@ def _assistant(message: dict[str, Any], stamp: Stamp) -> Records:
     content = message["content"]
     for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
         if part["type"] == "toolCall":
-            arguments = json.dumps(part.get("arguments") or {}, ensure_ascii=False)
+            arguments = arguments_text(part.get("arguments") or {})
             calls.append(Call(part["id"], part["name"], arguments))
         else:
             parts.append(_part(part))

@@ -5,19 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_tui.core.errors import SessionError, SessionNotFound, StorageError
+from agent_tui.core.errors import (
+    AgentTuiError,
+    SessionError,
+    SessionNotFound,
+    StorageError,
+)
+from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import reveal
+from agent_tui.importers.claude_code import CLAUDE_IMPORTER
+from agent_tui.importers.clawdcode import CLAWDCODE_IMPORTER
+from agent_tui.importers.codex import CODEX_IMPORTER
+from agent_tui.importers.flat_pi import FLAT_IMPORTER
+from agent_tui.importers.gemini import GEMINI_IMPORTER
 from agent_tui.importers.heads import read_head
-from agent_tui.importers.imported import ImportedSession
+from agent_tui.importers.imported import ImportedSession, ImportedTail
 from agent_tui.importers.importer import Importer, Places, SessionRef
 from agent_tui.importers.kimi import KIMI_IMPORTER, OUR_IMPORTER
-from agent_tui.importers.listing import stamp_of
+from agent_tui.importers.listing import stamp_of, unreadable_summary
+from agent_tui.importers.openai_lines import OPENAI_IMPORTER
+from agent_tui.importers.opencode import OPENCODE_IMPORTER
 from agent_tui.importers.pi import PI_IMPORTER
+from agent_tui.importers.vibe import VIBE_IMPORTER
 
 IMPORTERS: tuple[Importer, ...] = (
     OUR_IMPORTER,
+    CLAWDCODE_IMPORTER,
+    CLAUDE_IMPORTER,
+    CODEX_IMPORTER,
+    GEMINI_IMPORTER,
+    OPENCODE_IMPORTER,
+    FLAT_IMPORTER,
     PI_IMPORTER,
+    VIBE_IMPORTER,
     KIMI_IMPORTER,
+    OPENAI_IMPORTER,
 )
 """Asked in this order: an importer that looks at less stands behind those that look at more."""
 
@@ -93,6 +115,28 @@ def read(ref: SessionRef) -> ImportedSession:
     except OSError as error:
         shown = reveal(str(ref.path))
         raise StorageError(f"{shown} cannot be read: {error.strerror}.") from error
+
+
+def read_tail(ref: SessionRef, count: int) -> ImportedTail:
+    """About the last ``count`` records of a session, without reading the rest where that can be.
+
+    Raises:
+        SessionError, StorageError: it cannot be read.
+    """
+    importer = importer_of(ref.source)
+    if importer.read_tail is None:
+        return ImportedTail(read(ref).records, is_whole=True)
+    return importer.read_tail(ref, count)
+
+
+def summarise(ref: SessionRef) -> SessionSummary:
+    """A row of the session list; one that cannot be read says so in its title."""
+    try:
+        return importer_of(ref.source).summarise(ref)
+    except AgentTuiError as error:
+        return unreadable_summary(ref, error)
+    except OSError as error:
+        return unreadable_summary(ref, StorageError(str(error.strerror)))
 
 
 def _split_key(path: Path) -> tuple[Path, str]:

@@ -1,0 +1,175 @@
+"""One item of a Codex session as ours: what was said to the model, and what it said."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agent_tui.core.messages import (
+    Content,
+    MediaPart,
+    Part,
+    TextPart,
+    ThinkPart,
+    ToolCall,
+    UnknownPart,
+)
+from agent_tui.core.records import (
+    AssistantMessage,
+    Message,
+    Stamp,
+    ToolMessage,
+    UsageRecord,
+    UserMessage,
+)
+from agent_tui.core.usage import Usage
+from agent_tui.importers import fields
+
+_INJECTED = (
+    "<user_instructions>",
+    "<environment_context>",
+    "<permissions instructions>",
+    "<collaboration_mode>",
+    "<turn_aborted>",
+    "<skill>",
+    "<subagent_notification>",
+    "<user_shell_command>",
+    "# AGENTS.md instructions",
+    "<INSTRUCTIONS>",
+)
+"""How messages in the user's name begin that Codex wrote."""
+
+_CALLS = frozenset(
+    {"function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "tool_call"}
+)
+_RESULTS = frozenset(
+    {
+        "function_call_output",
+        "custom_tool_call_output",
+        "local_shell_call_output",
+        "tool_search_output",
+        "tool_result",
+        "function_result",
+        "mcp_tool_call_output",
+    }
+)
+_SERVER_SIDE = frozenset({"web_search_call", "image_generation_call", "file_search_call"})
+
+
+def item_of(item: dict[str, Any], stamp: Stamp) -> Message | None:
+    """The message, or the part of an answer, that an item is; None where it is not known."""
+    kind, role = fields.text(item, "type"), fields.text(item, "role")
+    if kind in ("message", "") and role:
+        content = _content(item.get("content", item.get("message")))
+        if role == "assistant":
+            parts = (TextPart(content),) if isinstance(content, str) else content
+            return AssistantMessage(parts, stamp=stamp)
+        return UserMessage(content, _origin(role, content), stamp=stamp)
+    if kind == "reasoning":
+        return AssistantMessage(_thinking(item), stamp=stamp)
+    if kind in _CALLS:
+        return AssistantMessage((), (_call(item, kind),), stamp=stamp)
+    if kind in _SERVER_SIDE:
+        return AssistantMessage((UnknownPart(item),), stamp=stamp)
+    if kind in _RESULTS:
+        return _result(item, stamp)
+    if kind == "agent_message":
+        return UserMessage(_content(item.get("content")), "agent", stamp=stamp)
+    return None
+
+
+def _origin(role: str, content: Content) -> str:
+    said = content if isinstance(content, str) else _first_text(content)
+    if role != "user" or said.lstrip().startswith(_INJECTED):
+        return "reminder"
+    return "human"
+
+
+def _first_text(parts: tuple[Part, ...]) -> str:
+    return next((part.text for part in parts if isinstance(part, TextPart)), "")
+
+
+def _content(content: Any) -> Content:
+    if not isinstance(content, list):
+        return fields.text_of_parts(content)
+    parts = [_part(part) for part in content if not _is_empty_image(part)]
+    if len(parts) == 1 and isinstance(parts[0], TextPart):
+        return parts[0].text
+    return tuple(parts)
+
+
+def _is_empty_image(part: Any) -> bool:
+    return fields.text(part, "type") == "input_image" and not part.get("image_url")
+
+
+def _part(part: Any) -> Part:
+    if isinstance(part, str):
+        return TextPart(part)
+    kind = fields.text(part, "type")
+    if kind in ("input_text", "output_text", "text", "summary_text", "reasoning_text"):
+        return TextPart(fields.text(part, "text"))
+    if kind == "input_image" and fields.text(part, "image_url"):
+        return MediaPart("image_url", part["image_url"])
+    return UnknownPart(part if isinstance(part, dict) else {"value": part})
+
+
+def _thinking(item: dict[str, Any]) -> tuple[Part, ...]:
+    said = [fields.text(part, "text") for part in fields.array(item, "summary")]
+    said += [fields.text(part, "text") for part in fields.array(item, "content")]
+    encrypted = fields.text(item, "encrypted_content") or None
+    return (ThinkPart("\n\n".join(text for text in said if text), encrypted),)
+
+
+def _call(item: dict[str, Any], kind: str) -> ToolCall:
+    name = fields.text(item, "name") or fields.text(item.get("function"), "name")
+    if space := fields.text(item, "namespace"):
+        name = f"{space}__{name}"
+    given = item.get("arguments", item.get("input", item.get("action")))
+    arguments = fields.arguments_text(given)
+    if kind == "custom_tool_call" and not arguments.lstrip().startswith("{"):
+        arguments = json.dumps({"input": given}, ensure_ascii=False)
+    return ToolCall(call_id(item), name or kind.removesuffix("_call"), arguments)
+
+
+def call_id(item: dict[str, Any]) -> str:
+    """The id that joins a call and its result."""
+    return fields.text(item, "call_id") or fields.text(item, "id")
+
+
+def _result(item: dict[str, Any], stamp: Stamp) -> ToolMessage:
+    output = item.get("output", item.get("result", item.get("tools")))
+    code: Any = fields.table(output, "metadata").get(
+        "exit_code", fields.table(item, "result").get("exitCode")
+    )
+    success = fields.table(item, "output").get("success")
+    if isinstance(output, str) and output.startswith("{") and '"output"' in output:
+        try:
+            told = json.loads(output)
+        except (ValueError, RecursionError):
+            told = None
+        if isinstance(told, dict) and isinstance(told.get("output"), str):
+            code = fields.table(told, "metadata").get("exit_code", code)
+            output = told["output"]
+    if isinstance(output, dict):
+        output = output.get("content", fields.text_of_parts(output) or fields.json_text(output))
+    content = _content(output) if isinstance(output, list) else fields.json_text(output or "")
+    failed = success is False or (isinstance(code, int) and code != 0)
+    return ToolMessage(call_id(item), content, is_error=failed, stamp=stamp)
+
+
+def usage_of(info: dict[str, Any], at: str | None) -> UsageRecord | None:
+    """The last request's count of a ``token_count`` event; None where it holds none."""
+    counts = fields.table(info, "last_token_usage")
+    usage = Usage(
+        input_tokens=fields.number(counts, "input_tokens") or fields.number(info, "prompt"),
+        output_tokens=fields.number(counts, "output_tokens") or fields.number(info, "completion"),
+        cached_tokens=fields.number(counts, "cached_input_tokens"),
+        reasoning_tokens=fields.number(counts, "reasoning_output_tokens"),
+    )
+    total = fields.number(counts, "total_tokens") or usage.total_tokens
+    return UsageRecord(total, usage, stamp=Stamp(at=at)) if total else None
+
+
+def turn_usage_of(counts: dict[str, Any], at: str | None) -> UsageRecord | None:
+    """What a ``turn.completed`` event was billed."""
+    return usage_of({"last_token_usage": counts}, at)
