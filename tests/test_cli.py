@@ -76,13 +76,11 @@ def test_help_and_version_load_nothing_heavy() -> None:
 def test_a_folder_that_was_deleted_under_us_is_no_traceback(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    code = (
-        "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv[1]);"
-        "from agent_tui.cli import main; main(['sessions', 'list'])"
-    )
+    # As a user starts it: with ``-c`` Python itself puts the folder that is gone on its path.
+    script = 'cd "$1" && rmdir "$1" && exec "$0" -m agent_tui sessions list'
     env = os.environ | {"AGENT_TUI_HOME": str(tmp_path / "home")}
     ran = subprocess.run(
-        [sys.executable, "-c", code, str(gone)],
+        ["sh", "-c", script, sys.executable, str(gone)],
         capture_output=True,
         text=True,
         env=env,

@@ -44,6 +44,7 @@ class Panel(Screen[Result]):
     def __init__(self) -> None:
         super().__init__()
         self._was_shown = False
+        self._is_styled = False
 
     def on_compose(self) -> None:
         """Take on the classes of this size before there are children: all would be restyled.
@@ -55,11 +56,15 @@ class Panel(Screen[Result]):
         ):
             name = next(name for least, name in reversed(points) if size >= least)
             self.add_class(name, update=False)
-        self.app.stylesheet.apply(self)
+        sheets = self.app.stylesheet
+        sheets.apply(self)
+        self._is_styled = all(sheets.has_source(str(path)) for path in self.css_path)
 
     async def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Let keys through between mounting and drawing, which hold the loop for a while each."""
-        event.refresh_styles &= self._was_shown  # what was just mounted was just styled
+        # What was just mounted was just styled, unless it came before its stylesheets: from
+        # Python 3.12 on tasks start at once, and a screen is composed while it is pushed.
+        event.refresh_styles &= self._was_shown or not self._is_styled
         self._was_shown = True
         await asyncio.sleep(_BREATH_SECONDS)
 
