@@ -14,7 +14,15 @@ import pytest
 
 from agent_tui.config import ContextSettings
 from agent_tui.core.errors import SessionError, SessionNotFound, SessionReadOnly, StorageError
-from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, CompactionFinished
+from agent_tui.core.events import (
+    ApprovalAnswer,
+    ApprovalRequested,
+    CompactionFinished,
+    Event,
+    ShellBegan,
+    ShellEnded,
+    ShellOutput,
+)
 from agent_tui.core.records import DAMAGED_LINES, ModelRecord, UnknownRecord
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.headers import new_session_id
@@ -176,7 +184,34 @@ async def test_a_shell_command_of_the_user_is_seen_by_the_agent(tmp_path: Path) 
         (message,) = stage.on_disk("user")
         assert "echo hello" in message["content"]
         assert "[exit code 0]" in message["content"]
+        assert message["origin"] == "shell"
+        assert message["display"]["command"] == "echo hello"
         assert await stage.say("What did it say?") == "done"
+
+
+async def test_a_shell_command_tells_what_it_prints_while_it_runs(tmp_path: Path) -> None:
+    async with Stage(tmp_path) as stage:
+        heard: list[Event] = []
+        stage.session.subscribe(heard.append)
+        await stage.session.run_shell("echo first; sleep 0.4; echo second")
+        command = "echo first; sleep 0.4; echo second"
+        assert heard[0] == ShellBegan(command)
+        assert ShellOutput("first\n") in heard
+        assert heard[-2] == ShellEnded(command, "first\nsecond\n[exit code 0]", 0)
+
+
+async def test_an_interrupted_shell_command_leaves_what_it_printed(tmp_path: Path) -> None:
+    async with Stage(tmp_path) as stage:
+        started = asyncio.Event()
+        stage.session.subscribe(lambda e: started.set() if isinstance(e, ShellOutput) else None)
+        running = asyncio.create_task(stage.session.run_shell("echo first; sleep 60"))
+        await started.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        (message,) = stage.on_disk("user")
+        assert message["content"].endswith("first\n[interrupted]")
+        assert message["display"]["exit"] is None
 
 
 async def test_damaged_lines_are_shown_where_they_are(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from agent_tui.core.summary import CompactionReport
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.blocks import Block, NoticeBlock, UserBlock
+from agent_tui.ui.blocks import Block, NoticeBlock, ShellBlock, UserBlock
 from agent_tui.ui.screens.chat import ChatScreen
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -190,7 +190,7 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
         assert here.chat.status.work == ""
         assert here.chat.prompt_box.text == "said meanwhile"
         assert here.queued == []
-        assert here.prompts == []
+        assert here.shown[-1] == ShellBlock("sleep 60", "[interrupted]", "interrupted")
 
 
 async def test_a_command_typed_while_the_agent_works_stays_in_the_prompt(

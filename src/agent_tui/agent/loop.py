@@ -94,6 +94,7 @@ class Agent:
         self._desk = desk
         self._repetition = Repetition()
         self._steers: deque[str] = deque()
+        self._is_joining = False
         self._unsaved = Unsaved(context)
         self._asking = Asking(
             context=context,
@@ -119,6 +120,15 @@ class Agent:
     def steer(self, prompt: str) -> None:
         """Let a message join the running turn at its next step."""
         self._steers.append(prompt)
+
+    def withdraw_steer(self, prompt: str) -> bool:
+        """Send a message that waits no more; False where it has been taken up already."""
+        waiting = list(self._steers)
+        for place in range(len(waiting) - 1, -1 + self._is_joining, -1):
+            if waiting[place] == prompt:
+                del self._steers[place]
+                return True
+        return False
 
     def take_steers(self) -> list[str]:
         """The messages that no step has taken up; they are not sent any more."""
@@ -296,6 +306,10 @@ class Agent:
 
     async def _join(self, text: str, turn: int) -> None:
         message = UserMessage(text, origin="steer", turn=turn)
-        await self._context.append(message, durability=Durability.D1)
+        self._is_joining = True
+        try:
+            await self._context.append(message, durability=Durability.D1)
+        finally:
+            self._is_joining = False
         self._steers.popleft()
         self._wire.emit(PromptJoined(text))

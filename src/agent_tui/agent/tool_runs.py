@@ -12,7 +12,7 @@ from agent_tui.agent.unanswered import unanswered_calls
 from agent_tui.agent.unsaved import Unsaved
 from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
-from agent_tui.core.events import ToolFinished, ToolStarted
+from agent_tui.core.events import ToolFinished, ToolOutput, ToolStarted
 from agent_tui.core.messages import ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage
 from agent_tui.sessions.store import Durability
@@ -62,7 +62,11 @@ class ToolRuns:
 
     async def _run_tool(self, call: ToolCall, turn: int | None) -> Outcome:
         self._wire.emit(ToolStarted(call))
-        outcome = await self._toolset.carry_out(call, self._approvals, self._note_decision)
+
+        def tell(text: str) -> None:
+            self._wire.emit(ToolOutput(call.id, text))
+
+        outcome = await self._toolset.carry_out(call, self._approvals, self._note_decision, tell)
         await settle(self._write_result(call, outcome.result, turn))
         return outcome
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from agent_tui.agent.approval import Approvals, approval_key
@@ -56,9 +56,19 @@ class Toolset:
         return tool is not None and tool.acts
 
     async def carry_out(
-        self, call: ToolCall, approvals: Approvals, note: Note | None = None
+        self,
+        call: ToolCall,
+        approvals: Approvals,
+        note: Note | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> Outcome:
         """Run one call; whatever goes wrong becomes a result that the model can read.
+
+        Args:
+            call: what the model asked for.
+            approvals: who is asked, and what was allowed before.
+            note: writes a decision down.
+            tell: takes the last rows of what the call has printed so far.
 
         Raises:
             AgentTuiError: a decision could not be written down; nothing was done.
@@ -73,7 +83,7 @@ class Toolset:
                 answer = await self._ask(tool, call, arguments, approvals, note)
                 if answer.decision == "reject":
                     return _rejected(answer.feedback)
-            return Outcome(await tool.run(arguments, self._context))
+            return Outcome(await tool.run(arguments, replace(self._context, tell=tell)))
         except ToolError as error:
             return _failed(str(error))
         except AgentTuiError:

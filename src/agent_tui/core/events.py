@@ -120,6 +120,14 @@ class ToolStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """The last rows that a running call has printed so far, in place of those told before."""
+
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     """A call's result was written to the log."""
 
@@ -148,6 +156,29 @@ class PromptJoined:
     """A message sent while the agent ran was written to the log and joins at this step."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShellBegan:
+    """A command that a person typed starts."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShellOutput:
+    """The last rows that it has printed so far, in place of those told before."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShellEnded:
+    """It ended and was written to the log; ``exit_code`` is None where it was interrupted."""
+
+    command: str
+    text: str
+    exit_code: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,10 +309,14 @@ Event: TypeAlias = (
     | ToolCallBegan
     | ToolCallDelta
     | ToolStarted
+    | ToolOutput
     | ToolFinished
     | ApprovalRequested
     | ApprovalAnswered
     | PromptJoined
+    | ShellBegan
+    | ShellOutput
+    | ShellEnded
     | CompactionBegan
     | CompactionDelta
     | CompactionFinished

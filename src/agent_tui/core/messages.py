@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Origin: TypeAlias = Literal[
-    "human", "steer", "dmail", "compaction", "checkpoint", "reminder", "import", "agent"
+    "human",
+    "steer",
+    "shell",
+    "dmail",
+    "compaction",
+    "checkpoint",
+    "reminder",
+    "import",
+    "agent",
 ]
 """Who really spoke: no code ever guesses it from a role or a text."""
 

@@ -177,6 +177,7 @@ def _user(value: Mapping[str, Any]) -> UserMessage:
         _content(value),
         _optional_text(value.get("origin")),
         _optional_number(value.get("turn")),
+        _display(value.get("display")),
         _stamp(value),
     )
 

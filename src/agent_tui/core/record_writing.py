@@ -157,7 +157,11 @@ def _body(record: Record) -> dict[str, Any]:
             return {
                 "role": "user",
                 "content": content_fields(record.content),
-                **_filled(origin=record.origin, turn=record.turn),
+                **_filled(
+                    origin=record.origin,
+                    turn=record.turn,
+                    display=_display_fields(record.display) if record.display else None,
+                ),
             }
         case AssistantMessage():
             return {

@@ -66,11 +66,15 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """Something said to the agent; ``origin`` tells who really said it."""
+    """Something said to the agent; ``origin`` tells who really said it.
+
+    ``display`` is the command, for a message that tells of one that a person ran.
+    """
 
     content: Content
     origin: str | None = None
     turn: int | None = None
+    display: Display | None = None
     stamp: Stamp = UNSTAMPED
 
 

@@ -42,6 +42,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPEAKERS = {
     "human": "You",
     "steer": "You, while the agent ran",
+    "shell": "You ran a command",
     "compaction": "Summary of what came before",
     "dmail": "D-Mail",
     "checkpoint": "Checkpoint note",

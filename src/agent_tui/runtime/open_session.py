@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Review
 from agent_tui.agent.settle import settle
 from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
@@ -23,18 +21,15 @@ from agent_tui.core.errors import SessionError, SessionReadOnly
 from agent_tui.core.events import (
     ApprovalAnswer,
     Event,
-    PromptJoined,
     Reverted,
     StatusChanged,
     TurnEnd,
 )
-from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
     ModelRecord,
     RevertReason,
     TitleRecord,
     TurnEndRecord,
-    UserMessage,
 )
 from agent_tui.core.summary import (
     CompactionReport,
@@ -59,6 +54,7 @@ from agent_tui.runtime.exporting import (
 )
 from agent_tui.runtime.operations import Operations
 from agent_tui.runtime.session_parts import BuildParts
+from agent_tui.runtime.shell import Shell
 from agent_tui.sessions.store import Durability, SessionLog
 
 
@@ -178,25 +174,22 @@ class OpenSession:
 
     async def run_shell(self, command: str) -> None:
         """Run a command that the user typed, and let the agent see what it printed."""
-        call = ToolCall("shell", "run_command", json.dumps({"command": command}))
         async with self._alone():
             self._busy = True
         try:
-            outcome = await self._parts.toolset.carry_out(call, Approvals(_ignore, yolo=True))
-            await settle(self._tell_of_shell(command, outcome.result.output))
+            parts = self._parts
+            await Shell(parts.toolset, parts.context, self._wire).run(command)
         finally:
             self._busy = False
-
-    async def _tell_of_shell(self, command: str, output: str) -> None:
-        text = f"I ran `{command}`:\n\n```\n{output.rstrip()}\n```"
-        message = UserMessage(text, origin="human", turn=self._parts.context.last_turn)
-        await self._parts.context.append(message, durability=Durability.D1)
-        self._wire.emit(PromptJoined(text))
-        self._wire.emit(StatusChanged(self.gauge, None, self.model))
+            self._wire.emit(StatusChanged(self.gauge, None, self.model))
 
     def steer(self, prompt: str) -> None:
         """Let a message join the running turn at its next step."""
         self._parts.agent.steer(prompt)
+
+    def withdraw_steer(self, prompt: str) -> bool:
+        """Send a message that waits no more; False where it has been taken up already."""
+        return self._parts.agent.withdraw_steer(prompt)
 
     def take_steers(self) -> list[str]:
         """What was sent to a turn that ended before it could join: for the prompt."""

@@ -92,6 +92,7 @@ class ToolContext:
         emit: tells the listeners of the session; None where nobody listens.
         ask: puts a question to the person; None where nobody is there.
         spawn: starts a subagent; None where none may be started.
+        tell: takes the last rows that a running call has printed so far; None where nobody looks.
     """
 
     workspace: Path
@@ -101,6 +102,7 @@ class ToolContext:
     emit: Callable[[Event], None] | None = None
     ask: Asks | None = None
     spawn: Spawns | None = None
+    tell: Callable[[str], None] | None = None
 
 
 class Tool(Generic[Parameters]):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import deque
+from collections.abc import Callable
 
 from agent_tui.core.text import clean
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
+_RECENT_BYTES = 4_000
+_TELL_SECONDS = 0.1
 _RETURNS = re.compile(r"\r+\n?")
 
 
@@ -49,6 +53,37 @@ class BoundedOutput:
         tail = tail[cut:] or tail
         missing = self.total_bytes - len(head) - len(tail)
         return f"{readable(head)}\n[… {missing:,} bytes not shown …]\n{readable(tail)}"
+
+
+class ToldOutput(BoundedOutput):
+    """Output whose last rows are told while it comes, some times a second.
+
+    Make it on the event loop; ``feed`` is called in a thread, ``tell`` on the loop.
+    """
+
+    def __init__(self, limit: int, tell: Callable[[str], None] | None) -> None:
+        super().__init__(limit)
+        self._tell = tell
+        self._loop = asyncio.get_running_loop()
+        self._recent = b""
+        self._is_asked = False
+
+    def feed(self, data: bytes) -> bool:
+        if self._tell is not None:
+            self._recent = (self._recent + data)[-_RECENT_BYTES:]
+            if not self._is_asked:
+                self._is_asked = True
+                self._loop.call_soon_threadsafe(self._loop.call_later, _TELL_SECONDS, self._say)
+        return super().feed(data)
+
+    def _say(self) -> None:
+        self._is_asked = False
+        if self._tell is not None:
+            self._tell(readable(self._recent))
+
+    def close(self) -> None:
+        """Tell nothing more."""
+        self._tell = None
 
 
 def readable(data: bytes) -> str:

@@ -15,7 +15,7 @@ from agent_tui.core.text import first_line, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.child import Ended, run_child
-from agent_tui.tools.output import BoundedOutput
+from agent_tui.tools.output import ToldOutput
 
 
 class RunCommandArguments(Arguments):
@@ -54,7 +54,7 @@ class RunCommand(Tool[RunCommandArguments]):
         _check(arguments.command)
         if not context.workspace.is_dir():
             raise ToolError(f"The workspace {context.workspace} does not exist any more.")
-        output = BoundedOutput(context.output_limit)
+        output = ToldOutput(context.output_limit, context.tell)
 
         def work(stop: Event) -> Ended:
             return run_child(
@@ -65,7 +65,10 @@ class RunCommand(Tool[RunCommandArguments]):
                 timeout_seconds=arguments.timeout_seconds,
             )
 
-        ended = await run_off_loop(work)
+        try:
+            ended = await run_off_loop(work)
+        finally:
+            output.close()
         told = _tell(ended, arguments.timeout_seconds)
         text = output.text().rstrip("\n")
         display = CommandDisplay(reveal(arguments.command), str(context.workspace), ended.exit_code)

@@ -48,6 +48,16 @@ def ended(*, is_error: bool, interrupted: bool, rejected: bool) -> ToolState:
 
 
 @dataclass(frozen=True, slots=True)
+class ShellBlock:
+    """A command that a person ran, with what it printed."""
+
+    command: str
+    output: str
+    state: ToolState
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantBlock:
     """An answer: its reasoning, its text in Markdown, and the calls that nothing ever came of.
 
@@ -142,6 +152,7 @@ Block: TypeAlias = (
     UserBlock
     | AssistantBlock
     | ToolBlock
+    | ShellBlock
     | CheckpointBlock
     | CompactionBlock
     | RevertBlock
@@ -160,6 +171,8 @@ def plain_text(block: Block) -> str:
             return block.text
         case ToolBlock():
             return f"{block.name} {block.arguments}\n{block.output}".rstrip()
+        case ShellBlock():
+            return f"$ {block.command}\n{block.output}".rstrip()
         case CheckpointBlock():
             return f"checkpoint {block.id}"
         case CompactionBlock() | RevertBlock():

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from agent_tui.core.messages import (
+    CommandDisplay,
     Content,
     MediaPart,
     TextPart,
@@ -43,6 +44,7 @@ from agent_tui.core.records import (
     UserMessage,
     WorkspaceRecord,
 )
+from agent_tui.core.shell import SHELL, shell_output
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
@@ -53,6 +55,7 @@ from agent_tui.ui.blocks import (
     LabelBlock,
     NoticeBlock,
     RevertBlock,
+    ShellBlock,
     ToolBlock,
     UnknownBlock,
     UserBlock,
@@ -99,7 +102,7 @@ class RecordBlocks:
         record = self._records[index]
         match record:
             case UserMessage():
-                return _user_block(record)
+                return _said_block(record)
             case AssistantMessage():
                 return self._assistant_block(index, record)
             case ToolMessage():
@@ -278,6 +281,20 @@ def compaction_block(record: CompactionRecord) -> CompactionBlock:
         record.dropped,
         record.fallback,
     )
+
+
+def _said_block(record: UserMessage) -> UserBlock | ShellBlock:
+    display = record.display
+    if record.origin == SHELL and isinstance(display, CommandDisplay):
+        return shell_block(display, _joined(record.content))
+    return _user_block(record)
+
+
+def shell_block(display: CommandDisplay, text: str) -> ShellBlock:
+    """A command that a person ran, as its record tells it."""
+    code = display.exit_code
+    state = ended(is_error=bool(code), interrupted=code is None, rejected=False)
+    return ShellBlock(display.command, shell_output(display.command, text), state, code)
 
 
 def _user_block(record: UserMessage) -> UserBlock:

@@ -25,6 +25,9 @@ from agent_tui.core.events import (
     NoticeGiven,
     PromptJoined,
     Reverted,
+    ShellBegan,
+    ShellEnded,
+    ShellOutput,
     StatusChanged,
     StepBegan,
     StepInterrupted,
@@ -35,18 +38,21 @@ from agent_tui.core.events import (
     ToolCallBegan,
     ToolCallDelta,
     ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnBegan,
     TurnEnd,
     TurnFinished,
     TurnResumed,
 )
+from agent_tui.core.messages import CommandDisplay
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.ui.blocks import (
     CheckpointBlock,
     CompactionBlock,
     NoticeBlock,
+    ShellBlock,
     ToolBlock,
     ToolState,
     UserBlock,
@@ -93,6 +99,7 @@ class WireView:
         self._writing: dict[int, tuple[ToolBlock, list[str]]] = {}
         self._tools: dict[str, tuple[int, ToolBlock]] = {}
         self._compaction: int | None = None
+        self._shell: tuple[int, str] | None = None
 
     def handle(self, event: Event) -> None:
         """Show one event."""
@@ -130,6 +137,8 @@ class WireView:
             case ToolStarted(call):
                 self._change_call(call, "running")
                 self._tell_work()
+            case ToolOutput(call_id, text):
+                self._show_output(call_id, text)
             case ToolFinished(call, result, interrupted):
                 state = ended(
                     is_error=result.is_error, interrupted=interrupted, rejected=result.rejected
@@ -147,6 +156,16 @@ class WireView:
             case PromptJoined(text):
                 self._timeline.unqueue(text)
                 self._timeline.append(UserBlock(text, "steer"))
+            case ShellBegan(command):
+                self._shell = self._timeline.append(ShellBlock(command, "", "running")), command
+            case ShellOutput(text):
+                self._show_shell(text, "running")
+            case ShellEnded(_, text, exit_code):
+                state = ended(
+                    is_error=bool(exit_code), interrupted=exit_code is None, rejected=False
+                )
+                self._show_shell(text, state, exit_code)
+                self._shell = None
             case CompactionBegan(trigger, tokens):
                 self._compaction = self._timeline.append(CompactionBlock(trigger, 0, tokens, 0))
                 self._listener.compaction_began(trigger, tokens)
@@ -190,6 +209,7 @@ class WireView:
         self._writing.clear()
         self._tools.clear()
         self._compaction = None
+        self._shell = None
 
     def _add_checkpoint(self, number: int, step: int) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -215,6 +235,22 @@ class WireView:
         self, call: ToolCall, state: ToolState, output: str = "", display: Display | None = None
     ) -> None:
         self._set_tool(ToolBlock(call.id, call.name, call.arguments, state, output, display))
+
+    def _show_output(self, call_id: str, text: str) -> None:
+        """Show what a running call prints, at most once a frame."""
+        if call_id not in self._tools:
+            return
+        index, block = self._tools[call_id]
+        if block.state == "running":
+            display = CommandDisplay("") if block.display is None else block.display
+            shown = replace(block, output=text, display=display)
+            self._tools[call_id] = index, shown
+            self._timeline.replace_soon(index, lambda: shown)
+
+    def _show_shell(self, text: str, state: ToolState, exit_code: int | None = None) -> None:
+        if self._shell is not None:
+            index, command = self._shell
+            self._timeline.replace(index, ShellBlock(command, text, state, exit_code))
 
     def _tell_work(self) -> None:
         """Say which call waits or runs: of several that run, the one that was begun last."""

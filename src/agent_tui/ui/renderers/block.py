@@ -14,6 +14,7 @@ from agent_tui.ui.blocks import (
     LabelBlock,
     NoticeBlock,
     RevertBlock,
+    ShellBlock,
     ToolBlock,
     UnknownBlock,
     UserBlock,
@@ -31,6 +32,7 @@ from agent_tui.ui.renderers.rows import (
     draw_revert,
     draw_unknown,
 )
+from agent_tui.ui.renderers.shell import draw_shell
 from agent_tui.ui.renderers.tool import draw_tool
 
 
@@ -43,6 +45,8 @@ def draw_block(block: Block, canvas: Canvas, *, expanded: bool, active: bool) ->
             return draw_assistant(block, canvas, expanded=expanded)
         case ToolBlock():
             return draw_tool(block, canvas, expanded=expanded)
+        case ShellBlock():
+            return draw_shell(block, canvas, expanded=expanded)
         case CheckpointBlock():
             return draw_checkpoint(block, canvas, active=active)
         case CompactionBlock():

@@ -262,8 +262,10 @@ class ChatScreen(Screen[None]):
     def _run_shell(self, command: str) -> None:
         if self.is_busy:
             self.prompt_box.set_text(f"!{command}")
-            self.show_hint("The agent is at work: wait for it, or press Esc, then run this.")
+            self.show_hint("The agent is working. Wait, or press Esc, then run this.")
             return
+        self._show_conversation(shown=True)
+        self.timeline.action_last()
         self._turn = self.act(lambda session: self._watch_shell(session, command))
 
     async def _watch_shell(self, session: OpenSession, command: str) -> None:

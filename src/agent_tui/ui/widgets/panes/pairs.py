@@ -164,12 +164,15 @@ def _heading(branch: Branch, width: int, before: str = "") -> Content:
     return Content.styled(_cut(text, width), "bold")
 
 
+_SPEAKERS = {"compaction": "summary", "branch": "summary", "shell": "shell"}
+
+
 def _words(message: Message) -> tuple[str, str]:
     """Who speaks, and what is said in one line."""
     match message:
         case UserMessage(origin=origin):
-            is_summary = origin in ("compaction", "branch")
-            return "summary" if is_summary else "you", describe_record(message)
+            who = _SPEAKERS.get(origin or "human", "you")
+            return who, describe_record(message)
         case AssistantMessage():
             return "agent", describe_record(message)
         case ToolMessage():

@@ -21,6 +21,7 @@ from agent_tui.ui.blocks import (
     DamageBlock,
     LabelBlock,
     RevertBlock,
+    ShellBlock,
     ToolBlock,
     UnknownBlock,
     UserBlock,
@@ -215,7 +216,7 @@ class Timeline(BlockCursor, can_focus=True):
                 self.post_message(self.ArchivePressed(archive))
             case BranchBlock(source=entry) | LabelBlock(target=entry):
                 self.post_message(self.EntryPressed(entry))
-            case ToolBlock() | AssistantBlock() | UserBlock() | UnknownBlock():
+            case ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock() | UnknownBlock():
                 self._following = False
                 self._blocks.toggle(index)
                 self.show_change()
@@ -244,7 +245,7 @@ class Timeline(BlockCursor, can_focus=True):
         head = offset == self.first_row(index)
         if (
             is_marker(block)
-            or isinstance(block, (ToolBlock, UnknownBlock))
+            or isinstance(block, (ToolBlock, ShellBlock, UnknownBlock))
             or (head and isinstance(block, AssistantBlock) and block.thinking)
         ):
             self._activate(index)

@@ -1,0 +1,65 @@
+"""A command that a person ran: its own mark, what it printed, and how it ended."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style
+
+from agent_tui.core.text import clean, reveal
+from agent_tui.ui.blocks import ShellBlock
+from agent_tui.ui.format import format_count
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.drawing import Drawing, Parts
+from agent_tui.ui.renderers.fold import fold
+from agent_tui.ui.renderers.lines import Line, wrap_text
+
+_FOLDED_ROWS = 8
+_MOST_LINES = 2_000
+_LONGEST_LINE = 20_000
+
+
+def draw_shell(block: ShellBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
+    """The command, then the last rows that it printed; all of them when opened."""
+    palette = canvas.palette
+    failed = block.state in ("error", "interrupted")
+    colour = palette.danger if failed else palette.attention
+    body = _body(block, canvas, expanded=expanded)
+    rail = Segment("│" if body else " ", palette.line)
+    command = Segment(" ".join(reveal(block.command).split()), palette.text + Style(bold=True))
+    head = Parts([command], _facts(block, canvas)).fit(canvas.width)
+    whole = [head] if not expanded else _whole(block, canvas)
+    return Drawing([*whole, *body], Segment("!", colour + Style(bold=True)), rail)
+
+
+def _whole(block: ShellBlock, canvas: Canvas) -> list[Line]:
+    style = canvas.palette.text + Style(bold=True)
+    return [[Segment(row, style)] for row in wrap_text(reveal(block.command), canvas.width)]
+
+
+def _facts(block: ShellBlock, canvas: Canvas) -> Line:
+    palette = canvas.palette
+    match block.state:
+        case "running":
+            return [Segment(" running", palette.attention)]
+        case "interrupted":
+            return [Segment(" interrupted", palette.danger)]
+        case "error":
+            code = "" if block.exit_code is None else f" exit {block.exit_code}"
+            return [Segment(code or " failed", palette.danger)]
+        case _:
+            output = block.output.rstrip()
+            count = output.count("\n") + 1 if output else 0
+            return [Segment(f" {format_count(count, 'line')}", palette.faint)]
+
+
+def _body(block: ShellBlock, canvas: Canvas, *, expanded: bool) -> list[Line]:
+    output = block.output.rstrip()
+    if not output.strip():
+        return []
+    lines = output.split("\n")
+    rows: list[Line] = [
+        [Segment(row, canvas.palette.muted)]
+        for line in lines[-_MOST_LINES:]
+        for row in wrap_text(clean(line[:_LONGEST_LINE]), canvas.width)
+    ]
+    return fold(rows, _FOLDED_ROWS, canvas, expanded=expanded, tail=True)
