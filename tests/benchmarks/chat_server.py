@@ -17,7 +17,7 @@ import re
 import time
 from dataclasses import dataclass
 
-END = "That is the end of it."
+END = "Finished."
 _SCRIPT = re.compile(rb"%%([a-z0-9=. ]+)%%")
 _WORDS = "The tide is **regular** and the `harbour` lies open to the *north*, as the log says. "
 _PIECES = itertools.cycle(_WORDS.split(" "))
@@ -104,7 +104,7 @@ class ChatServer:
             await send(writer, encode({}, "tool_calls"))
         else:
             await self.stream(script, writer)
-            await send(writer, encode({"content": END}) + encode({}, "stop"))
+            await send(writer, encode({"content": "\n\n" + END}) + encode({}, "stop"))
         usage = {"prompt_tokens": len(body) // 4, "completion_tokens": script.chunks}
         last = {"id": "c1", "choices": [], "usage": usage}
         ending = b"data: " + json.dumps(last).encode() + b"\n\ndata: [DONE]\n\n"

@@ -72,6 +72,11 @@ class BoundedCache(Generic[K, V]):
             self._hits += 1
             return found[1]
 
+    def holds(self, key: K) -> bool:
+        """Whether something is remembered for a key; this is no question of the statistics."""
+        with self._lock:
+            return key in self._entries
+
     def put(self, key: K, value: V) -> None:
         """Remember a value; one that is larger than the whole limit is not kept."""
         with self._lock:

@@ -138,10 +138,9 @@ class Engine:
         return " · ".join(dict.fromkeys((self._provider.name, self._model)))
 
     async def warm(self) -> None:
-        """Load what the first turn needs: the provider's SDK and the token ranks, in threads."""
+        """Load what the first request needs, in a thread."""
         if self.tool_servers is not None:
             self.tool_servers.start()
-        await asyncio.to_thread(self._counter.warm)
         warm = getattr(self._provider, "warm", None)
         if warm is not None:
             await asyncio.to_thread(warm)
@@ -398,6 +397,7 @@ class Engine:
         if self.tool_servers is not None:
             await self.tool_servers.aclose()
         await self._provider.aclose()
+        await asyncio.to_thread(self._counter.close)
         await self._store.aclose()
         if self._temporary is not None:
             await asyncio.to_thread(shutil.rmtree, self._temporary.parent, ignore_errors=True)

@@ -106,11 +106,13 @@ class AgentTui(App[int]):
             if self.launch.path is not None:
                 await self._browse(self.engine, self.launch.path)
                 return
+            warming = asyncio.create_task(self.engine.warm())  # the SDK is what an answer waits for
             await chat.begin(self.engine)
             if theme and theme not in self.available_themes:
                 chat.show_hint(f"The config names a theme that is not there: {theme!r}.")
             if self.launch.pick:
                 chat.run_command("sessions", "")
+            await warming
             await self._preload_stylesheets()
         except AgentTuiError as error:
             chat.fail_to_begin(str(error))

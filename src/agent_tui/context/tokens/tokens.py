@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, assert_never
 
 from agent_tui.context.cache import CacheStatistics, new_count_cache
+from agent_tui.context.tokens.counting import CountingProcess, counting_process
 from agent_tui.context.tokens.estimate import estimate_tokens, glance_tokens
 from agent_tui.context.tokens.media import count_media
 from agent_tui.core.messages import (
     MediaPart,
     TextPart,
     ThinkPart,
-    ToolCall,
     UnknownPart,
     thinking_of,
 )
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
-    import tiktoken
-
     from agent_tui.providers.base import ToolSchema
 
 MESSAGE_TOKENS = 4  # the role and the marks around a message
@@ -30,6 +30,8 @@ SCHEMA_TOKENS = 8
 NAMED_MEDIA_TOKENS = 4  # media in answers and results are sent as a word that names them
 EXACT_LIMIT_CHARS = 200_000
 _SAMPLE_CHARS = 50_000
+_PATIENCE_SECONDS = 0.015
+_CHARS_AT_ONCE = 500_000
 
 
 class TokenCounter:
@@ -46,13 +48,13 @@ class TokenCounter:
     def __init__(self, model: str = "", *, thinking_sent: bool = True) -> None:
         self.model = model
         self._thinking_sent = thinking_sent
-        self._encoding: tiktoken.Encoding | None = None
+        self._process: CountingProcess | None = None
         self._counts = new_count_cache()
 
     @property
     def exact(self) -> bool:
         """Whether counts are the model's own."""
-        return self._encoding is not None
+        return self._process is not None
 
     @property
     def statistics(self) -> CacheStatistics:
@@ -60,32 +62,65 @@ class TokenCounter:
         return self._counts.statistics
 
     def warm(self) -> None:
-        """Load the ranks of the model's encoding, where it has one. Run it in a thread (0.3 s)."""
-        from agent_tui.context.tokens.ranks import load_encoding
+        """Have exact counts from now on, where the model's encoding is known; blocks for 0.5 s."""
         from agent_tui.providers.catalog import encoding_of
 
         name = encoding_of(self.model)
-        if name is not None and self._encoding is None:
-            encoding = load_encoding(name)
-            self._counts.clear()
-            self._encoding = encoding
+        if name is not None and self._process is None:
+            process = counting_process(name)
+            if process.start():
+                self._counts.clear()
+                self._process = process
+
+    def close(self) -> None:
+        """End the process that counts; counts that are known stay exact."""
+        if self._process is not None:
+            self._process.stop()
 
     def count_text(self, text: str) -> int:
-        """The tokens of a text."""
+        """The tokens of a text; on the event loop, a guess where an exact count would take long."""
         found = self._counts.get(text)
         if found is None:
-            encoding = self._encoding
-            found = estimate_tokens(text) if encoding is None else _count_exactly(encoding, text)
-            self._counts.put(text, found)
+            counts = self._count_exactly((text,))
+            found = counts[0] if counts else estimate_tokens(text)
+            if counts or not self.exact:
+                self._counts.put(text, found)
         return found
+
+    def _count_exactly(self, texts: Sequence[str]) -> list[int]:
+        """The model's own counts; empty where they are not to be had now.
+
+        A text that would hold things up is counted in three samples, and scaled.
+        """
+        if self._process is None:
+            return []
+        samples = [sample for text in texts for sample in _samples(text)]
+        patience = _PATIENCE_SECONDS if _on_event_loop() else None
+        counts = self._process.count(samples, patience)
+        if len(counts) != len(samples):
+            return []
+        counted = iter(counts)
+        return [_whole_count(text, list(islice(counted, len(_samples(text))))) for text in texts]
 
     def count_message(self, message: Message) -> int:
         """The tokens that a message adds to a request."""
         return MESSAGE_TOKENS + sum(tokens for _, tokens in self.count_parts(message))
 
-    def count_messages(self, messages: Iterable[Message]) -> list[int]:
+    def count_messages(self, messages: Sequence[Message]) -> list[int]:
         """The tokens of each message."""
+        if self._process is not None and len(messages) > 1:
+            self._count_ahead(messages)
         return [self.count_message(message) for message in messages]
+
+    def _count_ahead(self, messages: Sequence[Message]) -> None:
+        """Have all texts of many messages counted in few questions."""
+        wanted: dict[str, None] = {}
+        for message in messages:
+            self._parts(message, lambda text: wanted.setdefault(text) or 0)
+        waiting = [text for text in wanted if text and not self._counts.holds(text)]
+        for some in _in_portions(waiting, _CHARS_AT_ONCE):
+            for text, tokens in zip(some, self._count_exactly(some), strict=False):
+                self._counts.put(text, tokens)
 
     def glance_message(self, message: Message) -> int:
         """About the tokens of a message: rough, quick, and right on average over many."""
@@ -114,56 +149,84 @@ class TokenCounter:
 
     def count_parts(self, message: Message) -> list[tuple[str, int]]:
         """What a message is made of: (``text``, ``thinking``, ``calls`` or ``media``, tokens)."""
+        return self._parts(message, self.count_text)
+
+    def _parts(self, message: Message, count: Callable[[str], int]) -> list[tuple[str, int]]:
         match message:
             case UserMessage() | ToolMessage():
-                return self._count_content(message, thinking=False)
+                return _count_content(message, count, thinking=False)
             case AssistantMessage():
                 thinking = self._thinking_sent and bool(message.tool_calls)
-                parts = self._count_content(message, thinking=thinking)
+                parts = _count_content(message, count, thinking=thinking)
                 for call in message.tool_calls:
-                    parts.append(("calls", self._count_call(call)))
+                    tokens = CALL_TOKENS + count(call.name) + count(call.arguments)
+                    parts.append(("calls", tokens))
                 return parts
             case _:
                 assert_never(message)
 
-    def _count_call(self, call: ToolCall) -> int:
-        return CALL_TOKENS + self.count_text(call.name) + self.count_text(call.arguments)
 
-    def _count_content(self, message: Message, *, thinking: bool) -> list[tuple[str, int]]:
-        content = message.content
-        count = self.count_text
-        if isinstance(content, str):
-            return [("text", count(content))]
-        counted = []
-        for part in content:
-            match part:
-                case TextPart(text):
-                    counted.append(("text", count(text)))
-                case MediaPart():
-                    sent = isinstance(message, UserMessage)
-                    counted.append(("media", count_media(part) if sent else NAMED_MEDIA_TOKENS))
-                case ThinkPart():
-                    pass
-                case UnknownPart(fields):
-                    counted.append(("text", count(str(fields.get("type", "")))))
-                case _:
-                    assert_never(part)
-        reasoning = thinking_of(content) if thinking else ""
-        if reasoning:
-            counted.append(("thinking", count(reasoning)))
-        return counted
+def _count_content(
+    message: Message, count: Callable[[str], int], *, thinking: bool
+) -> list[tuple[str, int]]:
+    content = message.content
+    if isinstance(content, str):
+        return [("text", count(content))]
+    counted = []
+    for part in content:
+        match part:
+            case TextPart(text):
+                counted.append(("text", count(text)))
+            case MediaPart():
+                sent = isinstance(message, UserMessage)
+                counted.append(("media", count_media(part) if sent else NAMED_MEDIA_TOKENS))
+            case ThinkPart():
+                pass
+            case UnknownPart(fields):
+                counted.append(("text", count(str(fields.get("type", "")))))
+            case _:
+                assert_never(part)
+    reasoning = thinking_of(content) if thinking else ""
+    if reasoning:
+        counted.append(("thinking", count(reasoning)))
+    return counted
 
 
-def _count_exactly(encoding: tiktoken.Encoding, text: str) -> int:
-    """Encode a text; of one that would hold things up, encode three samples and scale."""
+def _in_portions(texts: Iterable[str], most_chars: int) -> Iterator[list[str]]:
+    portion: list[str] = []
+    chars = 0
+    for text in texts:
+        portion.append(text)
+        chars += len(text)
+        if chars > most_chars:
+            yield portion
+            portion, chars = [], 0
+    if portion:
+        yield portion
+
+
+def _samples(text: str) -> tuple[str, ...]:
     if len(text) <= EXACT_LIMIT_CHARS:
-        return len(encoding.encode_ordinary(text))
+        return (text,)
     middle = len(text) // 2
-    samples = (
+    return (
         text[:_SAMPLE_CHARS],
         text[middle : middle + _SAMPLE_CHARS],
         text[-_SAMPLE_CHARS:],
     )
-    exact = sum(len(encoding.encode_ordinary(sample)) for sample in samples)
-    guessed = sum(estimate_tokens(sample) for sample in samples)
-    return round(estimate_tokens(text) * exact / guessed) if guessed else estimate_tokens(text)
+
+
+def _whole_count(text: str, counts: list[int]) -> int:
+    """The tokens of a text whose samples were counted: the guess, scaled."""
+    if len(counts) == 1:
+        return counts[0]
+    guessed = sum(map(estimate_tokens, _samples(text)))
+    return round(estimate_tokens(text) * sum(counts) / guessed) if guessed else 0
+
+
+def _on_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,45 @@
+"""The process that counts tokens: run as a script, it answers counts on its standard output.
+
+A request is the number of texts, the length of each, and their bytes; the answer is a count for
+each; all numbers are 32 bits, little-endian. It ends when nobody asks any more.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from pathlib import Path
+from struct import pack, unpack
+
+_IDLE_SECONDS = 300.0
+
+
+def serve(name: str, asked: int, answers: int) -> None:
+    """Load an encoding, say so with a zero, and count until the other side hangs up."""
+    from agent_tui.context.tokens.ranks import load_encoding
+
+    count = load_encoding(name).encode_ordinary
+    os.write(answers, pack("<I", 0))
+    while select.select([asked], [], [], _IDLE_SECONDS)[0] and (head := _read(asked, 4)):
+        (texts,) = unpack("<I", head)
+        lengths = unpack(f"<{texts}I", _read(asked, 4 * texts))
+        counts = [len(count(_read(asked, length).decode())) for length in lengths]
+        os.write(answers, pack(f"<{texts}I", *counts))
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    """Exactly so many bytes, or none at the end."""
+    pieces: list[bytes] = []
+    while size:
+        piece = os.read(descriptor, min(size, 1 << 20))
+        if not piece:
+            return b""
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[3]))
+    serve(sys.argv[1], 0, 1)
