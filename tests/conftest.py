@@ -25,3 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(here).parts[0] in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(autouse=True)
+def _keys_of_this_test_only() -> None:
+    """A key that one test took from the environment is not there for the next."""
+    from agent_tui.providers.environment import forget_variables
+
+    forget_variables()

@@ -14,8 +14,8 @@ import pytest
 
 from agent_tui.core.errors import ToolError
 from agent_tui.tools.base import ToolContext
-from agent_tui.tools.file_tree import matches
 from agent_tui.tools.find_files import FindFiles, FindFilesArguments
+from agent_tui.tools.glob import matches
 from agent_tui.tools.search_files import SearchFiles, SearchFilesArguments
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from agent_tui.config.reading import read_regular_file
 from agent_tui.core.errors import ConfigError
+from agent_tui.providers.environment import take_variable
 from agent_tui.providers.presets import ProviderSpec
 from agent_tui.providers.secret import Secret
 
@@ -37,14 +37,18 @@ def find_key(spec: ProviderSpec) -> FoundKey:
     if chosen.api_key_file:
         path = Path(chosen.api_key_file).expanduser()
         return FoundKey(_read_private(path), str(path))
-    value = os.environ.get(spec.key_env, "") if spec.key_env else ""
+    value = take_variable(spec.key_env) if spec.key_env else ""
     return FoundKey(Secret(value.strip()), spec.key_env or "the environment")
 
 
 def has_key(spec: ProviderSpec) -> bool:
     """Whether a key is named that may exist; runs no command."""
     chosen = spec.settings
-    return bool(chosen.api_key_command or chosen.api_key_file or os.environ.get(spec.key_env))
+    return bool(
+        chosen.api_key_command
+        or chosen.api_key_file
+        or (spec.key_env and take_variable(spec.key_env))
+    )
 
 
 def _ask_command(command: str) -> Secret:

@@ -11,7 +11,8 @@ from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Tool, ToolContext
-from agent_tui.tools.file_tree import matches, walk_files
+from agent_tui.tools.file_tree import walk_files
+from agent_tui.tools.glob import matches
 from agent_tui.tools.workspace import Workspace
 
 _MOST_FOUND = 500

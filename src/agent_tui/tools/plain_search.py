@@ -7,7 +7,8 @@ import re
 import sys
 from collections.abc import Iterator
 
-from agent_tui.tools.file_tree import matches, walk_files
+from agent_tui.tools.file_tree import walk_files
+from agent_tui.tools.glob import matches
 
 _LARGEST_BYTES = 20_000_000
 _LONGEST_LINE = 400

@@ -25,6 +25,11 @@ from agent_tui.tools.workspace import Place, Workspace
 _MOST_LINES = 400
 _LONGEST_LINE = 400
 _SECONDS = 30
+# Isolated: nothing is imported from the project, wherever PYTHONPATH leads.
+_OWN_SEARCH = (
+    "import sys; sys.path.append(sys.argv.pop(1)); "
+    "from agent_tui.tools.plain_search import main; sys.exit(main(*sys.argv[1:5]))"
+)
 
 
 class SearchFilesArguments(Arguments):
@@ -124,7 +129,7 @@ def _command(arguments: SearchFilesArguments, target: str) -> list[str]:
     if ripgrep is None:
         case = "ignore" if arguments.ignore_case else "match"
         return [
-            *(sys.executable, "-P", "-m", "agent_tui.tools.plain_search"),
+            *(sys.executable, "-I", "-c", _OWN_SEARCH, str(Path(__file__).parents[2])),
             *(case, arguments.pattern, arguments.glob, target),
         ]
     return [

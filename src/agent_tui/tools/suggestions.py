@@ -14,6 +14,9 @@ from agent_tui.tools.file_tree import walk_files
 from agent_tui.tools.workspace import Workspace
 
 _MOST_FILES = 20_000
+_LONGEST_TEXT = 1_000_000
+_LONGEST_WANTED = 20_000
+_LONGEST_LINE = 400
 
 
 def missing_file(workspace: Workspace, path: str) -> ToolError:
@@ -44,9 +47,14 @@ def _near_paths(path: str, files: Sequence[str]) -> list[str]:
 
 
 def text_not_found(path: str, text: str, wanted: str) -> ToolError:
-    """The error for text that does not occur in a file, showing the lines that are like it."""
-    lines = text.splitlines()
+    """The error for text that does not occur in a file, showing the lines that are like it.
+
+    Beyond some size nothing is looked for: the search must not take longer than the edit.
+    """
     problem = f"old_text does not occur in {reveal(path)}."
+    if len(text) > _LONGEST_TEXT or len(wanted) > _LONGEST_WANTED:
+        return ToolError(f"{problem} Read the part to change and send a shorter old_text.")
+    lines = text.splitlines()
     start = _find_ignoring_space(lines, wanted.splitlines())
     if start is not None:
         count = len(wanted.strip("\n").splitlines())
@@ -55,7 +63,7 @@ def text_not_found(path: str, text: str, wanted: str) -> ToolError:
             + "\n".join(clean(line) for line in lines[start : start + count][:40])
         )
     first = next((line for line in wanted.splitlines() if line.strip()), "")
-    near = get_close_matches(first, islice(_short(lines), 20_000), 1, 0.7)
+    near = get_close_matches(first[:_LONGEST_LINE], islice(_short(lines), 5_000), 1, 0.7)
     if not near:
         return ToolError(f"{problem} Read the file and copy the text exactly, without numbers.")
     number = lines.index(near[0]) + 1
@@ -63,7 +71,7 @@ def text_not_found(path: str, text: str, wanted: str) -> ToolError:
 
 
 def _short(lines: Iterable[str]) -> Iterable[str]:
-    return (line for line in lines if 0 < len(line) < 400)
+    return (line for line in lines if 0 < len(line) < _LONGEST_LINE)
 
 
 def _find_ignoring_space(lines: Sequence[str], wanted: Sequence[str]) -> int | None:

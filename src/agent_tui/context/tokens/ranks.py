@@ -32,6 +32,10 @@ _PATTERNS = {
         r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
 }
+_DIGESTS = {
+    "o200k_base": "525e9ef7ef1926dfc41c2fd03529afc9822289ed48c4ae4927cf061c92dab0e9",
+    "cl100k_base": "0718e995710ecf212f8f321360354e7230540439f346e0e1620cd6a7ad3ed3f0",
+}
 _one_at_a_time = threading.Lock()
 
 
@@ -49,13 +53,18 @@ def load_encoding(name: str) -> tiktoken.Encoding:
 def _make_encoding(name: str) -> tiktoken.Encoding:
     import lzma
     from binascii import a2b_base64
+    from hashlib import sha256
 
     import tiktoken
 
+    from agent_tui.core.errors import StorageError
     from agent_tui.resources import token_ranks
 
     pattern = _PATTERNS[name]
-    lines = lzma.decompress(token_ranks(name).read_bytes()).split(b"\n")
+    packed = token_ranks(name).read_bytes()
+    if sha256(packed).hexdigest() != _DIGESTS[name]:
+        raise StorageError(f"The token ranks {name} are damaged. Install agent-tui again.")
+    lines = lzma.decompress(packed).split(b"\n")
     pairs = (line.split() for line in lines if line)
     ranks = {a2b_base64(token): int(rank) for token, rank in pairs}
     return tiktoken.Encoding(

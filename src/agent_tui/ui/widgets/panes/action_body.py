@@ -19,6 +19,7 @@ _CONTINUED = "┊"
 _FIRST_ROWS = 300
 _MANY_ROWS = 1_000_000
 _SLICE_SECONDS = 0.008
+_SPELLED = re.compile(r"<U\+[0-9A-F]{4,6}>")
 _NAMED = re.compile(r"<U\+[0-9A-F]+>|<[\d,]+ blanks>|<[\d,]+ blank lines>")
 
 
@@ -42,7 +43,8 @@ class Action:
     @property
     def warning(self) -> str:
         """What about it cannot be seen as it is; empty when all can."""
-        return "Invisible characters, shown as <U+…>. " if hides_characters(self.text) else ""
+        hidden = hides_characters(self.text) or _SPELLED.search(self.text)
+        return "Invisible characters, shown as <U+…>. " if hidden else ""
 
     @property
     def facts(self) -> str:

@@ -24,6 +24,10 @@ _MOST_BLANK_LINES = 4
 _MOST_MARKS = 4
 _MARKS = ("Mn", "Mc", "Me", "Lo")
 _BLANKS = re.compile(r"[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]{16,}")
+_ALL_BLANKS = (
+    " \t\r\n\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f"
+    "\u205f\u2800\u3000"
+)
 _NOT_BLANK = re.compile(r"\S")
 
 
@@ -58,7 +62,7 @@ class ActionFold:
 
 def last_words(text: str, width: int) -> str:
     """How a text ends: the last ``width`` cells of its last line that is not blank."""
-    end = len(text.rstrip())
+    end = len(text.rstrip(_ALL_BLANKS))
     start = max(text.rfind("\n", 0, end) + 1, end - 2 * width)
     shown: list[str] = []
     room = width
