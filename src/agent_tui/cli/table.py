@@ -34,6 +34,8 @@ _ID = _argument("id", metavar="ID", help="a session's id, or the beginning of it
 _KEY = _argument("key", metavar="KEY", help="a setting's name, such as context.ratio")
 _SERVER = _argument("name", metavar="NAME", help="the server's name")
 
+_LIMIT = _argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
+
 CHAT_OPTIONS: tuple[Argument, ...] = (
     _argument("prompt", nargs="?", default="", metavar="PROMPT", help="a first message"),
     _argument("-p", "--print", action="store_true", help="run PROMPT without a screen and print"),
@@ -148,6 +150,33 @@ COMMANDS: tuple[Command, ...] = (
             _ID,
             _argument("--format", choices=("kimi", "markdown"), default="markdown"),
             _argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output"),
+        ),
+    ),
+    Command(
+        "search",
+        "search every session of every agent",
+        (
+            _argument(
+                "words",
+                nargs="+",
+                metavar="QUERY",
+                help='words, "phrases", -without, and filters: agent: project: session: role: '
+                "model: tool: file: touched: has:error has:compaction after: before:",
+            ),
+            _LIMIT,
+        ),
+    ),
+    Command(
+        "why",
+        "show which session wrote a file or a line, and what was asked then",
+        (_argument("target", metavar="FILE[:LINE]", help="a file, or a line of it"), _LIMIT),
+    ),
+    Command(
+        "index",
+        "bring the search index up to date",
+        (
+            _argument("--rebuild", action="store_true", help="make it anew"),
+            _argument("--check", action="store_true", help="compare it with the sessions"),
         ),
     ),
     Command("repair", "copy what can be read of a damaged session into a new one", (_ID,)),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from agent_tui.headless import browse
+from agent_tui.headless import browse, search
 from agent_tui.headless.tree import fork_session, print_tree
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 
 
 async def run_command(name: str, launch: Launch, options: argparse.Namespace) -> int:
-    """BuildParts an engine, answer one command, and let go; returns the exit code."""
+    """Assemble an engine, answer one command, and let go; returns the exit code."""
     engine = await asyncio.to_thread(Engine.assemble, launch)
     try:
         await _answer(name, engine, options)
@@ -58,5 +58,11 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             await browse.export_session(engine, options.id, options.format, options.output)
         case "repair":
             await browse.repair_session(engine, options.id, as_json=as_json)
+        case "index":
+            await search.update_index(rebuild=options.rebuild, check=options.check, as_json=as_json)
+        case "search":
+            await search.search_sessions(options.words, options.limit, as_json=as_json)
+        case "why":
+            await search.explain_line(options.target, options.limit, as_json=as_json)
         case _:
             raise ValueError(f"no command {name!r}")

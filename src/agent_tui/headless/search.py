@@ -1,0 +1,80 @@
+"""``index``, ``search`` and ``why``: full-text search in every session, printed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from agent_tui.core.output import complain, say
+from agent_tui.core.text import clean
+from agent_tui.headless.printing import print_json, to_json
+from agent_tui.library.search.finding import FoundSession
+from agent_tui.runtime.searching import open_search_index
+
+
+async def update_index(*, rebuild: bool, check: bool, as_json: bool) -> None:
+    """Bring the index up to date, or compare it with the files it was made from."""
+    index = open_search_index()
+    if check:
+        findings = await asyncio.to_thread(index.check)
+        if as_json:
+            print_json(findings)
+            return
+        for sentence in findings.differences:
+            say(clean(sentence))
+        found = (
+            f"{len(findings.differences)} differences" if findings.differences else "no difference"
+        )
+        say(f"{findings.lines} lines of {findings.files} files compared: {found}.")
+        return
+    progress = await asyncio.to_thread(index.rebuild if rebuild else index.update)
+    if as_json:
+        print_json(progress)
+        return
+    for sentence in progress.troubles:
+        complain(clean(sentence))
+    changed, lines = progress.changed, progress.lines
+    say(f"{progress.files} files, {changed} of them new or changed; {lines} lines were read.")
+
+
+async def search_sessions(words: list[str], limit: int, *, as_json: bool) -> None:
+    """Print the sessions that fit a query, each with the lines that do."""
+    index = open_search_index()
+    await asyncio.to_thread(index.update)
+    found = await asyncio.to_thread(index.search, " ".join(words), limit)
+    if as_json:
+        for each in found:
+            say(to_json(each))
+        return
+    if not found:
+        say("Nothing found.")
+    for each in found:
+        _print_session(each)
+
+
+def _print_session(found: FoundSession) -> None:
+    when = found.updated_at[:10]
+    lines = "1 line" if found.matches == 1 else f"{found.matches} lines"
+    say(clean(f"{found.title or 'Untitled'}  ({found.source}, {found.cwd}, {when}, {lines})"))
+    say(clean(f"  {found.session_id}  {found.path}"))
+    for hit in found.hits:
+        say(clean(f"    {hit.role or 'log'}: {hit.snippet}"))
+
+
+async def explain_line(target: str, limit: int, *, as_json: bool) -> None:
+    """Print which calls of which sessions wrote a file, or a line of it, and what was asked."""
+    index = open_search_index()
+    await asyncio.to_thread(index.update)
+    found = await asyncio.to_thread(index.why, target, Path.cwd(), limit)
+    if as_json:
+        for each in found:
+            say(to_json(each))
+        return
+    if not found:
+        say(f"No session on this machine wrote {target}.")
+    for each in found:
+        tools = ", ".join(each.tools)
+        say(clean(f"{each.at[:16].replace('T', ' ')}  {tools}  {each.title or each.session_id}"))
+        say(clean(f"  asked: {each.prompt or 'unknown'}"))
+        kept = "was in the context" if each.in_context else "was no longer in the context"
+        say(clean(f"  the request {kept} · {each.source} · {each.session_id}"))

@@ -1,0 +1,222 @@
+"""Answering queries: lines by the index, each checked against its file, ranked by session."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from agent_tui.core.errors import AgentTuiError, UsageError
+from agent_tui.core.record_writing import record_fields
+from agent_tui.core.text import clean
+from agent_tui.importers.importer import SessionRef
+from agent_tui.importers.registry import read
+from agent_tui.library.search.line_text import LineText, read_line, read_object
+from agent_tui.library.search.query import Query, parse_query
+
+_MOST_LINES = 1_000
+"""Lines that are looked at for one query, newest first."""
+_SNIPPET = 160
+_ROWS_KEPT = 50
+_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A line that a query found: ``place`` is its byte offset, or its number among the records."""
+
+    place: int
+    at: str
+    role: str
+    snippet: str
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSession:
+    """A session with the lines found in it, best first; ``hits`` holds a few of ``matches``."""
+
+    session_id: str
+    source: str
+    path: str
+    title: str
+    cwd: str
+    model: str
+    updated_at: str
+    matches: int
+    score: float
+    hits: tuple[Hit, ...]
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What was found in one session: some of its rows, newest first, and how many there are."""
+
+    rows: list[sqlite3.Row] = field(default_factory=list)
+    lines: int = 0
+
+
+def _gather(row: sqlite3.Row, gathered: dict[tuple[str, str], _Gathered]) -> None:
+    each = gathered.setdefault((row["source"], row["session"]), _Gathered())
+    each.lines += 1
+    if len(each.rows) < _ROWS_KEPT:
+        each.rows.append(row)
+
+
+class Lines:
+    """Reads lines again where the index says that they are."""
+
+    def __init__(self) -> None:
+        self._records: tuple[str, list[LineText | None]] = ("", [])
+
+    def read(self, row: sqlite3.Row) -> LineText | None:
+        """What the file says there now; None where it says something else since."""
+        path = Path(row["path"])
+        try:
+            if row["length"] >= 0:
+                with path.open("rb") as file:
+                    file.seek(row["offset"])
+                    return read_line(file.read(row["length"]))
+            name = f"{path}#{row['key']}"
+            if self._records[0] != name:
+                session = read(SessionRef(row["source"], path, row["key"]))
+                fields = [read_object(record_fields(record)) for record in session.records]
+                self._records = (name, fields)
+            said = self._records[1]
+            return said[row["offset"]] if row["offset"] < len(said) else None
+        except (OSError, AgentTuiError):
+            return None
+
+
+class Finder:
+    """Asks one index. For one thread at a time."""
+
+    def __init__(self, base: sqlite3.Connection, today: date) -> None:
+        self._base = base
+        self._today = today
+        self._lines = Lines()
+
+    def find(self, text: str, limit: int = 20, hits: int = 3) -> list[FoundSession]:
+        """The sessions that fit best, each with its best lines.
+
+        Raises:
+            UsageError: the query has a filter or a day that does not exist, or nothing to look for.
+        """
+        query = parse_query(text, self._today)
+        if not query.match:
+            raise UsageError("What should be looked for? Give a word, a “phrase” or a filter.")
+        gathered: dict[tuple[str, str], _Gathered] = {}
+        deadline = time.monotonic() + _SECONDS
+        for row in self._rows(query):
+            if time.monotonic() > deadline:
+                break
+            _gather(row, gathered)
+        best = sorted(gathered.values(), key=lambda each: -self._score(each, query))
+        found: list[FoundSession] = []
+        for each in best:
+            if len(found) == limit or time.monotonic() > deadline:
+                break
+            if shown := self._show(each, query, hits):
+                found.append(shown)
+        return found
+
+    def _rows(self, query: Query) -> Iterator[sqlite3.Row]:
+        conditions, values = ["words MATCH ?"], [query.match]
+        for column, wanted in (("source", query.agents), ("session", query.sessions)):
+            if wanted:
+                conditions.append(f"({' OR '.join([f'files.{column} LIKE ?'] * len(wanted))})")
+                values += [f"{_escaped(each)}%" for each in wanted]
+        for project in query.projects:
+            conditions.append("files.cwd LIKE ?")
+            values.append(f"%{_escaped(project)}%")
+        if query.after:
+            conditions.append("coalesce(nullif(entries.at, ''), files.updated) >= ?")
+            values.append(query.after)
+        if query.before:
+            conditions.append("coalesce(nullif(entries.at, ''), files.updated) < ?")
+            values.append(query.before)
+        statement = _SELECT.format(conditions=" AND ".join(conditions), limit=_MOST_LINES)
+        cursor = self._base.execute(statement, values)
+        cursor.row_factory = sqlite3.Row
+        return iter(cursor)
+
+    def _hits(self, each: _Gathered, query: Query, most: int) -> Iterator[Hit]:
+        """What people said before what tools printed; a line that is not there any more is not."""
+        order = {"user": 0, "assistant": 1}
+        count = 0
+        for row in sorted(each.rows, key=lambda row: order.get(row["role"], 2)):
+            said = self._lines.read(row)
+            if said is not None and _says(said, query.literals):
+                snippet = clean(snippet_of(said.text, query.marks))
+                tools = tuple(sorted(said.tools))
+                yield Hit(row["offset"], row["at"] or "", row["role"], snippet, tools)
+                count += 1
+            if count >= most:
+                return
+
+    def _score(self, each: _Gathered, query: Query) -> float:
+        """More lines, a prompt or title that says it, and youth rank a session higher."""
+        first = each.rows[0]
+        prompts = any(row["role"] == "user" for row in each.rows)
+        title = (first["title"] or "").lower()
+        score = math.log2(1 + each.lines) + 1.5 * prompts
+        score += 3.0 * bool(query.marks) * all(mark in title for mark in query.marks)
+        return score + 3.0 / (1 + self._age_days(first["updated"] or "") / 30)
+
+    def _show(self, each: _Gathered, query: Query, most: int) -> FoundSession | None:
+        """The session with its lines as they stand in its file; None where none of them does."""
+        first = each.rows[0]
+        hits = tuple(self._hits(each, query, most))
+        if not hits:
+            return None
+        return FoundSession(
+            session_id=first["session"],
+            source=first["source"],
+            path=first["path"] + (f"#{first['key']}" if first["key"] else ""),
+            title=first["title"] or "",
+            cwd=first["cwd"] or "",
+            model=first["model"] or "",
+            updated_at=first["updated"] or "",
+            matches=each.lines,
+            score=round(self._score(each, query), 2),
+            hits=hits,
+        )
+
+    def _age_days(self, at: str) -> float:
+        try:
+            return max(0.0, float((self._today - date.fromisoformat(at[:10])).days))
+        except ValueError:
+            return 365.0
+
+
+def _says(said: LineText, literals: tuple[str, ...]) -> bool:
+    if not literals:
+        return True
+    text = " ".join(said.text.lower().split())
+    return all(literal in text for literal in literals)
+
+
+def _escaped(value: str) -> str:
+    return value.replace("%", "")
+
+
+def snippet_of(text: str, marks: tuple[str, ...]) -> str:
+    """The part of a text around the first of the words looked for, in one line."""
+    lowered = text.lower()
+    found = [at for mark in marks if (at := lowered.find(mark.split()[0] if mark else "")) >= 0]
+    start = max(0, min(found, default=0) - _SNIPPET // 3)
+    if start and (blank := text.rfind(" ", start - 20, start)) >= 0:
+        start = blank + 1
+    part = " ".join(text[start : start + 2 * _SNIPPET].split())
+    cut = part[:_SNIPPET]
+    return f"{'… ' if start else ''}{cut}{' …' if len(part) > _SNIPPET else ''}"
+
+
+_SELECT = """SELECT files.source, files.path, files.key, files.session, files.title, files.cwd,
+    files.model, files.updated, entries.offset, entries.length, entries.at, entries.role
+    FROM words JOIN entries ON entries.id = words.rowid JOIN files ON files.id = entries.file
+    WHERE {conditions} ORDER BY words.rowid DESC LIMIT {limit}"""

@@ -1,0 +1,235 @@
+"""What one line of a session log says, for a search: its words, who spoke, tools, files, errors.
+
+The lines of all agents are JSON objects that say the same few things under much the same names, so
+one walk reads them all; what an agent logs twice, and what is no text, is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_tui.core.errors import BadRecord
+from agent_tui.core.jsonl import bulk_decoder
+
+MAX_TEXT = 200_000
+"""Characters of one line that are indexed; of a longer one its beginning and its end."""
+
+_ROLES = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "model": "assistant",
+    "gemini": "assistant",
+    "agent": "assistant",
+    "tool": "tool",
+    "toolResult": "tool",
+    "tool_result": "tool",
+    "tool_use": "assistant",
+    "function_call": "assistant",
+    "custom_tool_call": "assistant",
+    "local_shell_call": "assistant",
+    "function_call_output": "tool",
+    "custom_tool_call_output": "tool",
+    "bashExecution": "tool",
+    "reasoning": "assistant",
+    "system": "system",
+    "developer": "system",
+    "_system_prompt": "system",
+}
+_COMPACTIONS = {"_compaction", "compact_boundary", "compacted", "compaction"}
+_TWICE = {"event_msg", "progress", "file-history-snapshot", "turn_context", "last-prompt"}
+"""Lines that repeat what other lines of the same log say, or that hold no talk."""
+_SILENT = frozenset(
+    (
+        *("id", "uuid", "parentUuid", "parent_uuid", "parentId", "sessionId", "session_id"),
+        *("requestId", "signature", "encrypted", "encrypted_content", "usage", "timestamp", "at"),
+        *("version", "cwd", "gitBranch", "git_branch", "type", "role", "model", "tool_use_id"),
+        *("tool_call_id", "toolCallId", "call_id", "callId", "data", "url", "toolUseResult"),
+        *("thoughtSignature", "replacement_history", "tokens", "stop_reason", "finish_reason"),
+        *("status", "level", "logicalParentUuid", "leafUuid", "message_id", "provider", "api"),
+        *("responseId", "media_type", "mimeType"),
+    )
+)
+"""Names whose values nobody would search for, or that are read by name."""
+_PATHS = frozenset(
+    (
+        *("file_path", "path", "filePath", "absolute_path", "notebook_path", "filename"),
+        *("target_file", "dir_path"),
+    )
+)
+_WRITES = re.compile(r"write|edit|patch|replace|create|insert|delete|remove|move", re.IGNORECASE)
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_TIMES = ("at", "timestamp", "time", "created_at")
+_CALLS = {"tool_use", "toolCall", "function_call", "custom_tool_call", "tool"}
+
+
+@dataclass(slots=True)
+class LineText:
+    """What a line says; ``touched`` are the files that a call in it writes."""
+
+    role: str = ""
+    at: str = ""
+    model: str = ""
+    texts: list[str] = field(default_factory=list)
+    tools: set[str] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+    touched: set[str] = field(default_factory=set)
+    is_error: bool = False
+    is_compaction: bool = False
+
+    @property
+    def text(self) -> str:
+        """Everything that is said, cut to what is indexed."""
+        text = "\n".join(self.texts)
+        if len(text) <= MAX_TEXT:
+            return text
+        return f"{text[: MAX_TEXT * 3 // 4]}\n{text[-MAX_TEXT // 4 :]}"
+
+
+def read_line(line: bytes) -> LineText | None:
+    """What a line says; None for one that is damaged, that another one repeats, or that is mute."""
+    try:
+        value = bulk_decoder()(line)
+    except BadRecord:
+        return None
+    return read_object(value)
+
+
+def read_object(value: dict[str, Any]) -> LineText | None:
+    """What an object of a log says, as read_line does."""
+    kind = value.get("type")
+    if kind in _TWICE or value.get("role") in ("_session", "_usage", "_head", "_checkpoint"):
+        return None
+    found = LineText()
+    found.role = _role_of(value)
+    found.at = _time_of(value)
+    kinds = (kind, value.get("subtype"), value.get("role"))
+    found.is_compaction = any(each in _COMPACTIONS for each in kinds if isinstance(each, str))
+    found.is_compaction |= value.get("isCompactSummary") is True
+    _walk(value, found)
+    if not (found.texts or found.tools or found.is_compaction):
+        return None
+    return found
+
+
+def _role_of(value: dict[str, Any]) -> str:
+    for inner in (value, value.get("message"), value.get("payload")):
+        if isinstance(inner, dict):
+            for name in ("role", "type"):
+                role = inner.get(name)
+                if isinstance(role, str) and role in _ROLES:
+                    if role == "user" and _holds_result(inner):
+                        return "tool"
+                    return _ROLES[role]
+    return ""
+
+
+def _holds_result(message: dict[str, Any]) -> bool:
+    content = message.get("content")
+    if not isinstance(content, list) or not content:
+        inner = message.get("message")
+        content = inner.get("content") if isinstance(inner, dict) else None
+    if not isinstance(content, list) or not content:
+        return False
+    first = content[0]
+    return isinstance(first, dict) and first.get("type") == "tool_result"
+
+
+def _time_of(value: dict[str, Any]) -> str:
+    for name in _TIMES:
+        at = value.get(name)
+        if isinstance(at, str) and at[:2] == "20":
+            return at
+    return ""
+
+
+def _walk(value: dict[str, Any], found: LineText) -> None:
+    kind = value.get("type")
+    name = value.get("name")
+    if isinstance(name, str) and (kind in _CALLS or "args" in value or "arguments" in value):
+        _read_call(name, value, found)
+        return
+    if kind == "tool" and isinstance(tool := value.get("tool"), str):
+        _read_call(tool, value, found)
+        return
+    model = value.get("model")
+    if isinstance(model, str) and model:
+        found.model = model
+    if (
+        value.get("is_error") is True
+        or value.get("isError") is True
+        or value.get("status") in ("error", "failed")
+    ):
+        found.is_error = True
+    for key, each in value.items():
+        if type(each) is str:
+            if key in _PATHS:
+                found.paths.add(each)
+            if key not in _SILENT and each:
+                _add_text(each, found)
+        elif type(each) is dict:
+            if key not in _SILENT:
+                _walk(each, found)
+        elif type(each) is list and key not in _SILENT:
+            _walk_list(each, found)
+
+
+def _walk_list(values: list[Any], found: LineText) -> None:
+    for each in values:
+        if type(each) is dict:
+            _walk(each, found)
+        elif type(each) is str and each:
+            _add_text(each, found)
+        elif type(each) is list:
+            _walk_list(each, found)
+
+
+def _add_text(text: str, found: LineText) -> None:
+    if len(text) > 2_000 and not re.search(r"\s", text[:1_000]):
+        return  # a picture, or another encoding of bytes
+    found.texts.append(text)
+
+
+def _read_call(name: str, value: dict[str, Any], found: LineText) -> None:
+    """A call of a tool: its name, the files it names, and every argument as text."""
+    found.tools.add(name)
+    before = set(found.paths)
+    for key, each in value.items():
+        if key in ("name", "type", "tool") or (key in _SILENT and key not in ("data",)):
+            continue
+        if type(each) is str:
+            inner = _inner_object(each) if key in ("arguments", "input") else None
+            if inner is None:
+                _add_text(each, found)
+            else:
+                _walk(inner, found)
+        elif type(each) is dict:
+            if each.get("status") == "error":
+                found.is_error = True
+            _walk(each, found)
+        elif type(each) is list:
+            _walk_list(each, found)
+    if _WRITES.search(name):
+        found.touched |= found.paths - before
+    for path in _patched(value):
+        found.touched.add(path)
+        found.paths.add(path)
+
+
+def _inner_object(text: str) -> dict[str, Any] | None:
+    if not text.startswith("{"):
+        return None
+    try:
+        return bulk_decoder()(text.encode())
+    except BadRecord:
+        return None
+
+
+def _patched(value: dict[str, Any]) -> Iterator[str]:
+    for key in ("input", "arguments"):
+        text = value.get(key)
+        if isinstance(text, str) and "*** " in text:
+            yield from _PATCHED.findall(text.replace("\\n", "\n"))

@@ -1,0 +1,122 @@
+"""The query language: words, "phrases", -without, and filters such as ``tool:bash after:7d``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from agent_tui.core.errors import UsageError
+from agent_tui.library.search.words import facet, words_of
+
+FILTERS: dict[str, str] = {
+    "agent": "the agent that wrote the session: agent:codex",
+    "project": "part of the project's folder: project:tidewatch",
+    "session": "the beginning of a session's id",
+    "role": "who spoke: role:user, role:assistant, role:tool",
+    "model": "the beginning of a model's name",
+    "tool": "a tool that was called",
+    "file": "a file or folder that a call names: file:src/report.py",
+    "touched": "a file that a call changes",
+    "has": "has:error or has:compaction",
+    "after": "a day, month or year, or an age: after:2026-01-31, after:7d",
+    "before": "the same, up to there",
+}
+"""Every filter with what it takes, as help and errors show them."""
+
+_TERM = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))')
+_FACETS = {"role": "r", "tool": "t", "file": "f", "touched": "w", "model": "m", "has": "h"}
+_BEGINNINGS = {"model", "tool"}
+_AGE = re.compile(r"(\d{1,4})([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as the index is asked.
+
+    Attributes:
+        match: the expression for the full-text table; empty when only sessions are chosen.
+        literals: what a line must hold to the letter, in lower case, beyond its words.
+        marks: words that a snippet shows.
+        agents, projects, sessions: of each kind one must fit, where there is any.
+        after, before: RFC 3339 days; empty for no bound.
+    """
+
+    match: str = ""
+    literals: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    after: str = ""
+    before: str = ""
+
+
+def parse_query(text: str, today: date) -> Query:
+    """Read a query as a person typed it; raises UsageError for an unknown filter or day."""
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    literals: list[str] = []
+    marks: list[str] = []
+    chosen: dict[str, list[str]] = {"agent": [], "project": [], "session": []}
+    bounds = {"after": "", "before": ""}
+    for minus, name, phrase, word in _TERM.findall(text):
+        value = phrase or word
+        if name and name not in FILTERS:
+            if word:  # std::vector, http://…: not a filter, a word with a colon
+                name, value = "", f"{name}:{word}"
+            else:
+                raise UsageError(f"There is no filter {name}:. There are: {', '.join(FILTERS)}.")
+        if name in bounds:
+            bounds[name] = _day(value, today)
+        elif name in chosen:
+            chosen[name].append(value.lower())
+        elif name:
+            (unwanted if minus else wanted).append(_facet_term(name, value))
+        elif term := _text_term(value, whole=bool(phrase)):
+            (unwanted if minus else wanted).append(term)
+            if not minus:
+                marks.append(value.lower())
+                if phrase or re.search(r"\w[^\w\s]|[^\w\s]\w", value):
+                    literals.append(" ".join(value.lower().split()))
+    if unwanted and not wanted:
+        raise UsageError("A search needs at least one word or filter without a minus.")
+    match = " AND ".join(wanted)
+    if unwanted:
+        match = f"({match}) NOT ({' OR '.join(unwanted)})"
+    return Query(
+        match,
+        tuple(literals),
+        tuple(marks),
+        tuple(chosen["agent"]),
+        tuple(chosen["project"]),
+        tuple(chosen["session"]),
+        bounds["after"],
+        bounds["before"],
+    )
+
+
+def _text_term(value: str, *, whole: bool) -> str:
+    """Words in their order; the last may go on, unless the person closed it with a quote."""
+    words = words_of(value)
+    if not words:
+        return ""
+    return f'"{" ".join(words)}"' + ("" if whole else " *")
+
+
+def _facet_term(name: str, value: str) -> str:
+    if name == "has" and value not in ("error", "compaction"):
+        raise UsageError(f"Expected has:error or has:compaction, got has:{value}.")
+    return f'"{facet(_FACETS[name], value)}"' + (" *" if name in _BEGINNINGS else "")
+
+
+def _day(value: str, today: date) -> str:
+    if age := _AGE.fullmatch(value):
+        days = int(age[1]) * _DAYS[age[2]]
+        return (today - timedelta(days=min(days, today.toordinal() - 1))).isoformat()
+    if re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", value):
+        return value
+    raise UsageError(
+        f"Expected a day such as 2026-01-31, a month, a year, or an age such as 7d, got {value!r}."
+    )

@@ -1,0 +1,134 @@
+"""Which session wrote this line: the calls that put it into a file, and the prompt behind each."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_tui.core.errors import UsageError
+from agent_tui.core.text import clean, first_line
+from agent_tui.library.search.finding import Lines
+from agent_tui.library.search.line_text import LineText
+from agent_tui.library.search.words import facet
+
+_MOST = 500
+_MOST_FILE_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One call that wrote to the file.
+
+    Attributes:
+        said: the line as the call wrote it; empty where only the file was asked for.
+        prompt: what the person had asked for last, in one line.
+        in_context: whether that prompt was still in the context then: no compaction came between.
+    """
+
+    session_id: str
+    source: str
+    path: str
+    title: str
+    place: int
+    at: str
+    tools: tuple[str, ...]
+    said: str
+    prompt: str
+    in_context: bool
+
+
+def why(base: sqlite3.Connection, target: str, cwd: Path, limit: int = 20) -> list[Origin]:
+    """The calls that wrote FILE, or its LINE (``FILE:LINE``), newest first.
+
+    Raises:
+        UsageError: the file or the line is not there, or the line is blank.
+    """
+    file, wanted = _target(target, cwd)
+    found: list[Origin] = []
+    lines = Lines()
+    for row in _writers(base, file):
+        said = lines.read(row)
+        if said is None or (wanted and wanted not in _squeezed(said.text)):
+            continue
+        if any(_names(path, file) for path in said.touched):
+            found.append(_origin(base, lines, row, said, wanted))
+        if len(found) == limit:
+            break
+    return sorted(found, key=lambda each: each.at, reverse=True)
+
+
+def _target(target: str, cwd: Path) -> tuple[Path, str]:
+    """The file, and the line's text without blanks around it; empty for the whole file."""
+    name, colon, number = target.rpartition(":")
+    if not (colon and number.isdigit()):
+        return cwd / target, ""
+    path = cwd / name
+    if not path.is_file():
+        raise UsageError(f"There is no file {name}.")
+    if path.stat().st_size > _MOST_FILE_BYTES:
+        raise UsageError(f"{name} is too big: lines are looked up in files of up to 16 MB.")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    if not 1 <= int(number) <= len(lines):
+        raise UsageError(f"{name} has {len(lines)} lines; there is no line {number}.")
+    wanted = _squeezed(lines[int(number) - 1])
+    if not wanted:
+        raise UsageError(f"Line {number} of {name} is blank; name one that says something.")
+    return path, wanted
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _names(path: str, file: Path) -> bool:
+    """Whether a path that a call named can mean the file: one is the end of the other."""
+    said = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+    parts = [part for part in file.parts if part != "/"]
+    shorter = min(len(said), len(parts))
+    return bool(said) and said[-shorter:] == parts[-shorter:]
+
+
+def _writers(base: sqlite3.Connection, file: Path) -> Iterator[sqlite3.Row]:
+    cursor = base.execute(_WRITERS, (f'"{facet("w", file.name)}"', _MOST))
+    cursor.row_factory = sqlite3.Row
+    return iter(cursor)
+
+
+def _origin(
+    base: sqlite3.Connection, lines: Lines, row: sqlite3.Row, said: LineText, wanted: str
+) -> Origin:
+    prompt, place = "", -1
+    cursor = base.execute(_PROMPTS, (row["file"], row["offset"]))
+    cursor.row_factory = sqlite3.Row
+    for each in cursor:
+        asked = lines.read(each)
+        if asked is not None and asked.role == "user" and (text := first_line(asked.text, 200)):
+            prompt, place = text, each["offset"]
+            break
+    between = (f'"{facet("h", "compaction")}"', row["file"], place, row["offset"])
+    compacted = base.execute(_COMPACTIONS, between).fetchone()
+    return Origin(
+        session_id=row["session"],
+        source=row["source"],
+        path=row["path"],
+        title=clean(row["title"] or ""),
+        place=row["offset"],
+        at=row["at"] or row["updated"] or "",
+        tools=tuple(sorted(said.tools)),
+        said=clean(wanted),
+        prompt=prompt,
+        in_context=bool(prompt) and compacted is None,
+    )
+
+
+_COLUMNS = """SELECT files.source, files.path, files.key, files.session, files.title, files.updated,
+    entries.file, entries.offset, entries.length, entries.at, entries.role"""
+_WRITERS = f"""{_COLUMNS} FROM words JOIN entries ON entries.id = words.rowid
+    JOIN files ON files.id = entries.file WHERE words MATCH ? ORDER BY words.rowid DESC LIMIT ?"""
+_PROMPTS = f"""{_COLUMNS} FROM entries JOIN files ON files.id = entries.file
+    WHERE file = ? AND role = 'user' AND entries.offset < ?
+    ORDER BY entries.offset DESC LIMIT 20"""
+_COMPACTIONS = """SELECT 1 FROM words JOIN entries ON entries.id = words.rowid
+    WHERE words MATCH ? AND file = ? AND entries.offset BETWEEN ? AND ? LIMIT 1"""

@@ -1,0 +1,42 @@
+"""``index``, ``search`` and ``why`` from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.headless.command_line import CommandLine
+from tests.library.search.conftest import Library, assistant, call, user
+
+
+@pytest.fixture(autouse=True)
+def _library(run: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    library = Library(tmp_path)
+    library.data = run.home
+    edit = call("edit_file", path="tide.py", old="x", new="return round(height, 1)")
+    library.log("one", [user("Round to a tenth"), assistant("Done.", edit)])
+    (run.workspace / "tide.py").write_text("return round(height, 1)\n")
+
+
+def test_a_search_prints_sessions_with_their_lines(run: CommandLine) -> None:
+    ran = run("search", "tenth")
+    assert ran.code == 0
+    assert "user: Round to a tenth" in ran.out
+    (found,) = run("search", "tenth", "--json").lines
+    assert (found["session_id"], found["matches"]) == ("one", 1)
+    assert run("search", "nothing of the kind").out == "Nothing found.\n"
+
+
+def test_why_names_the_prompt_behind_a_line(run: CommandLine) -> None:
+    assert "asked: Round to a tenth" in run("why", "tide.py:1").out
+    (found,) = run("why", "tide.py:1", "--json").lines
+    assert found["in_context"] is True
+    assert run("why", "tide.py:7").code == 2
+
+
+def test_the_index_is_checked_and_made_anew(run: CommandLine) -> None:
+    assert run("index").out.startswith("1 file, 1 of them new or changed")
+    assert run("index", "--check").out == "2 lines of 1 file compared: no difference.\n"
+    assert run("index", "--rebuild", "--json").json["lines"] == 2

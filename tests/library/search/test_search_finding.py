@@ -1,0 +1,102 @@
+"""What a query finds, and what it must not find."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_tui.core.errors import UsageError
+from tests.library.search.conftest import Library, assistant, call, user
+
+TALK = [
+    user("Fix the rounding of the tide table"),
+    assistant(
+        "I read the report first.",
+        call("read_file", path="tidewatch/report.py"),
+        model="gpt-5-mini",
+    ),
+    {"role": "tool", "tool_call_id": "call-read_file", "content": "whole = int(metres)"},
+    assistant("", call("edit_file", path="tidewatch/report.py", old="int(", new="round(")),
+    {"role": "tool", "content": "boom: no such file", "is_error": True},
+]
+
+
+@pytest.fixture(autouse=True)
+def _sessions(library: Library) -> None:
+    library.log("first", TALK)
+    library.log("second", [user("潮汐表在哪里显示"), assistant("Está en la página Ünïcode")])
+    library.log("third", [{"role": "_compaction", "archive": 1}, user("std::vector is empty()")])
+    library.index.update()
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("rounding", ["first"]),
+        ("ROUND", ["first"]),
+        ("rounding nowhere", []),
+        ('"tide table"', ["first"]),
+        ('"table tide"', []),
+        ("潮汐", ["second"]),
+        ("汐表在", ["second"]),
+        ("unicode", ["second"]),
+        ("int(metres)", ["first"]),
+        ("int(meters)", []),
+        ("std::vector", ["third"]),
+        ("empty()", ["third"]),
+        ("role:user rounding", ["first"]),
+        ("role:tool rounding", []),
+        ("tool:read_file", ["first"]),
+        ("tool:read", ["first"]),
+        ("file:report.py", ["first"]),
+        ("file:tidewatch/report.py", ["first"]),
+        ("file:tidewatch", ["first"]),
+        ("file:other/report.py", []),
+        ("touched:report.py", ["first"]),
+        ("has:error", ["first"]),
+        ("has:compaction", ["third"]),
+        ("model:gpt-5", ["first"]),
+        ("model:claude", []),
+        ("rounding agent:agent-tui", ["first"]),
+        ("rounding agent:codex", []),
+        ("rounding project:tide", ["first"]),
+        ("rounding project:elsewhere", []),
+        ("rounding after:2026-10", ["first"]),
+        ("rounding after:2026-12", []),
+        ("rounding before:2026-10", []),
+        ("report -boom", ["first"]),
+        ("rounding -tide", []),
+    ],
+)
+def test_a_query_finds_what_it_says(library: Library, query: str, found: list[str]) -> None:
+    assert library.ids(query) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("", "What should be looked for?"),
+        ("-only", "at least one word"),
+        ("has:nothing", "has:error or has:compaction"),
+        ("tide after:soon", "Expected a day such as 2026-01-31"),
+        ('colour:"red"', "There is no filter colour:"),
+    ],
+)
+def test_a_query_that_cannot_be_is_told(library: Library, query: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        library.index.search(query)
+
+
+def test_a_hit_says_where_it_stands_and_shows_the_words(library: Library) -> None:
+    (found,) = library.index.search('"tide table"')
+    (hit,) = found.hits
+    log = library.data / "projects" / "-work-tide" / "first" / "context.jsonl"
+    assert log.read_bytes()[hit.place :].startswith(b'{"role": "user"')
+    assert "tide table" in hit.snippet
+    assert (found.cwd, found.matches, hit.role) == ("/work/tide", 1, "user")
+
+
+def test_nothing_that_a_terminal_obeys_is_in_a_snippet(library: Library) -> None:
+    library.log("hostile", [user("danger \x1b]52;c;aGk=\x07 \u202e here")])
+    library.index.update()
+    (found,) = library.index.search("danger")
+    assert not {"\x1b", "\x07", "\u202e"} & set(found.hits[0].snippet)

@@ -1,0 +1,121 @@
+"""The index follows the files: work is what was added, and a line is indexed once."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.errors import StorageError
+from tests.library.search.conftest import Library, assistant, user
+
+
+def append(log: Path, line: dict[str, object], end: str = "\n") -> int:
+    with log.open("a", encoding="utf-8") as file:
+        return file.write(json.dumps(line, ensure_ascii=False) + end)
+
+
+def test_only_what_was_added_is_read(library: Library) -> None:
+    log = library.log("one", [user(f"message {n}") for n in range(200)])
+    library.index.update()
+    assert library.index.update().changed == 0
+    added = append(log, user("needle in the new line"))
+    progress = library.index.update()
+    assert (progress.changed, progress.lines, progress.bytes) == (1, 1, added)
+    assert library.ids("needle") == ["one"]
+
+
+def test_an_unfinished_line_waits_for_its_end(library: Library) -> None:
+    log = library.log("one", [user("first")])
+    append(log, user("needle"), end="")
+    library.index.update()
+    assert library.ids("needle") == []
+    append(log, user("second"), end="\n")  # the damaged line that comes of it is left out
+    with log.open("a") as file:
+        file.write(json.dumps(user("needle again")) + "\n")
+    library.index.update()
+    assert library.ids("needle") == ["one"]
+
+
+def test_a_file_that_was_replaced_is_read_anew(library: Library) -> None:
+    log = library.log("one", [user("the old words")])
+    library.index.update()
+    log.unlink()
+    library.log("one", [user("the new words, and a few more of them")])
+    library.index.update()
+    assert (library.ids("old"), library.ids("new")) == ([], ["one"])
+
+
+def test_a_rotated_log_keeps_its_lines_and_they_are_found_once(library: Library) -> None:
+    kept = [user("asked about tides")]
+    log = library.log("one", [*kept, assistant("answered at length")])
+    library.index.update()
+    log.rename(log.with_name("context.jsonl.1"))
+    library.log("one", [*kept, {"role": "_revert", "archive": 1}, user("another question")])
+    progress = library.index.update()
+    assert progress.troubles == []
+    found = library.index.search("tides")
+    assert [(each.session_id, each.matches) for each in found] == [("one", 1)]
+    assert library.ids("answered") == ["one"]
+    assert library.index.search("answered")[0].path.endswith("context.jsonl.1")
+    assert library.ids('"another question"') == ["one"]
+
+
+def test_a_deleted_session_is_forgotten(library: Library) -> None:
+    log = library.log("one", [user("needle")])
+    library.index.update()
+    log.unlink()
+    library.index.update()
+    assert library.ids("needle") == []
+
+
+def test_damaged_lines_hide_no_other(library: Library) -> None:
+    log = library.log("one", [user("before")])
+    with log.open("ab") as file:
+        file.write(b'\xff\xfe\n{"role": "user", "content": \n[]\n\0\0\n')
+    append(log, user("after the damage"))
+    progress = library.index.update()
+    assert progress.troubles == []
+    assert library.ids('"after the damage"') == ["one"]
+
+
+def test_the_check_finds_what_the_disk_does_not_say_any_more(library: Library) -> None:
+    log = library.log("one", [user("first"), user("second")])
+    library.log("two", [user("third")])
+    library.index.update()
+    assert library.index.check().differences == ()
+    assert library.index.check().lines == 3
+    log.write_bytes(log.read_bytes().replace(b'{"role": "user"', b'{"rolf": "user"'))
+    assert len(library.index.check().differences) == 2
+
+
+def test_an_index_that_is_damaged_is_made_again(library: Library) -> None:
+    library.log("one", [user("needle")])
+    library.index.update()
+    library.index.path.write_bytes(b"this is no database" * 1000)
+    for ending in ("-wal", "-shm"):
+        library.index.path.with_name(library.index.path.name + ending).unlink(missing_ok=True)
+    library.index.update()
+    assert library.ids("needle") == ["one"]
+
+
+def test_without_an_index_the_sentence_says_how_to_make_one(library: Library) -> None:
+    with pytest.raises(StorageError, match="agent-tui index"):
+        library.index.search("anything")
+
+
+def test_the_index_is_for_its_owner_only_and_follows_no_link(
+    library: Library, tmp_path: Path
+) -> None:
+    library.log("one", [user("needle")])
+    library.index.update()
+    assert library.index.path.stat().st_mode & 0o077 == 0
+    elsewhere = tmp_path / "elsewhere"
+    library.index.path.rename(elsewhere)
+    library.index.path.symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    with pytest.raises((StorageError, sqlite3.Error)):
+        library.index.update()
+    assert elsewhere.read_bytes() == before

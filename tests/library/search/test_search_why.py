@@ -1,0 +1,75 @@
+"""Which session wrote this: the call, the prompt behind it, and whether it was still known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.errors import UsageError
+from tests.library.search.conftest import Library, assistant, call, user
+
+PATCH = "*** Begin Patch\n*** Update File: src/tide.py\n+    return round(height, 1)\n*** End Patch"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    lines = ["import math", "", "def show(height):", "    return round(height, 1)"]
+    (tmp_path / "src" / "tide.py").write_text("\n".join(lines))
+    return tmp_path
+
+
+def test_a_line_leads_to_its_call_and_prompt(library: Library, work: Path) -> None:
+    edit = call("edit_file", path="src/tide.py", old="x", new="    return round(height, 1)")
+    other = call("write_file", path="src/other.py", content="    return round(height, 1)")
+    library.log("one", [user("Round to a tenth"), assistant("", edit), assistant("", other)])
+    library.index.update()
+    (found,) = library.index.why("src/tide.py:4", work)
+    assert (found.session_id, found.tools, found.prompt, found.in_context) == (
+        "one",
+        ("edit_file",),
+        "Round to a tenth",
+        True,
+    )
+
+
+def test_a_patch_says_which_files_it_writes(library: Library, work: Path) -> None:
+    library.log("one", [user("Patch it"), assistant("", call("apply_patch", input=PATCH))])
+    library.index.update()
+    (found,) = library.index.why("src/tide.py:4", work)
+    assert found.prompt == "Patch it"
+
+
+def test_a_compaction_in_between_means_that_the_reason_was_gone(
+    library: Library, work: Path
+) -> None:
+    edit = call("edit_file", path="src/tide.py", old="x", new="    return round(height, 1)")
+    lines = [user("Round it"), {"role": "_compaction", "archive": 1}, assistant("", edit)]
+    library.log("one", lines)
+    library.index.update()
+    (found,) = library.index.why("src/tide.py", work)
+    assert (found.prompt, found.in_context) == ("Round it", False)
+
+
+def test_a_file_of_the_same_name_elsewhere_is_another_file(library: Library, work: Path) -> None:
+    edit = call("edit_file", path="/somewhere/else/tide.py", old="x", new="y")
+    library.log("one", [user("Edit"), assistant("", edit)])
+    library.index.update()
+    assert library.index.why("src/tide.py", work) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("src/none.py:1", "There is no file"),
+        ("src/tide.py:9", "has 4 lines"),
+        ("src/tide.py:2", "is blank"),
+    ],
+)
+def test_a_line_that_is_not_there_is_told(
+    library: Library, work: Path, target: str, told: str
+) -> None:
+    library.index.update()
+    with pytest.raises(UsageError, match=told):
+        library.index.why(target, work)
