@@ -37,6 +37,6 @@ def test_why_names_the_prompt_behind_a_line(run: CommandLine) -> None:
 
 
 def test_the_index_is_checked_and_made_anew(run: CommandLine) -> None:
-    assert run("index").out.startswith("1 file, 1 of them new or changed")
-    assert run("index", "--check").out == "2 lines of 1 file compared: no difference.\n"
+    assert run("index").out.startswith("1 file, 1 new or changed")
+    assert run("index", "--check").out == "2 lines of 1 file compared: 0 differences.\n"
     assert run("index", "--rebuild", "--json").json["lines"] == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from agent_tui.core.format import format_count
 from agent_tui.core.output import complain, say
 from agent_tui.core.text import clean
 from agent_tui.headless.printing import print_json, to_json
@@ -22,10 +23,9 @@ async def update_index(*, rebuild: bool, check: bool, as_json: bool) -> None:
             return
         for sentence in findings.differences:
             say(clean(sentence))
-        found = (
-            f"{len(findings.differences)} differences" if findings.differences else "no difference"
-        )
-        say(f"{findings.lines} lines of {findings.files} files compared: {found}.")
+        lines, files = format_count(findings.lines, "line"), format_count(findings.files, "file")
+        found = format_count(len(findings.differences), "difference")
+        say(f"{lines} of {files} compared: {found}.")
         return
     progress = await asyncio.to_thread(index.rebuild if rebuild else index.update)
     if as_json:
@@ -33,8 +33,8 @@ async def update_index(*, rebuild: bool, check: bool, as_json: bool) -> None:
         return
     for sentence in progress.troubles:
         complain(clean(sentence))
-    changed, lines = progress.changed, progress.lines
-    say(f"{progress.files} files, {changed} of them new or changed; {lines} lines were read.")
+    files, lines = format_count(progress.files, "file"), format_count(progress.lines, "line")
+    say(f"{files}, {progress.changed} new or changed; {lines} read.")
 
 
 async def search_sessions(words: list[str], limit: int, *, as_json: bool) -> None:
@@ -54,7 +54,7 @@ async def search_sessions(words: list[str], limit: int, *, as_json: bool) -> Non
 
 def _print_session(found: FoundSession) -> None:
     when = found.updated_at[:10]
-    lines = "1 line" if found.matches == 1 else f"{found.matches} lines"
+    lines = format_count(found.matches, "line")
     say(clean(f"{found.title or 'Untitled'}  ({found.source}, {found.cwd}, {when}, {lines})"))
     say(clean(f"  {found.session_id}  {found.path}"))
     for hit in found.hits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.segment import Segment
 
-from agent_tui.ui.format import format_count
+from agent_tui.core.format import format_count
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.lines import Line
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_tui.core.format import format_clock, format_count, format_tokens
 from agent_tui.core.text import clean
 from agent_tui.ui.blocks import (
     BranchBlock,
@@ -16,7 +17,6 @@ from agent_tui.ui.blocks import (
     RevertBlock,
     UnknownBlock,
 )
-from agent_tui.ui.format import format_clock, format_count, format_tokens
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, crop_text, wrap_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_tui.core.format import format_count
 from agent_tui.core.text import clean, reveal
 from agent_tui.ui.blocks import ShellBlock
-from agent_tui.ui.format import format_count
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.fold import fold

@@ -6,10 +6,10 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent_tui.core.arguments import show_arguments
+from agent_tui.core.format import format_count
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, reveal
 from agent_tui.ui.blocks import ToolBlock
-from agent_tui.ui.format import format_count
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.diff import count_changes, draw_diff, line_count
 from agent_tui.ui.renderers.drawing import Drawing, Parts

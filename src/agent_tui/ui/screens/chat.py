@@ -23,9 +23,9 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from agent_tui.core.errors import AgentTuiError, NothingToTakeBack
+from agent_tui.core.format import format_tokens
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_bindings
-from agent_tui.ui.format import format_tokens
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from agent_tui.ui.widgets.panes.welcome import Welcome

@@ -11,11 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 
+from agent_tui.core.format import format_percent, format_tokens
 from agent_tui.core.summary import CheckpointSummary
 from agent_tui.core.text import reveal
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_percent, format_tokens
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
 from agent_tui.ui.widgets.bars.gauge import TokenGauge

@@ -11,10 +11,10 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
+from agent_tui.core.format import format_count
 from agent_tui.core.summary import CompactionView
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_count
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.lists.fates import Balance, draw_counts

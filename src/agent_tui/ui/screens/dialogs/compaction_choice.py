@@ -8,8 +8,8 @@ from typing import Any
 from textual.app import App
 
 from agent_tui.core.errors import UsageError
+from agent_tui.core.format import format_age, format_tokens
 from agent_tui.core.records import CompactionRecord
-from agent_tui.ui.format import format_age, format_tokens
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 
 

@@ -12,10 +12,10 @@ from textual.binding import Binding
 from textual.content import Content
 
 from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.format import format_age, format_count, format_size
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_age, format_count, format_size
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells

@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 
+from agent_tui.core.format import format_age, format_count, format_size
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.core.text import clean, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_age, format_count, format_size
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.rows import Rows

@@ -9,9 +9,9 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_count, format_tokens
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 

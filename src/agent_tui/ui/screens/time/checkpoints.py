@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 
+from agent_tui.core.format import format_age, format_count
 from agent_tui.core.summary import CheckpointSummary
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_age, format_count
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.rows import Rows
 

@@ -10,11 +10,11 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
+from agent_tui.core.format import format_count
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Message
 from agent_tui.core.tree import Comparison
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_count
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.lists.rows import Rows

@@ -10,10 +10,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import first_line
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_count, format_tokens
 from agent_tui.ui.widgets.lists.rows import Rows
 
 _ANSWERS = (("Revert", "Enter", "$checkpoint"), ("Cancel", "Esc", ""))

@@ -12,10 +12,10 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
+from agent_tui.core.format import format_clock, format_count, format_tokens
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import ContextAt
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_clock, format_count, format_tokens
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.bars.track import Track

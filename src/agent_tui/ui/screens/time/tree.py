@@ -12,10 +12,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 
+from agent_tui.core.format import format_count
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import Detail, TreeRow
 from agent_tui.resources import stylesheet
-from agent_tui.ui.format import format_count
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.compare import CompareScreen
 from agent_tui.ui.widgets.lists.rows import Rows

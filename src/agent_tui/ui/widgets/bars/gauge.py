@@ -7,8 +7,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from agent_tui.core.format import format_percent, format_tokens
 from agent_tui.core.usage import Gauge
-from agent_tui.ui.format import format_percent, format_tokens
 from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"

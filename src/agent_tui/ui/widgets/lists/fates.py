@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from agent_tui.core.format import format_percent, format_tokens
 from agent_tui.core.summary import CompactionView, Fate
-from agent_tui.ui.format import format_percent, format_tokens
 
 GLYPHS: dict[Fate, str] = {"kept": "●", "summarised": "◐", "dropped": "○"}
 STYLES: dict[Fate, str] = {

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from textual.content import Content
 
+from agent_tui.core.format import format_age, format_count, format_tokens
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     AssistantMessage,
@@ -36,7 +37,6 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import RowKind, Standing, TreeRow
-from agent_tui.ui.format import format_age, format_count, format_tokens
 from agent_tui.ui.widgets.lists.rows import Rows
 
 Describe: TypeAlias = Callable[[Sequence[int]], Awaitable[Mapping[int, Record]]]

@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from agent_tui.core.events import ApprovalRequest
+from agent_tui.core.format import format_count
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import hides_characters, reveal
-from agent_tui.ui.format import format_count
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.action_fold import ActionFold, FoldedRow, last_words
 

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.core.text import first_line
 from agent_tui.core.tree import Branch, Comparison
-from agent_tui.ui.format import format_count, format_tokens
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.lists.tree_rows import describe_record
 

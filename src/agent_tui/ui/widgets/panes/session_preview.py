@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
+from agent_tui.core.format import format_age, format_count, format_size
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import clean, reveal
-from agent_tui.ui.format import format_age, format_count, format_size
 from agent_tui.ui.widgets.lists.rows import Rows
 
 

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 
 from textual.content import Content
 
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.summary import CompactionView, MessageFate
 from agent_tui.core.text import clean, first_line
-from agent_tui.ui.format import format_count, format_tokens
 from agent_tui.ui.widgets.lists.fates import GLYPHS, PINNED, STYLES
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 from agent_tui.ui.widgets.panes.alignment import Alignment

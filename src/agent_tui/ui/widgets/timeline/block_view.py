@@ -19,7 +19,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agent_tui.ui.format import format_count
+from agent_tui.core.format import format_count
 from agent_tui.ui.palette import Palette, read_palette
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT

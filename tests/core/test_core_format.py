@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent_tui.ui.format import (
+from agent_tui.core.format import (
     format_age,
     format_clock,
     format_count,
