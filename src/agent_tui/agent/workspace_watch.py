@@ -1,0 +1,206 @@
+"""Captures the files around what the agent does: asked by the loop, done behind it.
+
+A prompt never waits. A tool that changes files waits until what others changed before it has been
+captured, up to a limit; what changed while it ran is then its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+
+from agent_tui.agent.settle import settle
+from agent_tui.agent.wire import Wire
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.events import FilesChanged
+from agent_tui.core.file_changes import ChangeCause, FileChange
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.records import Record, WorkspaceRecord
+from agent_tui.workspace.capture import Capture, WorkspaceDelta
+
+Note = Callable[[WorkspaceRecord], Awaitable[list[Record]]]
+"""Writes a record to the log; returns it as written."""
+
+LATE = "they could not be captured before {call} ran"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where the conversation stands: the newest checkpoint, its id as a record, turn and step."""
+
+    checkpoint: int | None = None
+    uuid: str | None = None
+    turn: int | None = None
+    step: int | None = None
+
+
+class WorkspaceWatch:
+    """Takes captures one after the other and writes each to the log.
+
+    Without a capture (None) it does nothing.
+    """
+
+    def __init__(
+        self,
+        capture: Capture | None,
+        note: Note,
+        find_tip: Callable[[], str | None],
+        wire: Wire,
+    ) -> None:
+        self._capture = capture
+        self._note = note
+        self._find_tip = find_tip
+        self._wire = wire
+        self._moment = Moment()
+        self._tip: str | None = None
+        self._started = False
+        self._unsure = ""
+        self._last: asyncio.Task[WorkspaceRecord | None] | None = None
+        self._busy = asyncio.Lock()
+
+    @property
+    def capture(self) -> Capture | None:
+        """What is captured here, for those who plan and restore."""
+        return self._capture
+
+    def reach(self, moment: Moment) -> None:
+        """A checkpoint was made; before a prompt, what others changed is captured behind it."""
+        self._moment = moment
+        if moment.step == 0:
+            self._begin("human")
+
+    @asynccontextmanager
+    async def around(
+        self, call: ToolCall, *, acts: bool, cause: ChangeCause = "tool_call", target: str = ""
+    ) -> AsyncIterator[None]:
+        """Hold a tool back until the files are captured; capture what changed while it ran."""
+        if not acts or self._capture is None:
+            yield
+            return
+        await self._capture_before(call)
+        try:
+            yield
+        finally:
+            self._begin(cause, call.id, frozenset({target} - {""}))
+
+    async def idle(self) -> None:
+        """Wait until every capture that was begun is in the log."""
+        while self._last is not None and not self._last.done():
+            await asyncio.wait([self._last])
+
+    async def snapshot(self, cause: ChangeCause = "human") -> WorkspaceRecord | None:
+        """Capture what others changed until now, and wait for it."""
+        if self._capture is None:
+            return None
+        return await self._begin(cause)
+
+    async def write(self, record: WorkspaceRecord) -> WorkspaceRecord:
+        """Write the record of a revert, linked behind the captures before it."""
+        await self.idle()
+        async with self._busy:
+            return await self._append(record)
+
+    async def _capture_before(self, call: ToolCall) -> None:
+        assert self._capture is not None
+        task = self._begin("human")
+        done, _ = await asyncio.wait([task], timeout=self._capture.limits.wait_seconds)
+        if not done:
+            self._unsure = LATE.format(call=call.name)
+
+    def _begin(
+        self, cause: ChangeCause, call: str = "", targets: frozenset[str] = frozenset()
+    ) -> asyncio.Task[WorkspaceRecord | None]:
+        work = self._run(cause, call, targets, self._moment, self._last)
+        self._last = asyncio.ensure_future(settle(work))
+        return self._last
+
+    async def _run(
+        self,
+        cause: ChangeCause,
+        call: str,
+        targets: frozenset[str],
+        moment: Moment,
+        before: asyncio.Task[WorkspaceRecord | None] | None,
+    ) -> WorkspaceRecord | None:
+        if self._capture is None:
+            return None
+        if before is not None and not before.done():
+            await asyncio.wait([before])
+        async with self._busy:
+            found = await asyncio.to_thread(self._capture.take, targets)
+            if found.status == "captured" and self._unsure and cause == "human":
+                # The tool may have run meanwhile: whose changes these are is not known.
+                cause, found = "outside", replace(found, why=self._unsure)
+                self._unsure = ""
+            return await self._record(cause, call, moment, found)
+
+    async def _record(
+        self, cause: ChangeCause, call: str, moment: Moment, found: WorkspaceDelta
+    ) -> WorkspaceRecord | None:
+        opening = not self._started
+        if opening:
+            self._tip = await asyncio.to_thread(self._find_tip)
+            self._started = True
+        if cause == "human" and (opening or self._unsure):
+            cause = "outside"
+        if found.status == "none":
+            self._unsure = found.why
+        elif cause in ("human", "outside"):
+            self._unsure = ""
+        elif self._unsure:  # the capture before it failed: more than the tool may have acted
+            found, cause, self._unsure = replace(found, why=self._unsure), "outside", ""
+        quiet = found.status == "captured" and not found.delta and cause in ("human", "outside")
+        if quiet and not found.first and moment.step != 0:
+            return None
+        record = WorkspaceRecord(
+            cause,
+            found.delta,
+            moment.checkpoint,
+            moment.uuid,
+            None,
+            found.status,
+            call,
+            moment.turn,
+            moment.step,
+            found.why,
+            found.files,
+            found.stored_bytes,
+            found.left_out,
+            found.cost_ms,
+            found.head,
+        )
+        with suppress(AgentTuiError):  # the log cannot be written: the next capture finds it again
+            record = await self._append(record)
+            if found.status == "captured":
+                await self._settle()
+            if call or found.delta or found.status == "none":
+                self._wire.emit(summarize(record))
+            return record
+        return None
+
+    async def _append(self, record: WorkspaceRecord) -> WorkspaceRecord:
+        written = await self._note(replace(record, base=self._tip))
+        record = next(each for each in written if isinstance(each, WorkspaceRecord))
+        self._tip = record.stamp.uuid
+        return record
+
+    async def _settle(self) -> None:
+        assert self._capture is not None
+        with suppress(AgentTuiError, OSError):
+            await asyncio.to_thread(self._capture.settle)
+
+
+def summarize(record: WorkspaceRecord) -> FilesChanged:
+    """What a capture found, in numbers."""
+    added, removed = count_lines(record.delta)
+    why = record.why if record.status == "none" else ""
+    return FilesChanged(record.call, record.cause, len(record.delta), added, removed, why)
+
+
+def count_lines(delta: tuple[FileChange, ...]) -> tuple[int, int]:
+    """The lines that were added and removed in all files together."""
+    return sum(each.added for each in delta), sum(each.removed for each in delta)
+
+

@@ -1,0 +1,336 @@
+"""What a revert of files would do, path by path, before anything is done.
+
+The changes of the agent are taken out of what stands in a file now, newest first; what others
+changed in between stays. Where that is not possible without loss, it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from agent_tui.core.file_changes import FileState, LeftOut
+from agent_tui.core.records import WorkspaceRecord
+from agent_tui.workspace.errors import ContentMissing
+from agent_tui.workspace.folders import open_root
+from agent_tui.workspace.limits import DEFAULT_LIMITS
+from agent_tui.workspace.merge import Hunk, apply_hunks, is_text, make_hunks, merge_contents
+from agent_tui.workspace.reading import Reading, digest_of, read_entry
+from agent_tui.workspace.store import ContentStore
+from agent_tui.workspace.timeline import Step, steps_by_path
+
+PlanStatus: TypeAlias = Literal[
+    "same", "clean", "merged", "conflict", "binary", "type", "deleted", "not_covered"
+]
+STATUS_WORDS: dict[str, str] = {
+    "same": "as it was",
+    "clean": "",
+    "merged": "changed since; both are kept",
+    "conflict": "changed since in the same lines",
+    "binary": "changed since; not text",
+    "type": "changed since; another kind of file now",
+    "deleted": "deleted since",
+    "not_covered": "not covered",
+}
+"""What a status means to a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A path at one moment: its state, and its content where that is at hand."""
+
+    state: FileState | None
+    content: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class PathPlan:
+    """What would happen to one path.
+
+    Attributes:
+        own: only the agent's changes are taken out; else everything since, a person's too.
+        status: how sure that is; a ``conflict`` and all behind it need a person's word.
+        now: how the path is at the moment. ``then``: how it would be with every hunk made.
+        hunks: the pieces of the change, where both are text; empty where it is all or nothing.
+        why: what a reader should know, in a few words.
+    """
+
+    path: str
+    own: bool
+    status: PlanStatus
+    now: Version
+    then: Version
+    hunks: tuple[Hunk, ...] = ()
+    why: str = ""
+
+    @property
+    def key(self) -> tuple[str, bool]:
+        return self.path, self.own
+
+    @property
+    def possible(self) -> bool:
+        """Whether it can be done at all."""
+        return self.status not in ("same", "not_covered")
+
+    @property
+    def default(self) -> frozenset[int] | None:
+        """The hunks that are ticked at first; None where nothing is. 0 stands for the whole."""
+        if not self.own or self.status not in ("clean", "merged", "conflict"):
+            return None
+        if not self.hunks:
+            return frozenset({0}) if self.status != "conflict" else None
+        sound = frozenset(hunk.id for hunk in self.hunks if not hunk.conflict)
+        return sound or None
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Lines that would be added and removed."""
+        return (
+            sum(len(hunk.added) for hunk in self.hunks),
+            sum(len(hunk.removed) for hunk in self.hunks),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RevertPlan:
+    """A revert of files, to be looked at and chosen from.
+
+    Attributes:
+        paths: what can be done, the agent's own first.
+        uncovered: what cannot, and why.
+        notices: what a person should know before: another branch, a gap in what was captured.
+        conversation_only: whether that is the better choice here.
+        of: the captures that it takes back.
+    """
+
+    paths: tuple[PathPlan, ...]
+    uncovered: tuple[LeftOut, ...] = ()
+    notices: tuple[str, ...] = ()
+    conversation_only: bool = False
+    of: tuple[str, ...] = ()
+
+    @property
+    def default(self) -> dict[tuple[str, bool], frozenset[int]]:
+        """What is ticked at first: the agent's own changes, where nothing of others is lost."""
+        return {each.key: each.default for each in self.paths if each.default is not None}
+
+
+Choice: TypeAlias = Mapping[tuple[str, bool], frozenset[int]]
+"""By path and owner: the hunks that are wanted; 0 stands for the whole path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One path that is to be changed: how it must be before, and what it becomes."""
+
+    path: str
+    expected: FileState | None
+    target: FileState | None
+    content: bytes = b""
+
+
+def choose(plan: RevertPlan, choice: Choice) -> list[Action]:
+    """What is to be done for a choice; of a path's two entries the wider one counts."""
+    actions: dict[str, Action] = {}
+    for each in plan.paths:
+        chosen = choice.get(each.key)
+        if not chosen or not each.possible:
+            continue
+        then = _chosen(each, chosen)
+        if then.state is None and each.now.state is None:
+            continue
+        if then.state is not None and then.state.same_as(each.now.state):
+            continue
+        if each.path in actions and each.own:
+            continue
+        actions[each.path] = Action(each.path, each.now.state, then.state, then.content)
+    return sorted(actions.values(), key=lambda action: action.path)
+
+
+def _chosen(plan: PathPlan, chosen: frozenset[int]) -> Version:
+    if not plan.hunks or 0 in chosen or chosen >= {hunk.id for hunk in plan.hunks}:
+        return plan.then
+    content = apply_hunks(plan.now.content, plan.hunks, chosen)
+    now = plan.now.state or plan.then.state
+    assert now is not None
+    return Version(replace(now, hash=digest_of(content), size=len(content)), content)
+
+
+def make_plan(
+    root: str,
+    store: ContentStore,
+    captures: Sequence[WorkspaceRecord],
+    *,
+    own_causes: frozenset[str] = frozenset({"tool_call"}),
+    notices: tuple[str, ...] = (),
+    conversation_only: bool = False,
+) -> RevertPlan:
+    """Work out what taking captures back would do to the files as they are now.
+
+    ``captures`` come oldest first: all that happened since a checkpoint, or only some of it.
+    ``own_causes`` says whose changes are ticked at first.
+    """
+    planner = _Planner(store, own_causes)
+    with open_root(root) as folder:
+        for path, steps in sorted(steps_by_path(captures).items()):
+            planner.plan(folder, path, steps)
+    gaps = [f"{each.why or 'not captured'}" for each in captures if each.status == "none"]
+    if gaps:
+        notices = (*notices, f"Files were not covered at times: {'; '.join(dict.fromkeys(gaps))}")
+    left = {(e.path, e.why): e for c in captures for e in c.left_out} | planner.uncovered
+    return RevertPlan(
+        tuple(sorted(planner.paths, key=lambda each: (not each.own, each.path))),
+        tuple(left.values()),
+        notices,
+        conversation_only,
+        tuple(capture.stamp.uuid for capture in captures if capture.stamp.uuid),
+    )
+
+
+@dataclass(slots=True)
+class _Planner:
+    store: ContentStore
+    own_causes: frozenset[str]
+    paths: list[PathPlan] = field(default_factory=list)
+    uncovered: dict[tuple[str, str], LeftOut] = field(default_factory=dict)
+
+    def plan(self, folder: int, path: str, steps: list[Step]) -> None:
+        now = _version(read_entry(folder, path, DEFAULT_LIMITS.target_bytes))
+        if now is None:
+            self._leave_out(path, "it cannot be read now")
+            return
+        own = [step for step in steps if step.capture.cause in self.own_causes]
+        if own:
+            self._add(path, now, own, own=True)
+        if len(own) < len(steps):
+            self._add(path, now, steps, own=False)
+
+    def _add(self, path: str, now: Version, steps: list[Step], *, own: bool) -> None:
+        try:
+            undoing = _Undoing(self.store, now)
+            for step in reversed(_joined(steps)):
+                undoing.undo(step.change.old, step.change.new, created_by=step)
+        except ContentMissing as error:
+            self._leave_out(path, str(error))
+            return
+        plan = undoing.plan(path, own)
+        if plan.status != "same":
+            self.paths.append(plan)
+
+    def _leave_out(self, path: str, why: str) -> None:
+        self.uncovered[path, why] = LeftOut(path, why)
+
+
+def _joined(steps: Iterable[Step]) -> list[Step]:
+    """Changes that follow each other without a gap are one change."""
+    joined: list[Step] = []
+    for step in steps:
+        last = joined[-1] if joined else None
+        follows = (
+            last is not None and last.own == step.own and _same(last.change.new, step.change.old)
+        )
+        if last is not None and follows:
+            change = replace(last.change, new=step.change.new)
+            joined[-1] = replace(last, change=change)  # who created it counts, not who came last
+        else:
+            joined.append(step)
+    return [step for step in joined if not _same(step.change.old, step.change.new)]
+
+
+def _same(one: FileState | None, other: FileState | None) -> bool:
+    return one is other if one is None or other is None else one.same_as(other)
+
+
+class _Undoing:
+    """Takes changes out of a path, newest first, and remembers what stood in the way."""
+
+    def __init__(self, store: ContentStore, now: Version) -> None:
+        self._store = store
+        self._now = now
+        self._mine = now
+        self._theirs = now
+        self._status: PlanStatus = "clean"
+        self._why = ""
+
+    def undo(self, old: FileState | None, new: FileState | None, *, created_by: Step) -> None:
+        """Take one change out of both versions: of ours, and of one that overrides others."""
+        if old is not None and not old.hash:
+            raise ContentMissing("its earlier content was not kept")
+        if old is None and not _may_delete(created_by):
+            self._stop("conflict", "it was not created by the agent, so it is not deleted")
+            return
+        before = Version(old, self._store.get(old.hash) if old else b"")
+        self._mine = self._undo_in(self._mine, before, new, override=False)
+        self._theirs = self._undo_in(self._theirs, before, new, override=True)
+
+    def _undo_in(
+        self, at: Version, old: Version, new: FileState | None, *, override: bool
+    ) -> Version:
+        if _same(at.state, new):
+            return old
+        if _same(at.state, old.state):
+            return at
+        if at.state is None:
+            if old.state is None:
+                return at
+            self._stop("deleted", "it was deleted since")
+        elif new is None or old.state is None:
+            why = "it was created again since" if new is None else "it was changed since"
+            self._stop("conflict", why)
+        elif not (at.state.kind == new.kind == old.state.kind == "file"):
+            self._stop("type", "it is another kind of file now")
+        else:
+            return self._merge(at, old, new, override)
+        return old if override else at
+
+    def _merge(self, at: Version, old: Version, new: FileState, override: bool) -> Version:
+        assert at.state is not None
+        assert old.state is not None
+        base = self._store.get(new.hash) if new.hash else b""
+        mode = at.state.mode
+        if old.state.mode != new.mode and (mode == new.mode or override):
+            mode = old.state.mode
+        if not new.hash or not is_text(base, at.content, old.content):
+            if at.state.hash == new.hash:
+                return Version(replace(old.state, mode=mode), old.content)
+            self._stop("binary", "it was changed since, and it is not text")
+            return old if override else at
+        merged = merge_contents(base, at.content, old.content)
+        content = merged.theirs if override else merged.ours
+        if merged.conflict:
+            self._stop("conflict", "the same lines were changed since")
+        elif self._status == "clean" and at.content != base:
+            self._status = "merged"
+        secret = at.state.secret
+        return Version(FileState("file", mode, digest_of(content), len(content), secret), content)
+
+    def _stop(self, status: PlanStatus, why: str) -> None:
+        if self._status in ("clean", "merged"):
+            self._status, self._why = status, why
+
+    def plan(self, path: str, own: bool) -> PathPlan:
+        now, then = self._now, self._theirs
+        if _same(now.state, then.state) or (now.state is None and then.state is None):
+            return PathPlan(path, own, "same", now, then)
+        hunks: tuple[Hunk, ...] = ()
+        if _is_file(now) and _is_file(then) and is_text(now.content, then.content):
+            hunks = make_hunks(now.content, then.content, self._mine.content)
+        return PathPlan(path, own, self._status, now, then, hunks, self._why)
+
+
+def _is_file(version: Version) -> bool:
+    return version.state is not None and version.state.kind == "file"
+
+
+def _may_delete(step: Step) -> bool:
+    """Only what the agent, a command or a revert created is ever deleted."""
+    return step.capture.cause in ("tool_call", "shell", "revert", "undo", "redo")
+
+
+def _version(reading: Reading) -> Version | None:
+    if reading.state is None:
+        return Version(None)
+    if reading.content is None:
+        return Version(reading.state) if reading.state.kind == "other" else None
+    return Version(reading.state, reading.content)

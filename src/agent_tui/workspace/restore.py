@@ -1,0 +1,345 @@
+"""Carrying a revert of files out: wholly or not at all, whatever happens in between.
+
+New contents are prepared in a folder of the workspace and flushed; then a journal says that they
+will take their places; then they do, each by one rename. A crash before the journal says so leaves
+everything as it was; after it, the next start finishes. An error on the way rolls back. Every path
+is reached through open folders, and is checked to be as planned just before it is replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agent_tui.core.errors import AgentTuiError, StorageError
+from agent_tui.core.file_changes import FileChange, FileState
+from agent_tui.workspace.capture import count_lines
+from agent_tui.workspace.errors import NotCovered, PathChanged, explain
+from agent_tui.workspace.folders import (
+    FOLDER,
+    NEW_FILE,
+    open_parent,
+    open_root,
+    write_all,
+)
+from agent_tui.workspace.journal import Journal, read_journal, remove_journal, write_journal
+from agent_tui.workspace.limits import DEFAULT_LIMITS
+from agent_tui.workspace.plan import Action
+from agent_tui.workspace.reading import read_entry
+from agent_tui.workspace.scanning import STAGING_PREFIX
+from agent_tui.workspace.store import ContentStore
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What became of a revert that was cut off.
+
+    Attributes:
+        outcome: whether it was finished, or everything is as it was before it.
+        changes: what it changed. ``left``: paths that somebody changed meanwhile, left alone.
+        about: what the record in the log is to say besides.
+    """
+
+    outcome: Literal["finished", "rolled back"]
+    changes: tuple[FileChange, ...]
+    left: tuple[str, ...]
+    about: Mapping[str, Any]
+
+
+class Restore:
+    """One revert of files. Blocks; the caller writes its record between ``run`` and ``finish``."""
+
+    def __init__(self, root: str, store: ContentStore) -> None:
+        self._root = os.path.realpath(root)
+        self._store = store
+        self._journal_path = os.path.join(store.session_folder, "restore.json")
+
+    def run(
+        self, actions: Sequence[Action], operation: str, about: Mapping[str, Any]
+    ) -> tuple[FileChange, ...]:
+        """Make every change, or none; returns what was changed.
+
+        Raises:
+            PathChanged, NotCovered, StorageError: nothing was changed.
+        """
+        if os.path.lexists(self._journal_path):
+            raise NotCovered("an earlier revert was interrupted; open the session again first")
+        doing = "Reverting files"
+        try:
+            with self._store.locked(alone=True), open_root(self._root) as root:
+                changes = self._verify(root, actions)
+                staging = f"{STAGING_PREFIX}{operation}"
+                journal = Journal("prepare", self._root, staging, changes, about)
+                self._prepare(root, journal)
+                self._commit(root, journal.at("commit"))
+        except OSError as error:
+            raise explain(error, doing) from error
+        return changes
+
+    def finish(self) -> None:
+        """The record is in the log: forget what would be needed to go back."""
+        with suppress(OSError), self._store.locked(alone=True):
+            journal = read_journal(self._journal_path)
+            if journal is not None:
+                with open_root(self._root) as root:
+                    self._clear(root, journal)
+
+    def take_back(self) -> None:
+        """The record could not be written: put everything back as it was."""
+        with self._store.locked(alone=True), open_root(self._root) as root:
+            journal = read_journal(self._journal_path)
+            if journal is not None:
+                write_journal(self._journal_path, journal.at("rollback"))
+                self._roll_back(root, journal)
+
+    def recover(self) -> Recovery | None:
+        """Finish or roll back what a crash cut off; None where nothing was.
+
+        After a recovery that finished, call ``finish`` when its record is in the log.
+
+        Raises:
+            NotCovered, StorageError: it cannot be done now; the journal stays.
+        """
+        try:
+            if not os.path.lexists(self._journal_path):
+                return None
+            with self._store.locked(alone=True):
+                journal = read_journal(self._journal_path)
+                if journal is None:
+                    return None
+                if journal.root != self._root:
+                    raise NotCovered(f"a revert of files in {journal.root} was interrupted")
+                with open_root(self._root) as root:
+                    return self._recover(root, journal)
+        except OSError as error:
+            raise explain(error, "Finishing an interrupted revert") from error
+
+    def _recover(self, root: int, journal: Journal) -> Recovery:
+        if journal.phase == "commit":
+            done, left = _Replacing(root, journal, self._store).finish()
+            return Recovery("finished", done, left, journal.about)
+        if journal.phase == "rollback":
+            left = self._roll_back(root, journal)
+            return Recovery("rolled back", (), left, journal.about)
+        self._clear(root, journal)
+        return Recovery("rolled back", (), (), journal.about)
+
+    def _verify(self, root: int, actions: Sequence[Action]) -> tuple[FileChange, ...]:
+        """Everything is as it was planned on, and both sides of it are in the store."""
+        changes = []
+        for action in actions:
+            reading = read_entry(root, action.path, DEFAULT_LIMITS.target_bytes)
+            if not _is(reading.state, action.expected):
+                raise PathChanged(
+                    f"{action.path} changed since the preview; nothing was reverted. Look again."
+                )
+            now = reading.content or b""
+            if reading.state is not None:
+                self._store.put(now)
+            if action.target is not None:
+                self._store.put(action.content)
+            lines = count_lines(now, action.content)
+            changes.append(FileChange(action.path, reading.state, action.target, *lines))
+        self._store.flush()
+        return tuple(changes)
+
+    def _prepare(self, root: int, journal: Journal) -> None:
+        write_journal(self._journal_path, journal)
+        try:
+            os.mkdir(journal.staging, 0o700, dir_fd=root)
+            folder = os.open(journal.staging, FOLDER, dir_fd=root)
+            try:
+                for number, change in enumerate(journal.changes):
+                    if change.new is not None:
+                        _stage(folder, str(number), change.new, self._store)
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+            os.fsync(root)
+        except (OSError, AgentTuiError):
+            self._clear(root, journal)
+            raise
+
+    def _commit(self, root: int, journal: Journal) -> None:
+        try:
+            write_journal(self._journal_path, journal)
+        except OSError:
+            # Which of the two journals is there now is not known: say that it goes back.
+            self._give_up(root, journal)
+            raise
+        replacing = _Replacing(root, journal, self._store)
+        try:
+            replacing.replace_all()
+        except (OSError, AgentTuiError):
+            self._give_up(root, journal)
+            raise
+
+    def _give_up(self, root: int, journal: Journal) -> None:
+        with suppress(OSError):
+            write_journal(self._journal_path, journal.at("rollback"))
+        try:
+            self._roll_back(root, journal)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise StorageError(
+                f"Reverting files was interrupted: {why}. It is finished or undone when the session"
+                " is opened again."
+            ) from error
+
+    def _roll_back(self, root: int, journal: Journal) -> tuple[str, ...]:
+        left = _Replacing(root, journal, self._store).put_back()
+        self._clear(root, journal)
+        return left
+
+    def _clear(self, root: int, journal: Journal) -> None:
+        with suppress(FileNotFoundError):
+            folder = os.open(journal.staging, FOLDER, dir_fd=root)
+            try:
+                for name in os.listdir(folder):
+                    os.unlink(name, dir_fd=folder)
+            finally:
+                os.close(folder)
+            os.rmdir(journal.staging, dir_fd=root)
+        remove_journal(self._journal_path)
+
+
+@dataclass(slots=True)
+class _Replacing:
+    """The part of a revert that changes files: deletions first, then what takes their places."""
+
+    root: int
+    journal: Journal
+    store: ContentStore
+    folders: set[str] = field(default_factory=set)
+
+    def replace_all(self) -> None:
+        """Make every change; raises PathChanged when a path is not as it was."""
+        for number, change in self._ordered():
+            self._replace(str(number), change.path, change.old, change.new)
+        self._sync()
+
+    def finish(self) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+        """Make what is not made yet; returns the changes, and the paths that were left alone."""
+        done, left = [], []
+        for number, change in self._ordered():
+            now = self._now(change.path)
+            if not _is(now, change.new):
+                if not _is(now, change.old):
+                    left.append(change.path)
+                    continue
+                self._restage(str(number), change.new)
+                try:
+                    self._replace(str(number), change.path, change.old, change.new)
+                except PathChanged:
+                    left.append(change.path)
+                    continue
+            done.append(change)
+        self._sync()
+        return tuple(sorted(done, key=lambda change: change.path)), tuple(left)
+
+    def put_back(self) -> tuple[str, ...]:
+        """Take back what was made; returns the paths that somebody changed meanwhile."""
+        left = []
+        backwards = [
+            FileChange(change.path, change.new, change.old) for change in self.journal.changes
+        ]
+        for number, change in _deletions_first(backwards):
+            now = self._now(change.path)
+            if _is(now, change.new):
+                continue
+            if not _is(now, change.old):
+                left.append(change.path)
+                continue
+            self._restage(f"{number}-back", change.new)
+            self._replace(f"{number}-back", change.path, change.old, change.new)
+        self._sync()
+        return tuple(left)
+
+    def _ordered(self) -> list[tuple[int, FileChange]]:
+        return _deletions_first(self.journal.changes)
+
+    def _now(self, path: str) -> FileState | None:
+        return read_entry(self.root, path, DEFAULT_LIMITS.target_bytes).state
+
+    def _restage(self, name: str, state: FileState | None) -> None:
+        if state is None:
+            return
+        with suppress(FileExistsError):
+            os.mkdir(self.journal.staging, 0o700, dir_fd=self.root)
+        folder = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
+        try:
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+            _stage(folder, name, state, self.store)
+        finally:
+            os.close(folder)
+
+    def _replace(
+        self, staged: str, path: str, old: FileState | None, new: FileState | None
+    ) -> None:
+        if not _is(self._now(path), old):
+            raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
+        try:
+            with open_parent(self.root, path, make=new is not None) as (folder, name):
+                if new is None:
+                    os.unlink(name, dir_fd=folder)
+                else:
+                    self._move(staged, folder, name, path)
+        except NotADirectoryError as error:
+            raise PathChanged(
+                f"a link or a file stands where a folder of {path} was; nothing was reverted."
+            ) from error
+        self.folders.add(os.path.dirname(path))
+
+    def _move(self, staged: str, folder: int, name: str, path: str) -> None:
+        with suppress(FileNotFoundError):
+            if stat.S_ISDIR(os.lstat(name, dir_fd=folder).st_mode):
+                try:
+                    os.rmdir(name, dir_fd=folder)
+                except OSError as error:
+                    raise PathChanged(
+                        f"a folder with files stands at {path}; nothing was reverted."
+                    ) from error
+        staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
+        try:
+            os.rename(staged, name, src_dir_fd=staging, dst_dir_fd=folder)
+        finally:
+            os.close(staging)
+
+    def _sync(self) -> None:
+        for path in sorted(self.folders):
+            with (
+                suppress(FileNotFoundError, NotADirectoryError),
+                open_parent(self.root, f"{path}/x" if path else "x") as (folder, _),
+            ):
+                os.fsync(folder)
+
+
+def _deletions_first(changes: Sequence[FileChange]) -> list[tuple[int, FileChange]]:
+    """Deletions from the depth up, then the rest: a file may take the place of a folder."""
+    numbered = list(enumerate(changes))
+    gone = [each for each in numbered if each[1].new is None]
+    rest = [each for each in numbered if each[1].new is not None]
+    return sorted(gone, key=lambda each: each[1].path, reverse=True) + rest
+
+
+def _is(now: FileState | None, expected: FileState | None) -> bool:
+    return now is None if expected is None else expected.same_as(now)
+
+
+def _stage(folder: int, name: str, state: FileState, store: ContentStore) -> None:
+    content = store.get(state.hash)
+    if state.kind == "link":
+        os.symlink(os.fsdecode(content), name, dir_fd=folder)
+        return
+    descriptor = os.open(name, NEW_FILE, 0o600, dir_fd=folder)
+    try:
+        write_all(descriptor, content)
+        os.fchmod(descriptor, state.mode)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
