@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from agent_tui.agent.approval import Approvals, approval_key
+from agent_tui.agent.workspace_watch import WorkspaceWatch
 from agent_tui.core.errors import AgentTuiError, ToolError
 from agent_tui.core.events import ApprovalAnswer
+from agent_tui.core.file_changes import ChangeCause
 from agent_tui.core.messages import ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord
 from agent_tui.providers.base import ToolSchema
@@ -33,9 +35,16 @@ class Toolset:
     Args:
         offer: gives the tools that there are now; ``refresh`` asks it again before each step.
         context: what every tool is given.
+        watch: captures the files around every tool that acts; None captures nothing.
     """
 
-    def __init__(self, offer: Callable[[], Iterable[AnyTool]], context: ToolContext) -> None:
+    def __init__(
+        self,
+        offer: Callable[[], Iterable[AnyTool]],
+        context: ToolContext,
+        watch: WorkspaceWatch | None = None,
+    ) -> None:
+        self._watch = watch
         self._offer = offer
         self._context = context
         self._tools: dict[str, AnyTool] = {}
@@ -61,6 +70,8 @@ class Toolset:
         approvals: Approvals,
         note: Note | None = None,
         tell: Callable[[str], None] | None = None,
+        *,
+        cause: ChangeCause = "tool_call",
     ) -> Outcome:
         """Run one call; whatever goes wrong becomes a result that the model can read.
 
@@ -83,13 +94,28 @@ class Toolset:
                 answer = await self._ask(tool, call, arguments, approvals, note)
                 if answer.decision == "reject":
                     return _rejected(answer.feedback)
-            return Outcome(await tool.run(arguments, replace(self._context, tell=tell)))
+            inside = replace(self._context, tell=tell)
+            return Outcome(await self._run(tool, call, arguments, inside, cause))
         except ToolError as error:
             return _failed(str(error))
         except AgentTuiError:
             raise
         except Exception as error:
             return _failed(f"{call.name} failed: {type(error).__name__}: {error}")
+
+    async def _run(
+        self,
+        tool: AnyTool,
+        call: ToolCall,
+        arguments: Arguments,
+        context: ToolContext,
+        cause: ChangeCause,
+    ) -> ToolResult:
+        if self._watch is None or not tool.acts:
+            return await tool.run(arguments, context)
+        target = getattr(arguments, "path", "")
+        async with self._watch.around(call, cause, str(target)):
+            return await tool.run(arguments, context)
 
     async def _ask(
         self,

@@ -7,14 +7,15 @@ captured, up to a limit; what changed while it ran is then its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.events import FilesChanged
+from agent_tui.core.events import CheckpointMade, Event, FilesChanged
 from agent_tui.core.file_changes import ChangeCause, FileChange
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import Record, WorkspaceRecord
@@ -47,15 +48,18 @@ class WorkspaceWatch:
         capture: Capture | None,
         note: Note,
         find_tip: Callable[[], str | None],
+        uuid_of: Callable[[int], str | None],
         wire: Wire,
     ) -> None:
         self._capture = capture
         self._note = note
         self._find_tip = find_tip
+        self._uuid_of = uuid_of
         self._wire = wire
         self._moment = Moment()
         self._tip: str | None = None
         self._started = False
+        self._linked = False
         self._unsure = ""
         self._last: asyncio.Task[WorkspaceRecord | None] | None = None
         self._busy = asyncio.Lock()
@@ -65,30 +69,46 @@ class WorkspaceWatch:
         """What is captured here, for those who plan and restore."""
         return self._capture
 
-    def reach(self, moment: Moment) -> None:
-        """A checkpoint was made; before a prompt, what others changed is captured behind it."""
-        self._moment = moment
-        if moment.step == 0:
-            self._begin("human")
+    def hear(self, event: Event) -> None:
+        """A checkpoint was made: before a prompt, what others changed is captured behind it."""
+        if isinstance(event, CheckpointMade):
+            self._moment = Moment(event.id, self._uuid_of(event.id), event.turn, event.step)
+            if event.step == 0:
+                self._begin("human")
 
     @asynccontextmanager
     async def around(
-        self, call: ToolCall, *, acts: bool, cause: ChangeCause = "tool_call", target: str = ""
+        self, call: ToolCall, cause: ChangeCause = "tool_call", target: str = ""
     ) -> AsyncIterator[None]:
         """Hold a tool back until the files are captured; capture what changed while it ran."""
-        if not acts or self._capture is None:
+        if self._capture is None:
             yield
             return
         await self._capture_before(call)
         try:
             yield
         finally:
-            self._begin(cause, call.id, frozenset({target} - {""}))
+            self._begin(cause, call.id, self._targets(target))
 
-    async def idle(self) -> None:
-        """Wait until every capture that was begun is in the log."""
+    def _targets(self, target: str) -> frozenset[str]:
+        """The path that an edit tool was given, as the capture names it."""
+        if not target or self._capture is None:
+            return frozenset()
+        root = self._capture.root
+        path = os.path.relpath(os.path.join(root, target), root)  # noqa: PTH118
+        return frozenset({path})
+
+    async def idle(self, seconds: float | None = None) -> None:
+        """Wait until every capture that was begun is in the log, or for so many seconds."""
         while self._last is not None and not self._last.done():
-            await asyncio.wait([self._last])
+            _, pending = await asyncio.wait([self._last], timeout=seconds)
+            if pending and seconds is not None:
+                return
+
+    def place(self, moment: Moment) -> None:
+        """Say where the conversation stands, where no checkpoint was heard of yet."""
+        if self._moment.checkpoint is None:
+            self._moment = moment
 
     async def snapshot(self, cause: ChangeCause = "human") -> WorkspaceRecord | None:
         """Capture what others changed until now, and wait for it."""
@@ -101,6 +121,20 @@ class WorkspaceWatch:
         await self.idle()
         async with self._busy:
             return await self._append(record)
+
+    async def take_up(self, revert: WorkspaceRecord) -> None:
+        """Go on from what a revert of files left; what others changed meanwhile is recorded."""
+        if self._capture is None:
+            return
+        async with self._busy:
+            found = await asyncio.to_thread(self._capture.take)
+            if found.status == "captured":
+                rest = tuple(_beyond(found.delta, revert.delta))
+                if rest:
+                    await self._record("human", "", self._moment, replace(found, delta=rest))
+                else:
+                    await self._settle()
+        self._wire.emit(summarize(revert))
 
     async def _capture_before(self, call: ToolCall) -> None:
         assert self._capture is not None
@@ -140,9 +174,7 @@ class WorkspaceWatch:
         self, cause: ChangeCause, call: str, moment: Moment, found: WorkspaceDelta
     ) -> WorkspaceRecord | None:
         opening = not self._started
-        if opening:
-            self._tip = await asyncio.to_thread(self._find_tip)
-            self._started = True
+        self._started = True
         if cause == "human" and (opening or self._unsure):
             cause = "outside"
         if found.status == "none":
@@ -181,6 +213,9 @@ class WorkspaceWatch:
         return None
 
     async def _append(self, record: WorkspaceRecord) -> WorkspaceRecord:
+        if not self._linked:
+            self._tip = await asyncio.to_thread(self._find_tip)
+            self._linked = True
         written = await self._note(replace(record, base=self._tip))
         record = next(each for each in written if isinstance(each, WorkspaceRecord))
         self._tip = record.stamp.uuid
@@ -190,6 +225,16 @@ class WorkspaceWatch:
         assert self._capture is not None
         with suppress(AgentTuiError, OSError):
             await asyncio.to_thread(self._capture.settle)
+
+
+def _beyond(delta: tuple[FileChange, ...], known: tuple[FileChange, ...]) -> Iterator[FileChange]:
+    """What a capture found that is not just what a revert did."""
+    reverted = {change.path: change.new for change in known}
+    for change in delta:
+        if change.path not in reverted:
+            yield change
+        elif (left := reverted[change.path]) != change.new:
+            yield replace(change, old=left)
 
 
 def summarize(record: WorkspaceRecord) -> FilesChanged:
@@ -202,5 +247,3 @@ def summarize(record: WorkspaceRecord) -> FilesChanged:
 def count_lines(delta: tuple[FileChange, ...]) -> tuple[int, int]:
     """The lines that were added and removed in all files together."""
     return sum(each.added for each in delta), sum(each.removed for each in delta)
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agent_tui.core.file_changes import ChangeCause
 from agent_tui.core.messages import Display, ToolCall, ToolResult
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
@@ -134,6 +135,21 @@ class ToolFinished:
     call: ToolCall
     result: ToolResult
     interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FilesChanged:
+    """What really changed on disk: while the tool ``call`` ran, or, without one, otherwise.
+
+    ``why`` says why nothing is known of it.
+    """
+
+    call: str
+    cause: ChangeCause
+    files: int
+    added: int = 0
+    removed: int = 0
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +327,7 @@ Event: TypeAlias = (
     | ToolStarted
     | ToolOutput
     | ToolFinished
+    | FilesChanged
     | ApprovalRequested
     | ApprovalAnswered
     | PromptJoined

@@ -42,6 +42,7 @@ from agent_tui.runtime.headers import new_header, new_session_id
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession
 from agent_tui.runtime.secrecy import hide_memory
+from agent_tui.runtime.session_files import watch_workspace
 from agent_tui.runtime.session_parts import SessionParts
 from agent_tui.runtime.tool_servers import ToolServers
 from agent_tui.sessions.archive import LIVE
@@ -225,6 +226,7 @@ class Engine:
             session = OpenSession(log, self._parts, related)
             session.instructions = instructions.describe(self._workspace_of(log))
             await session.load()
+            await session.recover_files()
         except BaseException:
             await log.close()
             raise
@@ -248,11 +250,13 @@ class Engine:
             counter, window = TokenCounter(model), self.settings.context.window or window_of(model)
         model = model or self._model
         if keep is not None:
-            approvals, toolset = keep.approvals, keep.toolset
+            approvals, toolset, watch = keep.approvals, keep.toolset, keep.watch
         else:
             approvals = Approvals(wire.emit, yolo=self.launch.yolo)
             ours = (data_root(), config_path().parent)
-            toolset = Toolset(self._tools(), ToolContext(workspace, FileMemory(), ours))
+            watch = watch_workspace(log, wire, workspace)
+            context_ = ToolContext(workspace, FileMemory(), ours)
+            toolset = Toolset(self._tools(), context_, watch)
         context = Context(log, counter, toolset.schemas)
         chosen = self.settings.context
         compactor = Compactor(
@@ -280,8 +284,9 @@ class Engine:
             wire=wire,
             limits=Limits(self.settings.agent.max_steps, self.settings.agent.max_attempts),
         )
+        name = self._provider.name
         return SessionParts(
-            context, agent, approvals, compactor, toolset, self._provider.name, model, workspace
+            context, agent, approvals, compactor, toolset, name, model, workspace, watch
         )
 
     def _tools(self) -> Callable[[], list[AnyTool]]:

@@ -31,6 +31,7 @@ from agent_tui.core.records import (
     TitleRecord,
     TurnEndRecord,
 )
+from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.core.summary import (
     CompactionReport,
     CompactionView,
@@ -53,9 +54,13 @@ from agent_tui.runtime.exporting import (
     write_numbered,
 )
 from agent_tui.runtime.operations import Operations
+from agent_tui.runtime.session_files import FilesReverted, SessionFiles
 from agent_tui.runtime.session_parts import BuildParts
 from agent_tui.runtime.shell import Shell
 from agent_tui.sessions.store import Durability, SessionLog
+
+_LAST_CAPTURE_SECONDS = 2.0
+"""How long closing waits for files that are still captured; the next opening finds the rest."""
 
 
 class OpenSession:
@@ -72,6 +77,7 @@ class OpenSession:
         self._assemble = assemble
         self._parts = assemble(log, self._wire)
         self._choices = Choices(log, self._use)
+        self.files = SessionFiles(log, self._parts.watch, self._parts.workspace)
         self._filling: Filling | None = None
         self._busy = False
         self._reviewing = False
@@ -86,6 +92,11 @@ class OpenSession:
         )
         self.instructions = ""
         """Which of the project's instruction files were taken on opening; for a new session."""
+
+    async def recover_files(self) -> None:
+        """Finish or roll back a revert of files that a crash cut off; a notice says which."""
+        if told := await self.files.recover():
+            self._log.notices.append(told)
 
     async def load(self) -> None:
         """Bring the context up to what the log holds."""
@@ -274,6 +285,21 @@ class OpenSession:
         self._wire.emit(StatusChanged(self.gauge, None, self.model))
         return summary
 
+    async def revert_files(self, plan: RevertPlan, choice: Choice) -> FilesReverted:
+        """Do what was chosen from a plan of ``files``; raises AgentTuiError, nothing changed."""
+        async with self._alone():
+            return await self.files.revert(plan, choice)
+
+    async def undo_files(self) -> FilesReverted:
+        """Take the last revert of files back; raises SessionError where there is none."""
+        async with self._alone():
+            return await self.files.undo()
+
+    async def redo_files(self) -> FilesReverted:
+        """Take the last undo of a revert of files back."""
+        async with self._alone():
+            return await self.files.redo()
+
     async def _rotate(
         self, act: Callable[[Operations], Coroutine[Any, Any, OperationReport]]
     ) -> OperationReport:
@@ -437,6 +463,7 @@ class OpenSession:
 
     async def close(self) -> None:
         """Write what the disk had refused, if it takes it now, and release the session's lock."""
+        await self._parts.watch.idle(_LAST_CAPTURE_SECONDS)
         await self._parts.agent.flush()
         await self._log.close()
 

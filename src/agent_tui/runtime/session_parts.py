@@ -11,6 +11,7 @@ from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.loop import Agent
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
+from agent_tui.agent.workspace_watch import WorkspaceWatch
 from agent_tui.context.context import Context
 from agent_tui.sessions.session_log import SessionLog
 
@@ -27,6 +28,7 @@ class SessionParts:
     provider: str
     model: str
     workspace: Path
+    watch: WorkspaceWatch
 
 
 class BuildParts(Protocol):

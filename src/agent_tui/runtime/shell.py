@@ -37,7 +37,7 @@ class Shell:
         self._wire.emit(ShellBegan(command))
         try:
             outcome = await self._toolset.carry_out(
-                call, Approvals(_ignore, yolo=True), tell=self._tell
+                call, Approvals(_ignore, yolo=True), tell=self._tell, cause="shell"
             )
         except asyncio.CancelledError:
             output = f"{self._recent.rstrip()}\n{_INTERRUPTED}".lstrip()

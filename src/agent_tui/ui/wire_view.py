@@ -22,6 +22,7 @@ from agent_tui.core.events import (
     DMailSent,
     Event,
     Failed,
+    FilesChanged,
     NoticeGiven,
     PromptJoined,
     Reverted,
@@ -178,7 +179,7 @@ class WireView:
                 self._listener.reverted(report)
             case DMailSent(checkpoint, _):
                 self._notice(f"The agent sent a D-Mail to its checkpoint {checkpoint}")
-            case SubagentEvent():
+            case SubagentEvent() | FilesChanged():
                 pass
             case NoticeGiven(text):
                 self._notice(text)

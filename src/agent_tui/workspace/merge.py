@@ -6,27 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from agent_tui.core.revert_plan import Hunk
+
 _MOST_BYTES = 1 << 20
 _MOST_LINES = 20_000
 _SLOW = 3_000
-
-
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """Lines that are replaced: ``old[start:stop]`` becomes ``lines``.
-
-    Attributes:
-        id: its number in the file, from 1.
-        removed: the lines that go. ``added``: those that come.
-        conflict: somebody else changed the same lines since.
-    """
-
-    id: int
-    start: int
-    stop: int
-    removed: tuple[bytes, ...]
-    added: tuple[bytes, ...]
-    conflict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,118 +6,26 @@ changed in between stays. Where that is not possible without loss, it says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
 
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.core.records import WorkspaceRecord
+from agent_tui.core.revert_plan import (
+    Choice,
+    Hunk,
+    PathPlan,
+    PlanStatus,
+    RevertPlan,
+    Version,
+)
 from agent_tui.workspace.errors import ContentMissing
 from agent_tui.workspace.folders import open_root
 from agent_tui.workspace.limits import DEFAULT_LIMITS
-from agent_tui.workspace.merge import Hunk, apply_hunks, is_text, make_hunks, merge_contents
+from agent_tui.workspace.merge import apply_hunks, is_text, make_hunks, merge_contents
 from agent_tui.workspace.reading import Reading, digest_of, read_entry
 from agent_tui.workspace.store import ContentStore
 from agent_tui.workspace.timeline import Step, steps_by_path
-
-PlanStatus: TypeAlias = Literal[
-    "same", "clean", "merged", "conflict", "binary", "type", "deleted", "not_covered"
-]
-STATUS_WORDS: dict[str, str] = {
-    "same": "as it was",
-    "clean": "",
-    "merged": "changed since; both are kept",
-    "conflict": "changed since in the same lines",
-    "binary": "changed since; not text",
-    "type": "changed since; another kind of file now",
-    "deleted": "deleted since",
-    "not_covered": "not covered",
-}
-"""What a status means to a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A path at one moment: its state, and its content where that is at hand."""
-
-    state: FileState | None
-    content: bytes = b""
-
-
-@dataclass(frozen=True, slots=True)
-class PathPlan:
-    """What would happen to one path.
-
-    Attributes:
-        own: only the agent's changes are taken out; else everything since, a person's too.
-        status: how sure that is; a ``conflict`` and all behind it need a person's word.
-        now: how the path is at the moment. ``then``: how it would be with every hunk made.
-        hunks: the pieces of the change, where both are text; empty where it is all or nothing.
-        why: what a reader should know, in a few words.
-    """
-
-    path: str
-    own: bool
-    status: PlanStatus
-    now: Version
-    then: Version
-    hunks: tuple[Hunk, ...] = ()
-    why: str = ""
-
-    @property
-    def key(self) -> tuple[str, bool]:
-        return self.path, self.own
-
-    @property
-    def possible(self) -> bool:
-        """Whether it can be done at all."""
-        return self.status not in ("same", "not_covered")
-
-    @property
-    def default(self) -> frozenset[int] | None:
-        """The hunks that are ticked at first; None where nothing is. 0 stands for the whole."""
-        if not self.own or self.status not in ("clean", "merged", "conflict"):
-            return None
-        if not self.hunks:
-            return frozenset({0}) if self.status != "conflict" else None
-        sound = frozenset(hunk.id for hunk in self.hunks if not hunk.conflict)
-        return sound or None
-
-    @property
-    def counts(self) -> tuple[int, int]:
-        """Lines that would be added and removed."""
-        return (
-            sum(len(hunk.added) for hunk in self.hunks),
-            sum(len(hunk.removed) for hunk in self.hunks),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class RevertPlan:
-    """A revert of files, to be looked at and chosen from.
-
-    Attributes:
-        paths: what can be done, the agent's own first.
-        uncovered: what cannot, and why.
-        notices: what a person should know before: another branch, a gap in what was captured.
-        conversation_only: whether that is the better choice here.
-        of: the captures that it takes back.
-    """
-
-    paths: tuple[PathPlan, ...]
-    uncovered: tuple[LeftOut, ...] = ()
-    notices: tuple[str, ...] = ()
-    conversation_only: bool = False
-    of: tuple[str, ...] = ()
-
-    @property
-    def default(self) -> dict[tuple[str, bool], frozenset[int]]:
-        """What is ticked at first: the agent's own changes, where nothing of others is lost."""
-        return {each.key: each.default for each in self.paths if each.default is not None}
-
-
-Choice: TypeAlias = Mapping[tuple[str, bool], frozenset[int]]
-"""By path and owner: the hunks that are wanted; 0 stands for the whole path."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,287 @@
+"""The files of an open session: what changed, what a revert would do, and doing it."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_tui.agent.settle import settle
+from agent_tui.agent.wire import Wire
+from agent_tui.agent.workspace_watch import Moment, WorkspaceWatch
+from agent_tui.core.errors import (
+    AgentTuiError,
+    NothingToTakeBack,
+    SessionNotFound,
+    UnknownArchive,
+    UnknownCheckpoint,
+)
+from agent_tui.core.file_changes import CAUSES, ChangeCause, FileChange
+from agent_tui.core.records import Checkpoint, Record, WorkspaceRecord
+from agent_tui.core.revert_plan import Choice, RevertPlan
+from agent_tui.sessions.marks import read_marks
+from agent_tui.sessions.replay import SessionState
+from agent_tui.sessions.store import Durability, SessionLog
+from agent_tui.workspace.capture import Capture
+from agent_tui.workspace.git import find_repository
+from agent_tui.workspace.places import reason_refused
+from agent_tui.workspace.plan import choose, make_plan
+from agent_tui.workspace.restore import Restore
+from agent_tui.workspace.store import ContentStore
+from agent_tui.workspace.timeline import FileTimeline, Marks, build_timeline
+
+
+@dataclass(frozen=True, slots=True)
+class FilesReverted:
+    """A revert of files was made: its name, what it changed, and a sentence about it."""
+
+    operation: str
+    changes: tuple[FileChange, ...]
+    told: str
+
+
+def content_store(log: SessionLog) -> ContentStore:
+    """The store of file contents that a session shares with those of its project."""
+    folder = log.folder.parent / "workspace"
+    return ContentStore(str(folder), log.folder.name)
+
+
+def watch_workspace(log: SessionLog, wire: Wire, workspace: Path) -> WorkspaceWatch:
+    """Capture the files of a session's workspace from now on, unless the log cannot be written."""
+    capture = None if log.read_only else Capture(str(workspace), content_store(log))
+
+    async def note(record: WorkspaceRecord) -> list[Record]:
+        durability = Durability.D1 if record.delta else Durability.D0
+        return await log.append(record, durability=durability)
+
+    def find_tip() -> str | None:
+        return read_timeline(log).tip
+
+    watch = WorkspaceWatch(capture, note, find_tip, lambda number: _uuid_of(log, number), wire)
+    wire.subscribe(watch.hear)
+    return watch
+
+
+def _uuid_of(log: SessionLog, number: int) -> str | None:
+    entry = log.state.checkpoints.get(number)
+    return entry.record.stamp.uuid if entry else None
+
+
+def read_timeline(log: SessionLog) -> FileTimeline:
+    """Every capture of a session, whatever log it is in now. Reads the archives."""
+    logs: list[Marks] = []
+    for _, path in sorted(log.archive_files().items()):
+        with suppress(SessionNotFound, UnknownArchive):
+            logs.append(read_marks(path))
+    return build_timeline([*logs, _live_marks(log.state)])
+
+
+def _live_marks(state: SessionState) -> list[Checkpoint | WorkspaceRecord]:
+    records = (entry.record for entry in state.all_entries)
+    return [record for record in records if isinstance(record, Checkpoint | WorkspaceRecord)]
+
+
+class SessionFiles:
+    """What can be known and done about the files of one session; the caller does one at a time."""
+
+    def __init__(self, log: SessionLog, watch: WorkspaceWatch, workspace: Path) -> None:
+        self._log = log
+        self._watch = watch
+        self._root = str(workspace)
+        self._store = content_store(log)
+
+    async def timeline(self) -> FileTimeline:
+        """Every capture, oldest first."""
+        await self._watch.idle()
+        return await asyncio.to_thread(read_timeline, self._log)
+
+    async def plan_since(self, checkpoint: int | str | None) -> RevertPlan:
+        """What taking the files back to a checkpoint would do.
+
+        Raises:
+            UnknownCheckpoint: there is no such checkpoint.
+        """
+        timeline = await self._fresh_timeline()
+        return await asyncio.to_thread(self._plan_since, timeline, checkpoint)
+
+    def _plan_since(self, timeline: FileTimeline, checkpoint: int | str | None) -> RevertPlan:
+        try:
+            captures = timeline.since(checkpoint)
+        except KeyError:
+            raise UnknownCheckpoint(f"There is no checkpoint {checkpoint}.") from None
+        notices, lone = self._notices(timeline, captures)
+        return make_plan(self._root, self._store, captures, notices=notices, conversation_only=lone)
+
+    async def plan_of(self, captures: Sequence[WorkspaceRecord]) -> RevertPlan:
+        """What taking back some captures would do: one tool call, one turn, one revert."""
+        await self._fresh_timeline()
+        causes = frozenset(CAUSES)
+        return await asyncio.to_thread(
+            make_plan, self._root, self._store, captures, own_causes=causes
+        )
+
+    async def _fresh_timeline(self) -> FileTimeline:
+        """The timeline with what others changed until this moment."""
+        if not self._log.read_only:
+            self._watch.place(self._moment())
+            await self._watch.snapshot()
+        return await self.timeline()
+
+    def _moment(self) -> Moment:
+        checkpoints = self._log.state.checkpoints
+        if not checkpoints:
+            return Moment()
+        number = max(checkpoints)
+        record = checkpoints[number].record
+        turn = record.turn if isinstance(record, Checkpoint) else None
+        return Moment(number, record.stamp.uuid, turn, None)
+
+    def _notices(
+        self, timeline: FileTimeline, captures: Sequence[WorkspaceRecord]
+    ) -> tuple[tuple[str, ...], bool]:
+        """What a person should know first, and whether reverting files is unwise here."""
+        if refused := reason_refused(self._root):
+            return (f"Files are not covered here: {refused}.",), True
+        if not timeline.captures:
+            return ("No files were captured in this session.",), True
+        repository = find_repository(self._root)
+        if repository is None:
+            return (), False
+        notices = []
+        if operation := repository.operation():
+            notices.append(f"Git is in the middle of {operation}; refs and index are left alone.")
+        before = len(timeline.captures) - len(captures)
+        was = timeline.captures[max(before - 1, 0)].head
+        now = repository.head()
+        if was and now and was != now:
+            notices.append(f"HEAD moved since: it was {was}, it is {now}. It is left alone.")
+        return tuple(notices), bool(notices)
+
+    async def revert(
+        self, plan: RevertPlan, choice: Choice, cause: ChangeCause = "revert"
+    ) -> FilesReverted:
+        """Do what was chosen from a plan, wholly or not at all.
+
+        Raises:
+            AgentTuiError: nothing was changed, and why.
+        """
+        return await settle(self._revert(plan, choice, cause))
+
+    async def _revert(self, plan: RevertPlan, choice: Choice, cause: ChangeCause) -> FilesReverted:
+        actions = choose(plan, choice)
+        if not actions:
+            return FilesReverted("", (), "No files were chosen, so none were changed.")
+        await self._watch.snapshot()
+        restore = Restore(self._root, self._store)
+        operation = uuid.uuid4().hex[:12]
+        moment = self._moment()
+        about = {
+            "operation": operation,
+            "cause": cause,
+            "of": list(plan.of),
+            "checkpoint": moment.checkpoint,
+            "checkpoint_uuid": moment.uuid,
+        }
+        changes = await asyncio.to_thread(restore.run, actions, operation, about)
+        record = _record(changes, about)
+        try:
+            record = await self._watch.write(record)
+        except AgentTuiError:
+            await asyncio.to_thread(restore.take_back)
+            raise
+        await asyncio.to_thread(restore.finish)
+        await self._watch.take_up(record)
+        return FilesReverted(operation, changes, f"{_files(len(changes))} reverted.")
+
+    async def undo(self) -> FilesReverted:
+        """Take the last revert of files back; raises NothingToTakeBack where there is none."""
+        return await self._take_back(_is_act, "undo", "There is no revert of files to undo.")
+
+    async def redo(self) -> FilesReverted:
+        """Take the last undo of a revert of files back."""
+        return await self._take_back(_is_undo, "redo", "There is no undone revert of files.")
+
+    async def _take_back(
+        self,
+        find: Callable[[Sequence[WorkspaceRecord]], WorkspaceRecord | None],
+        cause: ChangeCause,
+        nothing: str,
+    ) -> FilesReverted:
+        timeline = await self.timeline()
+        found = find(timeline.captures)
+        if found is None:
+            raise NothingToTakeBack(nothing)
+        plan = await self.plan_of([found])
+        return await self.revert(plan, plan.default, cause)
+
+    async def recover(self) -> str:
+        """Finish or roll back a revert that a crash cut off; a sentence says which."""
+        if self._log.read_only:
+            return ""
+        return await settle(self._recover())
+
+    async def _recover(self) -> str:
+        restore = Restore(self._root, self._store)
+        try:
+            found = await asyncio.to_thread(restore.recover)
+        except AgentTuiError as error:
+            return f"A revert of files was interrupted and cannot be finished now: {error}"
+        if found is None:
+            return ""
+        left = f" Changed meanwhile and left alone: {', '.join(found.left)}." if found.left else ""
+        if found.outcome == "rolled back":
+            return f"A revert of files was interrupted; nothing of it was kept.{left}"
+        timeline = await asyncio.to_thread(read_timeline, self._log)
+        if not timeline.of_operation(str(found.about.get("operation", ""))):
+            await self._watch.write(_record(found.changes, found.about))
+        await asyncio.to_thread(restore.finish)
+        return f"A revert of files was interrupted; it is finished now.{left}"
+
+
+def _record(changes: tuple[FileChange, ...], about: Mapping[str, object]) -> WorkspaceRecord:
+    cause = str(about.get("cause"))
+    number = about.get("checkpoint")
+    of = about.get("of")
+    return WorkspaceRecord(
+        cause=cause if cause in CAUSES else "revert",  # type: ignore[arg-type]  # checked here
+        delta=changes,
+        checkpoint=number if isinstance(number, int) else None,
+        checkpoint_uuid=str(about.get("checkpoint_uuid") or "") or None,
+        operation=str(about.get("operation", "")),
+        of=tuple(map(str, of)) if isinstance(of, list) else (),
+    )
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
+def _is_act(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
+    """The newest revert or redo that no undo took back."""
+    undone = 0
+    for capture in reversed(captures):
+        if capture.cause == "undo":
+            undone += 1
+        elif capture.cause in ("revert", "redo"):
+            if not undone:
+                return capture
+            undone -= 1
+    return None
+
+
+def _is_undo(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
+    """The newest undo that no redo took back, where no other revert came behind it."""
+    redone = 0
+    for capture in reversed(captures):
+        if capture.cause == "revert":
+            return None
+        if capture.cause == "redo":
+            redone += 1
+        elif capture.cause == "undo":
+            if not redone:
+                return capture
+            redone -= 1
+    return None
