@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from agent_tui.config import AgentSettings, ContextSettings, Settings
+from agent_tui.config import AgentSettings, ContextSettings, Settings, WorkspaceSettings
 from agent_tui.core.events import (
     AnswerUnsaved,
     ApprovalAnswer,
@@ -72,6 +72,7 @@ class Stage:
         agent: AgentSettings | None = None,
         context: ContextSettings | None = None,
         resume: str = "",
+        capture: bool = False,
     ) -> None:
         self.folder = folder
         self.workspace = folder / "work"
@@ -82,7 +83,11 @@ class Stage:
         self.provider = provider or Scripted(Scenario(script=script, compactions=compactions))
         self.engine = Engine(
             launch=Launch(self.workspace, yolo=yolo),
-            settings=Settings(agent=agent or AgentSettings(), context=context or ContextSettings()),
+            settings=Settings(
+                agent=agent or AgentSettings(),
+                context=context or ContextSettings(),
+                workspace=WorkspaceSettings(capture=capture),
+            ),
             store=SessionStore(folder / "home"),
             provider=self.provider,
             model="scripted",

@@ -113,8 +113,9 @@ class Toolset:
     ) -> ToolResult:
         if self._watch is None or not tool.acts:
             return await tool.run(arguments, context)
-        target = getattr(arguments, "path", "")
-        async with self._watch.around(call, cause, str(target)):
+        target = str(getattr(arguments, "path", ""))
+        label = str(getattr(arguments, "command", "")) if cause == "shell" else ""
+        async with self._watch.around(call, cause, target=target, label=label):
             return await tool.run(arguments, context)
 
     async def _ask(

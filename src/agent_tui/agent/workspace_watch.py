@@ -78,7 +78,12 @@ class WorkspaceWatch:
 
     @asynccontextmanager
     async def around(
-        self, call: ToolCall, cause: ChangeCause = "tool_call", target: str = ""
+        self,
+        call: ToolCall,
+        cause: ChangeCause = "tool_call",
+        *,
+        target: str = "",
+        label: str = "",
     ) -> AsyncIterator[None]:
         """Hold a tool back until the files are captured; capture what changed while it ran."""
         if self._capture is None:
@@ -88,7 +93,7 @@ class WorkspaceWatch:
         try:
             yield
         finally:
-            self._begin(cause, call.id, self._targets(target))
+            self._begin(cause, label or call.id, self._targets(target))
 
     def _targets(self, target: str) -> frozenset[str]:
         """The path that an edit tool was given, as the capture names it."""

@@ -11,6 +11,7 @@ from agent_tui.config.settings import (
     ProviderSettings,
     Settings,
     UiSettings,
+    WorkspaceSettings,
 )
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ResolvedSettings",
     "Settings",
     "UiSettings",
+    "WorkspaceSettings",
     "config_path",
     "data_root",
     "load_settings",

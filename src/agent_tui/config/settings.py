@@ -101,6 +101,12 @@ class AgentSettings(_Section):
     max_seconds: float = Field(default=0.0, ge=0, description="How long one turn may take.")
 
 
+class WorkspaceSettings(_Section):
+    """Whether files are captured, so that they can be reverted."""
+
+    capture: bool = Field(default=True, description="Capture files at every checkpoint.")
+
+
 class McpServerSettings(_Section):
     """One server of tools: ``command`` starts one here, ``url`` names one over HTTP."""
 
@@ -146,5 +152,6 @@ class Settings(_Section):
     models: dict[str, ModelSettings] = {}
     context: ContextSettings = ContextSettings()
     agent: AgentSettings = AgentSettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
     mcp: McpSettings = McpSettings()
     ui: UiSettings = UiSettings()

@@ -254,9 +254,10 @@ class Engine:
         else:
             approvals = Approvals(wire.emit, yolo=self.launch.yolo)
             ours = (data_root(), config_path().parent)
-            watch = watch_workspace(log, wire, workspace)
-            context_ = ToolContext(workspace, FileMemory(), ours)
-            toolset = Toolset(self._tools(), context_, watch)
+            captured = workspace if self.settings.workspace.capture else None
+            watch = watch_workspace(log, wire, captured)
+            given = ToolContext(workspace, FileMemory(), ours)
+            toolset = Toolset(self._tools(), given, watch)
         context = Context(log, counter, toolset.schemas)
         chosen = self.settings.context
         compactor = Compactor(

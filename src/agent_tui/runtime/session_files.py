@@ -49,9 +49,11 @@ def content_store(log: SessionLog) -> ContentStore:
     return ContentStore(str(folder), log.folder.name)
 
 
-def watch_workspace(log: SessionLog, wire: Wire, workspace: Path) -> WorkspaceWatch:
-    """Capture the files of a session's workspace from now on, unless the log cannot be written."""
-    capture = None if log.read_only else Capture(str(workspace), content_store(log))
+def watch_workspace(log: SessionLog, wire: Wire, workspace: Path | None) -> WorkspaceWatch:
+    """Capture the files of a session's workspace (None: of none) while the log can be written."""
+    capture = None
+    if workspace is not None and not log.read_only:
+        capture = Capture(str(workspace), content_store(log))
 
     async def note(record: WorkspaceRecord) -> list[Record]:
         durability = Durability.D1 if record.delta else Durability.D0

@@ -1,0 +1,111 @@
+"""A session whose agent changes files: reverted, undone, redone, and after a restart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from agent_tui.core.events import FilesChanged
+from agent_tui.core.records import WorkspaceRecord
+from agent_tui.providers.demo.scenario import Reply
+from tests.agent.stage import Stage, call
+
+
+def captures(stage: Stage) -> list[WorkspaceRecord]:
+    return [record for record in stage.session.records if isinstance(record, WorkspaceRecord)]
+
+
+def script() -> tuple[Reply, ...]:
+    return (
+        Reply(calls=(call("write_file", path="a.txt", content="one\nAGENT\nthree\n"),)),
+        Reply(calls=(call("run_command", command="echo shell > b.txt; rm c.txt"),)),
+        Reply(text="done"),
+    )
+
+
+async def test_what_an_agent_changed_goes_back_and_what_a_person_changed_stays(
+    tmp_path: Path,
+) -> None:
+    async with Stage(tmp_path, *script(), yolo=True, capture=True) as stage:
+        work = stage.workspace
+        (work / "a.txt").write_text("one\ntwo\nthree\n")
+        (work / "c.txt").write_text("keep me\n")
+        await stage.say("Break things")
+        await stage.session.files.timeline()
+        (work / "a.txt").write_text("one\nAGENT\nthree\nMINE\n")
+
+        plan = await stage.session.files.plan_since(0)
+        assert {each.path: each.status for each in plan.paths if each.own} == {
+            "a.txt": "merged",
+            "b.txt": "clean",
+            "c.txt": "clean",
+        }
+        report = await stage.session.revert_files(plan, plan.default)
+        assert report.told == "3 files reverted."
+        assert (work / "a.txt").read_text() == "one\ntwo\nthree\nMINE\n"
+        assert not (work / "b.txt").exists()
+        assert (work / "c.txt").read_text() == "keep me\n"
+
+        await stage.session.undo_files()
+        assert (work / "a.txt").read_text() == "one\nAGENT\nthree\nMINE\n"
+        assert (work / "b.txt").read_text() == "shell\n"
+        assert not (work / "c.txt").exists()
+        await stage.session.redo_files()
+        assert (work / "a.txt").read_text() == "one\ntwo\nthree\nMINE\n"
+        assert (work / "c.txt").exists()
+
+
+async def test_every_call_tells_what_it_really_changed(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *script(), yolo=True, capture=True) as stage:
+        (stage.workspace / "a.txt").write_text("one\ntwo\nthree\n")
+        (stage.workspace / "c.txt").write_text("keep me\n")
+        await stage.say("Break things")
+        await stage.session.files.timeline()
+        told = [event for event in stage.events if isinstance(event, FilesChanged)]
+        assert [(each.files, each.added, each.removed) for each in told] == [(1, 1, 1), (2, 1, 1)]
+        assert [each.cause for each in captures(stage)] == ["outside", "tool_call", "tool_call"]
+
+
+async def test_a_revert_can_be_undone_after_a_restart(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *script(), yolo=True, capture=True) as stage:
+        (stage.workspace / "c.txt").write_text("keep me\n")
+        await stage.say("Break things")
+        plan = await stage.session.files.plan_since(0)
+        await stage.session.revert_files(plan, plan.default)
+        session_id = stage.session.session_id
+    async with Stage(tmp_path, yolo=True, capture=True, resume=session_id) as stage:
+        assert not (stage.workspace / "b.txt").exists()
+        await stage.session.undo_files()
+        assert (stage.workspace / "b.txt").read_text() == "shell\n"
+        assert not (stage.workspace / "c.txt").exists()
+
+
+async def test_files_go_back_after_the_conversation_did(tmp_path: Path) -> None:
+    """What was captured is in an archive then: it is found all the same."""
+    async with Stage(tmp_path, *script(), yolo=True, capture=True) as stage:
+        (stage.workspace / "c.txt").write_text("keep me\n")
+        await stage.say("Break things")
+        first = stage.session.checkpoints()[0]
+        uuid = stage.session._log.state.checkpoints[first.id].record.stamp.uuid
+        await stage.session.files.timeline()
+        await stage.session.revert(0)
+        assert not captures(stage)
+        plan = await stage.session.files.plan_since(uuid)
+        await stage.session.revert_files(plan, plan.default)
+        assert (stage.workspace / "c.txt").read_text() == "keep me\n"
+        assert not (stage.workspace / "a.txt").exists()
+
+
+async def test_what_is_captured_is_never_sent_and_never_exported(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *script(), yolo=True, capture=True) as stage:
+        (stage.workspace / "c.txt").write_text("keep me\n")
+        await stage.say("Break things")
+        await stage.session.files.timeline()
+        assert captures(stage)
+        for message in stage.session._parts.context.history:
+            assert "_workspace" not in json.dumps(str(message))
+        for form in ("kimi", "markdown"):
+            exported = await stage.session.export(form, tmp_path)
+            assert "_workspace" not in exported.read_text()
+            assert captures(stage)[1].delta[0].new is not None
+            assert captures(stage)[1].delta[0].new.hash not in exported.read_text()
