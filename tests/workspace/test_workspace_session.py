@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 from agent_tui.core.events import FilesChanged
 from agent_tui.core.records import WorkspaceRecord
@@ -12,7 +13,7 @@ from tests.agent.stage import Stage, call
 
 
 def captures(stage: Stage) -> list[WorkspaceRecord]:
-    return [record for record in stage.session.records if isinstance(record, WorkspaceRecord)]
+    return [record for record in stage.session.view.records if isinstance(record, WorkspaceRecord)]
 
 
 def script() -> tuple[Reply, ...]:
@@ -85,7 +86,7 @@ async def test_files_go_back_after_the_conversation_did(tmp_path: Path) -> None:
     async with Stage(tmp_path, *script(), yolo=True, capture=True) as stage:
         (stage.workspace / "c.txt").write_text("keep me\n")
         await stage.say("Break things")
-        first = stage.session.checkpoints()[0]
+        first = stage.session.view.checkpoints()[0]
         uuid = stage.session._log.state.checkpoints[first.id].record.stamp.uuid
         await stage.session.files.timeline()
         await stage.session.revert(0)
@@ -104,8 +105,10 @@ async def test_what_is_captured_is_never_sent_and_never_exported(tmp_path: Path)
         assert captures(stage)
         for message in stage.session._parts.context.history:
             assert "_workspace" not in json.dumps(str(message))
-        for form in ("kimi", "markdown"):
+        forms: tuple[Literal["kimi", "markdown"], ...] = ("kimi", "markdown")
+        for form in forms:
             exported = await stage.session.export(form, tmp_path)
             assert "_workspace" not in exported.read_text()
-            assert captures(stage)[1].delta[0].new is not None
-            assert captures(stage)[1].delta[0].new.hash not in exported.read_text()
+            state = captures(stage)[1].delta[0].new
+            assert state is not None
+            assert state.hash not in exported.read_text()

@@ -80,6 +80,7 @@ class Toolset:
             approvals: who is asked, and what was allowed before.
             note: writes a decision down.
             tell: takes the last rows of what the call has printed so far.
+            cause: who changes files by it: the agent, or a person with a command.
 
         Raises:
             AgentTuiError: a decision could not be written down; nothing was done.
