@@ -114,7 +114,6 @@ async def filled_context(root: Path, counter: TokenCounter) -> Context:
     log = await store.create(SessionHeader("bench", "/w", "2025-01-01T00:00:00Z", "0"))
     await log.append(SystemPrompt("You are an agent."), durability=Durability.D0)
     context = Context(log, counter)
-    await context.restore()
     await context.append(*conversation(MESSAGES), durability=Durability.D0)
     gc.freeze()  # as the program does after a big load
     return context
@@ -177,7 +176,6 @@ def measure_counting(counter: TokenCounter, label: str) -> None:
             store = SessionStore(Path(folder))
             log = await store.create(SessionHeader("bench", "/w", "", "0"))
             context = Context(log, counter)
-            await context.restore()
             if history:
                 await context.append(*conversation(history), durability=Durability.D0)
             await asyncio.to_thread(lambda: context.token_count)

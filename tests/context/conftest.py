@@ -43,7 +43,6 @@ async def context(store: SessionStore) -> AsyncIterator[Context]:
         durability=Durability.D0,
     )
     context = Context(log, TokenCounter("some-model"))
-    await context.restore()
     yield context
     await log.close()
 

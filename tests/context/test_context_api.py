@@ -9,7 +9,7 @@ from agent_tui.context.context import Context
 from agent_tui.context.sent_history import SentHistory
 from agent_tui.context.tokens.since_usage import TokensSinceUsage
 from agent_tui.context.tokens.tokens import TokenCounter
-from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
+from agent_tui.core.errors import UnknownCheckpoint
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
     AssistantMessage,
@@ -31,16 +31,10 @@ def counted(context: Context) -> int:
     return context.overhead_tokens + sum(counts)
 
 
-async def test_a_context_holds_nothing_until_it_is_restored(talk: Context) -> None:
+async def test_a_context_is_what_its_log_holds(talk: Context) -> None:
     fresh = Context(talk.log, talk.counter)
-    assert (fresh.history, fresh.token_count) == ((), 0)
-    assert await fresh.restore()
+    assert fresh.history == talk.history
     assert len(fresh.history) == 24
-
-
-async def test_restore_refuses_a_context_that_holds_messages(talk: Context) -> None:
-    with pytest.raises(ContextNotEmpty, match="already holds 24 messages"):
-        await talk.restore()
 
 
 async def test_reverting_to_an_unknown_checkpoint_names_those_there_are(talk: Context) -> None:
@@ -89,7 +83,6 @@ async def test_the_count_is_right_at_once_after_revert_undo_and_resume(
     assert (talk.token_count, talk.estimated) == (6_000, False)
     await talk.log.close()
     again = Context(await store.open("session"), talk.counter)
-    await again.restore()
     assert (again.token_count, again.estimated) == (6_000, False)
     await again.log.close()
 

@@ -8,6 +8,7 @@ import pytest
 from agent_tui.context.compaction.compaction import (
     CompactionDraft,
     Summarise,
+    SummaryCost,
     apply_draft,
     draft_compaction,
     plan_compaction,
@@ -30,7 +31,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.core.summary import CompactionView
+from agent_tui.core.summary import CompactionRequest, CompactionView
 from agent_tui.core.usage import Usage
 from agent_tui.sessions.log import Durability
 from tests.context.conftest import add_turn
@@ -105,7 +106,10 @@ async def test_what_is_kept_is_kept_byte_for_byte_and_the_archive_is_the_old_log
 
 async def test_the_report_tells_what_was_done_and_the_log_remembers_it(talk: Context) -> None:
     draft = await draft_compaction(
-        talk, summarise=says(SUMMARY), focus="module 3", retries=lambda: 2, trigger="auto"
+        talk,
+        CompactionRequest("auto", focus="module 3"),
+        summarise=says(SUMMARY),
+        cost=lambda: SummaryCost(2, Usage(900, 100)),
     )
     report = await apply_draft(talk, draft)
     record = next(e.record for e in talk.state.entries if isinstance(e.record, CompactionRecord))
@@ -193,7 +197,9 @@ async def test_an_empty_summary_changes_nothing(talk: Context) -> None:
 async def test_when_the_model_fails_the_fallback_keeps_the_newest_and_says_so(
     talk: Context,
 ) -> None:
-    draft = await draft_compaction(talk, summarise=fails("The server said 503."), retries=lambda: 4)
+    draft = await draft_compaction(
+        talk, summarise=fails("The server said 503."), cost=lambda: SummaryCost(4)
+    )
     report = await apply_draft(talk, draft)
     assert (report.strategy, report.fallback, report.retries) == ("fallback", True, 4)
     assert (report.summarised, draft.failure) == (0, "The server said 503.")
@@ -265,7 +271,9 @@ async def test_the_view_aligns_both_sides(talk: Context) -> None:
 
 async def test_pinned_messages_stay(talk: Context) -> None:
     first = (await plan_compaction(talk)).view.before[1]
-    draft = await draft_compaction(talk, summarise=says(SUMMARY), pins=frozenset({first.key}))
+    draft = await draft_compaction(
+        talk, CompactionRequest(pins=frozenset({first.key})), summarise=says(SUMMARY)
+    )
     pinned = draft.view.before[1]
     assert (pinned.fate, pinned.pinned) == ("kept", True)
     assert draft.view.before[2].fate == "kept", "its result stays with it"
@@ -317,7 +325,9 @@ async def test_the_last_share_adds_files_as_they_are_now(talk: Context, tmp_path
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "module_2.py").write_text("fixed = True\n")
     draft = await draft_compaction(
-        talk, summarise=says(SUMMARY), strategy="last-share", workspace=tmp_path, window=100_000
+        talk,
+        CompactionRequest(strategy="last-share", workspace=str(tmp_path), window=100_000),
+        summarise=says(SUMMARY),
     )
     report = await apply_draft(talk, draft)
     assert report.files == ("src/module_2.py",)

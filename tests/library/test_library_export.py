@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_tui.context.compaction.summary_message import PREFACE, write_summary_message
+from agent_tui.context.compaction.summary_message import write_summary_message
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall, UnknownPart
 from agent_tui.core.records import (
     AssistantMessage,
@@ -24,6 +24,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.core.summary_format import PREFACE
 from agent_tui.core.usage import Usage
 from agent_tui.importers.imported import count_findings
 from agent_tui.importers.registry import import_session

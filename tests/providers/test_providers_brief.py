@@ -6,10 +6,11 @@ import json
 
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.summary_format import HEADINGS
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Reply, Scenario
 from agent_tui.providers.demo.scripted import Scripted
-from agent_tui.providers.demo.summarise import HEADINGS, is_brief, summarise_brief
+from agent_tui.providers.demo.summarise import is_brief, summarise_brief
 from agent_tui.resources import prompt
 from tests.providers.replies import TOOLS, ask, play, text
 
@@ -76,8 +77,12 @@ def test_a_request_that_stays_is_the_focus_and_is_not_told_again() -> None:
 
 def test_trouble_stays_open_until_its_command_succeeds() -> None:
     trouble = "AssertionError: '+0.4 m' != '-0.4 m'"
-    assert trouble in section(summarise_brief(brief(*RUN_FAILED, *END)), "Open issues")
-    fixed = section(summarise_brief(brief(*RUN_FAILED, *FIXED, *END)), "Open issues")
+    assert trouble in section(
+        summarise_brief(brief(*RUN_FAILED, *END)), "Errors and how each was solved"
+    )
+    fixed = section(
+        summarise_brief(brief(*RUN_FAILED, *FIXED, *END)), "Errors and how each was solved"
+    )
     assert fixed == "None."
 
 

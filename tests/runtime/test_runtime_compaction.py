@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.core.summary import CompactionView
+from agent_tui.core.summary import CompactionRequest, CompactionView
 from agent_tui.providers.demo.scenario import Reply, Scenario
 from agent_tui.providers.demo.scripted import Scripted
 from tests.agent.stage import Stage
@@ -17,7 +17,7 @@ LONG = "What was said at length. " * 80
 async def draft(stage: Stage) -> CompactionView:
     for prompt in ("Run the tests", "Fix the bug", "Write a changelog entry"):
         assert await stage.say(prompt) == "done"
-    return (await stage.session.preview_compaction()).view
+    return (await stage.session.preview_compaction(CompactionRequest())).view
 
 
 async def test_a_summary_names_the_request_that_was_really_the_last(tmp_path: Path) -> None:
@@ -37,7 +37,13 @@ async def test_strategies_say_what_they_keep_in_this_window(
 ) -> None:
     async with Stage(tmp_path, window=window) as stage:
         notes = {each.name: each.keeps for each in stage.session.strategies}
-        assert list(notes) == ["last-messages", "last-share", "recent-tokens", "fallback"]
+        assert list(notes) == [
+            "last-messages",
+            "last-share",
+            "recent-tokens",
+            "mask",
+            "fallback",
+        ]
         assert f"up to {tokens} tokens" in notes["recent-tokens"]
 
 

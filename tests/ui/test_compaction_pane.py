@@ -14,6 +14,7 @@ from agent_tui.core.errors import CompactionError, ProviderError
 from agent_tui.core.summary import (
     AfterRow,
     CompactionReport,
+    CompactionRequest,
     CompactionView,
     Fate,
     Loss,
@@ -108,14 +109,13 @@ class Session:
 
     async def preview_compaction(
         self,
+        request: CompactionRequest,
         *,
-        focus: str,
-        strategy: str,
-        pins: frozenset[str],
         on_plan: Callable[[CompactionView], None] | None,
         on_text: Callable[[str], None] | None,
     ) -> Draft:
-        self.asked.append((focus, strategy, pins))
+        pins = request.pins or frozenset()
+        self.asked.append((request.focus, request.strategy, pins))
         if self.error is not None:
             raise self.error
         assert on_plan is not None

@@ -7,7 +7,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.core.summary import CompactionReport, CompactionView, Fate, MessageFate
+from agent_tui.core.summary import AfterRow, CompactionReport, CompactionView, Fate, MessageFate
 from agent_tui.ui.widgets.lists.fates import FATES, Balance, draw_counts
 
 
@@ -16,11 +16,20 @@ def view(tokens: list[tuple[int, Fate]], before: int, after: int) -> CompactionV
         MessageFate(index, str(index), "user", "text", count, fate)
         for index, (count, fate) in enumerate(tokens)
     )
-    kept, summarised, dropped = (sum(fate == each for _, fate in tokens) for each in FATES)
+    kept, masked, summarised, dropped = (sum(fate == each for _, fate in tokens) for each in FATES)
     report = CompactionReport(
-        "manual", "last-messages", before, after, kept, summarised, dropped, archive=0
+        trigger="manual",
+        strategy="last-messages",
+        tokens_before=before,
+        tokens_after=after,
+        kept=kept + masked,
+        summarised=summarised,
+        dropped=dropped,
+        archive=0,
+        masked=masked,
     )
-    return CompactionView(messages, (), "", report)
+    rows = tuple(AfterRow("user", "text", count, 0) for count, fate in tokens if fate == "kept")
+    return CompactionView(messages, rows, "", report)
 
 
 FATED = st.lists(st.tuples(st.integers(0, 90_000), st.sampled_from(get_args(Fate))), max_size=8)

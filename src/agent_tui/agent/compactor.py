@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,10 +15,13 @@ from agent_tui.agent.wire import Wire
 from agent_tui.context.compaction.briefing import write_brief
 from agent_tui.context.compaction.compaction import (
     CompactionDraft,
+    SummaryCost,
     apply_draft,
     draft_compaction,
     should_compact,
+    trigger_at,
 )
+from agent_tui.context.compaction.strategies.registry import MASK
 from agent_tui.context.context import Context
 from agent_tui.core.errors import AgentTuiError, CompactionError, ProviderError
 from agent_tui.core.events import (
@@ -30,12 +33,18 @@ from agent_tui.core.events import (
     StepRetried,
     TextDelta,
 )
-from agent_tui.core.records import Message, UserMessage
-from agent_tui.core.summary import CompactionReport, CompactionView
-from agent_tui.core.usage import Gauge
+from agent_tui.core.records import Message, NoticeRecord, UserMessage
+from agent_tui.core.summary import (
+    CompactionAmounts,
+    CompactionReport,
+    CompactionRequest,
+    CompactionView,
+)
+from agent_tui.core.usage import Gauge, Usage
 from agent_tui.providers.base import ModelRequest, Provider
 from agent_tui.resources import prompt
 
+_ENOUGH_ROOM = 0.7  # of the mark at which a compaction fires: less room is soon full again
 _GROWTH_BEFORE_ANOTHER_TRY = 20  # parts of the window
 _BRIEF_SHARE = 0.75  # of the window; the rest is for instructions and the summary itself
 _AGAIN = "\n\n(The answer broke off: the model is asked again.)\n\n"
@@ -60,6 +69,7 @@ class CompactionPolicy:
     strategy: str
     auto: bool = True
     max_attempts: int = 5
+    amounts: CompactionAmounts = field(default_factory=CompactionAmounts)
 
 
 class Compactor:
@@ -95,7 +105,8 @@ class Compactor:
     async def compact_if_full(self) -> None:
         """Compact before a step when the trigger says so.
 
-        A compaction that was not made is told once. It is not tried again until the context has
+        Old tool output is masked first; where that makes room enough, nothing is summarised. A
+        compaction that was not made is told once. It is not tried again until the context has
         grown by a twentieth of the window, nor is one that left it full: each costs a model call.
         """
         if not (self.policy.auto and self._is_full):
@@ -104,12 +115,40 @@ class Compactor:
         if self._context.token_count < self._next_try_at:
             return
         try:
-            done = await (self.review() if self.review else self.compact(trigger="auto"))
-        except CompactionError:
+            done = await self._compact_by_itself()
+        except CompactionError as error:
+            await self._note_refusal(str(error))
             done = None
         if done is None or self._is_full:
             growth = self.policy.window // _GROWTH_BEFORE_ANOTHER_TRY
             self._next_try_at = self._context.token_count + growth
+
+    async def _compact_by_itself(self) -> CompactionReport | None:
+        if self.review is not None:
+            return await self.review()
+        request = CompactionRequest("auto")
+        return await self._mask_enough(request) or await self.compact(request)
+
+    async def _mask_enough(self, request: CompactionRequest) -> CompactionReport | None:
+        """Only mask old tool output, where that alone empties the context well below the mark."""
+        if not self.policy.amounts.masked_from:
+            return None
+        policy = self.policy
+        try:
+            draft = await self.draft(replace(request, strategy=MASK))
+        except CompactionError:
+            return None
+        mark = trigger_at(policy.window, policy.reserved, policy.ratio)
+        if draft.refusal or draft.report.tokens_after > _ENOUGH_ROOM * mark:
+            return None
+        self._wire.emit(CompactionBegan(request.trigger, self._context.token_count))
+        return await settle(self._apply_or_say_why(draft))
+
+    async def _note_refusal(self, reason: str) -> None:
+        """Leave a trace of an automatic compaction that was not made, in the conversation."""
+        text = f"The context is full and was not compacted. {reason}"
+        with suppress(AgentTuiError):
+            await self._context.note(NoticeRecord(text, "compaction"))
 
     @property
     def _is_full(self) -> bool:
@@ -135,8 +174,9 @@ class Compactor:
         self.policy = replace(policy, window=min(known, error.window or known))
         done = None
         try:
-            done = await (self.review() if self.review else self.compact(trigger="auto"))
-        except CompactionError:
+            done = await self._compact_by_itself()
+        except CompactionError as refused:
+            await self._note_refusal(str(refused))
             return False
         finally:
             if done is None:
@@ -145,21 +185,16 @@ class Compactor:
             self._on_learned(self._model, self.policy.window)
         return done is not None
 
-    async def compact(
-        self, *, trigger: str, focus: str = "", strategy: str = ""
-    ) -> CompactionReport:
+    async def compact(self, request: CompactionRequest) -> CompactionReport:
         """Draft and commit in one go.
 
         Raises:
             CompactionError: nothing was changed; the message says why.
         """
-        self._wire.emit(CompactionBegan(trigger, self._context.token_count))
+        self._wire.emit(CompactionBegan(request.trigger, self._context.token_count))
         try:
             draft = await self.draft(
-                trigger=trigger,
-                focus=focus,
-                strategy=strategy,
-                on_text=lambda text: self._wire.emit(CompactionDelta(text)),
+                request, on_text=lambda text: self._wire.emit(CompactionDelta(text))
             )
         except BaseException as error:
             self._wire.emit(CompactionFinished(None, str(error) or "cancelled"))
@@ -175,37 +210,41 @@ class Compactor:
 
     async def draft(
         self,
+        request: CompactionRequest,
         *,
-        trigger: str = "manual",
-        focus: str = "",
-        strategy: str = "",
-        pins: frozenset[str] = frozenset(),
         on_plan: Callable[[CompactionView], None] | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> CompactionDraft:
         """Work out a compaction without changing anything; the summary streams to ``on_text``."""
-        retries = 0
+        retries, usage = 0, Usage()
 
         def count_retry(event: StepRetried) -> None:
             nonlocal retries
             retries += 1
             self._wire.emit(event)
 
-        async def summarise(system: str, brief: str, tell: Callable[[str], None]) -> str:
-            return await self._summarise(system, brief, tell, count_retry)
+        def count_usage(of_call: Usage) -> None:
+            nonlocal usage
+            usage += of_call
 
+        async def summarise(system: str, brief: str, tell: Callable[[str], None]) -> str:
+            return await self._summarise(system, brief, tell, count_retry, count_usage)
+
+        policy = self.policy
+        settled = replace(
+            request,
+            strategy=request.strategy or policy.strategy,
+            window=policy.window,
+            workspace=str(self._workspace),
+            amounts=policy.amounts,
+        )
         return await draft_compaction(
             self._context,
-            trigger=trigger,
-            strategy=strategy or self.policy.strategy,
-            focus=focus,
-            pins=pins,
+            settled,
             summarise=summarise,
             on_plan=on_plan,
             on_text=on_text,
-            window=self.policy.window,
-            workspace=self._workspace,
-            retries=lambda: retries,
+            cost=lambda: SummaryCost(retries, usage if usage.total_tokens else None),
         )
 
     async def apply(self, draft: CompactionDraft, summary: str | None = None) -> CompactionReport:
@@ -213,7 +252,7 @@ class Compactor:
         report = await apply_draft(self._context, draft, summary)
         self._next_try_at = 0
         self._wire.emit(CompactionFinished(report))
-        self._wire.emit(StatusChanged(self.gauge(), None, self._model))
+        self._wire.emit(StatusChanged(self.gauge(), report.usage, self._model))
         return report
 
     async def summarise_branch(
@@ -223,7 +262,9 @@ class Compactor:
         budget = int(self.policy.window * _BRIEF_SHARE)
         chosen = range(len(messages))
         brief = await asyncio.to_thread(write_brief, messages, chosen, budget=budget)
-        return await self._summarise(prompt("branch_summary"), brief.text, on_text, self._wire.emit)
+        return await self._summarise(
+            prompt("branch_summary"), brief.text, on_text, self._wire.emit, _forget
+        )
 
     async def _summarise(
         self,
@@ -231,6 +272,7 @@ class Compactor:
         brief: str,
         on_text: Callable[[str], None],
         on_retry: Callable[[StepRetried], None],
+        on_usage: Callable[[Usage], None],
     ) -> str:
         """The whole summary; asked for again also where it broke off, for half of one is none."""
         message = UserMessage(brief, origin="compaction")
@@ -250,9 +292,11 @@ class Compactor:
                             has_begun = True
                             pieces.append(part.text)
                             on_text(part.text)
-                        elif isinstance(part, ReplyEnded) and part.finish_reason == "length":
-                            pieces.append(_CUT_OFF)
-                            on_text(_CUT_OFF)
+                        elif isinstance(part, ReplyEnded):
+                            on_usage(part.usage or Usage())
+                            if part.finish_reason == "length":
+                                pieces.append(_CUT_OFF)
+                                on_text(_CUT_OFF)
             except ProviderError as error:
                 broke_off = has_begun and (error.status or 500) >= 500
                 error.retryable = error.retryable or broke_off
@@ -268,3 +312,7 @@ class Compactor:
 def _with_advice(error: ProviderError) -> ProviderError:
     """The error of a request that was too long, with what a person can do about it."""
     return ProviderError(f"{error}{_ADVICE}", status=error.status, too_long=error.too_long)
+
+
+def _forget(_usage: Usage) -> None:
+    """For a summary whose tokens nobody adds up."""

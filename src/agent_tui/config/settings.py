@@ -70,7 +70,9 @@ class ContextSettings(_Section):
     ratio: float = Field(default=0.85, gt=0, le=1)
     auto_compact: bool = True
     preview_auto: bool = False
-    strategy: Literal["last-messages", "last-share", "recent-tokens", "fallback"] = "last-messages"
+    strategy: Literal["last-messages", "last-share", "recent-tokens", "mask", "fallback"] = (
+        "last-messages"
+    )
     kept_messages: int = Field(
         default=2, ge=0, description="Messages that last-messages keeps as they are."
     )
@@ -87,6 +89,17 @@ class ContextSettings(_Section):
         default=5, ge=0, description="Files whose content a compaction takes along at most."
     )
     file_lines: int = Field(default=1_000, ge=1, description="Lines of each of them at most.")
+    unmasked_tokens: int = Field(
+        default=10_000, ge=0, description="The newest tokens, whose tool output is never masked."
+    )
+    masked_from: int = Field(
+        default=200,
+        ge=0,
+        description="Tokens from which on older tool output is masked; 0 masks none.",
+    )
+    index_tokens: int = Field(
+        default=600, ge=0, description="How long the index of names beside a summary may get."
+    )
     minimum_saving: float = Field(
         default=0.0, ge=0, lt=1, description="Share that a compaction must free to be applied."
     )
@@ -97,6 +110,9 @@ class AgentSettings(_Section):
 
     max_steps: int = Field(default=100, ge=1)
     max_attempts: int = Field(default=5, ge=1)
+    max_tokens: int = Field(
+        default=0, ge=0, description="What one turn may read and write, in tokens."
+    )
     max_cost: float = Field(default=0.0, ge=0, description="What one turn may cost, in dollars.")
     max_seconds: float = Field(default=0.0, ge=0, description="How long one turn may take.")
 

@@ -11,7 +11,7 @@ from agent_tui.context.tokens.message_tokens import MessageTokens, messages_of
 from agent_tui.context.tokens.since_usage import TokensSinceUsage
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.context.trigger import DEFAULT_RATIO, DEFAULT_RESERVED, trigger_at
-from agent_tui.core.errors import ContextNotEmpty, UnknownCheckpoint
+from agent_tui.core.errors import UnknownCheckpoint
 from agent_tui.core.records import (
     Checkpoint,
     Message,
@@ -44,7 +44,6 @@ class Context:
         self.log = log
         self.counter = counter
         self.tools = tuple(tools)
-        self._holds = False
         self._sent = SentHistory()
         self.tokens = MessageTokens(counter)
         self._since_usage = TokensSinceUsage(counter)
@@ -57,15 +56,11 @@ class Context:
     @property
     def messages(self) -> list[Message]:
         """The messages on the active path, as they stand in the log."""
-        if not self._holds:
-            return []
         return messages_of(self.state.messages)
 
     @property
     def history(self) -> tuple[Message, ...]:
         """What is sent: every call has its result, and nothing hangs loose."""
-        if not self._holds:
-            return ()
         return self._sent.of(self.state)
 
     @property
@@ -87,8 +82,6 @@ class Context:
     def token_count(self) -> int:
         """The tokens that the next request sends: the last known usage, and what came since."""
         state = self.state
-        if not self._holds:
-            return 0
         if state.token_count:
             return state.token_count + self._since_usage.of(state)
         return self.overhead_tokens + self.tokens.total(state)
@@ -109,28 +102,10 @@ class Context:
         """The tokens of one message."""
         return self.counter.count_message(message)
 
-    async def restore(self) -> bool:
-        """Take up what the log holds; whether there were any messages.
-
-        Raises:
-            ContextNotEmpty: this context holds messages already.
-        """
-        if self._holds and self.state.messages:
-            raise ContextNotEmpty(
-                f"This context already holds {len(self.state.messages)} messages; "
-                "restore works on a new one. Open the session again."
-            )
-        self._holds = True
-        return bool(self.state.messages)
-
-    async def reread(self) -> None:
-        """Follow a log that was read anew, because another process wrote to it."""
-        self._holds = True
-
     async def warm(self) -> None:
         """Count every message exactly, in a thread: long histories begin with rough counts.
 
-        Loads the ranks of the model where they are not yet; worth calling after ``restore``.
+        Loads the ranks of the model where they are not yet.
         """
         await asyncio.to_thread(self.counter.warm)
         state = self.state
@@ -142,12 +117,10 @@ class Context:
 
     async def append(self, *messages: Message, durability: Durability = Durability.D1) -> None:
         """Add messages; when this returns they are as durable as asked."""
-        self._holds = True
         await self.log.append(*messages, durability=durability)
 
     async def note(self, *records: Record, durability: Durability = Durability.D0) -> None:
         """Write records that are not sent to the model."""
-        self._holds = True
         await self.log.append(*records, durability=durability)
 
     async def checkpoint(self, turn: int | None = None, step: int | None = None) -> int:
@@ -167,17 +140,14 @@ class Context:
             raise UnknownCheckpoint(
                 f"There is no checkpoint {checkpoint_id} in this session; there are: {known}."
             )
-        self._holds = True
         return await self.log.revert(checkpoint_id, reason)
 
     async def clear(self) -> int:
         """Keep only header and system prompt; returns the number of the archive."""
-        self._holds = True
         return await self.log.clear()
 
     async def restore_archive(self, number: int, reason: RevertReason = "restore") -> int:
         """Make an archive the live log again; returns the archive of the log it replaced."""
-        self._holds = True
         return await self.log.restore(number, reason)
 
     async def update_token_count(self, token_count: int, usage: Usage | None = None) -> None:

@@ -11,7 +11,6 @@ AgentTuiError
 │   ├── UnknownCheckpoint
 │   ├── UnknownArchive
 │   ├── NothingToTakeBack no act is there that an undo, or a redo, could take back
-│   ├── ContextNotEmpty   restore was asked of a context that already holds messages
 │   └── LogChanged        a compare-and-swap found other bytes than it had read
 ├── StorageError          the disk refused: full, failing, forbidden; the old state stands
 ├── CompactionError       a compaction was not made; nothing has changed
@@ -68,10 +67,6 @@ class UnknownArchive(SessionError):
 
 class NothingToTakeBack(SessionError):
     """There is no act that an undo could take back, or no undo that a redo could."""
-
-
-class ContextNotEmpty(SessionError):
-    """Restore was asked of a context that already holds messages."""
 
 
 class LogChanged(SessionError):

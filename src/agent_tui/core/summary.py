@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-Fate: TypeAlias = Literal["kept", "summarised", "dropped"]
+from agent_tui.core.usage import Usage
+
+Fate: TypeAlias = Literal["kept", "masked", "summarised", "dropped"]
+"""Kept word for word; kept but for its long output; told by the summary; neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,64 @@ class StrategySummary:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionAmounts:
+    """How much a compaction keeps and adds; shares are of all tokens.
+
+    Attributes:
+        kept_messages: what the strategy ``last-messages`` keeps.
+        kept_share: what ``last-share`` keeps.
+        recent_tokens: what ``recent-tokens`` keeps.
+        fallback_share: what is kept where no summary can be made.
+        file_count: how many files are shown to the model that writes the summary, at most.
+        file_lines: how many lines of each.
+        minimum_saving: the share that a compaction must free to be applied.
+        unmasked_tokens: the newest tokens, whose tool output is never masked.
+        masked_from: tokens from which on an older output is masked; 0 masks none.
+        index_tokens: how long the index of names may get; 0 for none.
+    """
+
+    kept_messages: int = 2
+    kept_share: float = 0.2
+    recent_tokens: int = 20_000
+    fallback_share: float = 0.3
+    file_count: int = 5
+    file_lines: int = 1_000
+    minimum_saving: float = 0.0
+    unmasked_tokens: int = 10_000
+    masked_from: int = 200
+    index_tokens: int = 600
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRequest:
+    """What is asked of a compaction, from the screen down to the plan.
+
+    Attributes:
+        trigger: ``auto`` or ``manual``, for the record.
+        strategy: a strategy's name; empty for the session's own.
+        focus: what the summary should keep above all.
+        pins: keys of messages that stay; None for those that were pinned before.
+        window: the model's window in tokens; 0 for what the context takes now.
+        workspace: the folder in which files are read; none are without it.
+        amounts: how much is kept and added.
+    """
+
+    trigger: str = "manual"
+    strategy: str = ""
+    focus: str = ""
+    pins: frozenset[str] | None = None
+    window: int = 0
+    workspace: str = ""
+    amounts: CompactionAmounts = field(default_factory=CompactionAmounts)
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionReport:
-    """A compaction was made: what it did, in numbers."""
+    """A compaction was made: what it did, in numbers.
+
+    ``masked`` outputs took ``masked_tokens`` before; the index takes ``index_tokens``; ``usage`` is
+    what writing the summary took.
+    """
 
     trigger: str
     strategy: str
@@ -120,6 +179,10 @@ class CompactionReport:
     retries: int = 0
     fallback: bool = False
     focus: str = ""
+    masked: int = 0
+    masked_tokens: int = 0
+    index_tokens: int = 0
+    usage: Usage | None = None
 
     @property
     def saved_share(self) -> float:

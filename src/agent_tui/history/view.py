@@ -166,7 +166,7 @@ class SessionView:
 
     def _view_compaction(self, archive: int) -> CompactionView:
         before, after = self._source.read_compaction(archive)
-        return view_past(before, after, self._source.count)
+        return view_past(before, after, self._source.count, archive)
 
     async def tree(self, *, related: bool = True) -> SessionTree:
         """The tree of the session; with ``related`` that of its forks and its origin too.

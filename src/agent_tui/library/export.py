@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
-from agent_tui.context.compaction.summary_message import PREFACE
 from agent_tui.core.messages import (
     Content,
     MediaPart,
@@ -35,6 +34,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.core.summary_format import PREFACE
 from agent_tui.core.text import clean
 from agent_tui.sessions.replay import repaired_messages
 

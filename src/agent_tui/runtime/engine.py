@@ -14,7 +14,7 @@ from typing import Any
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import CompactionPolicy, Compactor
 from agent_tui.agent.instructions import Instructions, project_instructions
-from agent_tui.agent.loop import Agent, Limits
+from agent_tui.agent.loop import Agent
 from agent_tui.agent.settle import settle
 from agent_tui.agent.system_prompt import write_system_prompt
 from agent_tui.agent.toolset import Toolset
@@ -40,6 +40,7 @@ from agent_tui.runtime.files import FileList
 from agent_tui.runtime.forking import fork_at, name_copy, title_of
 from agent_tui.runtime.headers import new_header, new_session_id
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.limits import amounts_of, limits_of
 from agent_tui.runtime.open_session import OpenSession
 from agent_tui.runtime.secrecy import hide_memory
 from agent_tui.runtime.session_files import watch_workspace
@@ -225,7 +226,6 @@ class Engine:
             related = partial(self._store.related_sessions, log.folder.name)
             session = OpenSession(log, self._parts, related)
             session.instructions = instructions.describe(self._workspace_of(log))
-            await session.load()
             await session.recover_files()
         except BaseException:
             await log.close()
@@ -271,6 +271,7 @@ class Engine:
                 strategy=chosen.strategy,
                 auto=chosen.auto_compact,
                 max_attempts=self.settings.agent.max_attempts,
+                amounts=amounts_of(chosen),
             ),
             wire=wire,
             workspace=workspace,
@@ -283,7 +284,7 @@ class Engine:
             approvals=approvals,
             compactor=compactor,
             wire=wire,
-            limits=Limits(self.settings.agent.max_steps, self.settings.agent.max_attempts),
+            limits=limits_of(self.settings),
         )
         name = self._provider.name
         return SessionParts(

@@ -34,6 +34,7 @@ from agent_tui.core.records import (
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.core.summary import (
     CompactionReport,
+    CompactionRequest,
     CompactionView,
     OperationReport,
     StrategySummary,
@@ -97,10 +98,6 @@ class OpenSession:
         """Finish or roll back a revert of files that a crash cut off; a notice says which."""
         if told := await self.files.recover():
             self._log.notices.append(told)
-
-    async def load(self) -> None:
-        """Bring the context up to what the log holds."""
-        await self._parts.context.restore()
 
     @property
     def session_id(self) -> str:
@@ -322,26 +319,21 @@ class OpenSession:
     @property
     def strategies(self) -> tuple[StrategySummary, ...]:
         """The ways to choose what a compaction keeps, with what each keeps in this window."""
-        return describe_strategies(self._parts.compactor.policy.window)
+        policy = self._parts.compactor.policy
+        return describe_strategies(policy.window, policy.amounts)
 
     async def preview_compaction(
         self,
+        request: CompactionRequest,
         *,
-        focus: str = "",
-        strategy: str = "",
-        pins: frozenset[str] = frozenset(),
         on_plan: Callable[[CompactionView], None] | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> CompactionDraft:
         """Work out a compaction; nothing changes until it is applied."""
         self._require_pause()
+        trigger = "auto" if self._reviewing else "manual"
         return await self._parts.compactor.draft(
-            trigger="auto" if self._reviewing else "manual",
-            focus=focus,
-            strategy=strategy,
-            pins=pins,
-            on_plan=on_plan,
-            on_text=on_text,
+            replace(request, trigger=trigger), on_plan=on_plan, on_text=on_text
         )
 
     async def revise_compaction(
@@ -377,9 +369,8 @@ class OpenSession:
     async def compact(self, focus: str = "", strategy: str = "") -> CompactionReport:
         """Compact now, without a preview."""
         async with self._alone():
-            return await self._parts.compactor.compact(
-                trigger="manual", focus=focus, strategy=strategy
-            )
+            request = CompactionRequest("manual", strategy, focus)
+            return await self._parts.compactor.compact(request)
 
     async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
         """What fills the context now; what a compaction and a revert to a checkpoint would free."""
@@ -423,7 +414,6 @@ class OpenSession:
             await self._log.append(record, durability=Durability.D1)
             if parts is not self._parts:
                 self._parts = parts
-                await self.load()
             self._wire.emit(StatusChanged(self.gauge, None, parts.model))
 
         await settle(change())
@@ -454,7 +444,6 @@ class OpenSession:
         before = self._log.state.entries
         if not await self._log.reload():
             return ""
-        await self._parts.context.reread()
         return "grown" if self._log.state.entries is before else "replaced"
 
     async def is_free(self) -> bool:

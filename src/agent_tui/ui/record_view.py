@@ -45,6 +45,7 @@ from agent_tui.core.records import (
     WorkspaceRecord,
 )
 from agent_tui.core.shell import SHELL, shell_output
+from agent_tui.core.summary_format import read_summary
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
@@ -81,11 +82,6 @@ _MARKERS = (
 _CHECKPOINT_NOTICE = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
 _DMAIL_NOTICE = re.compile(r"\s*<system>You just got a D-Mail")
 _COMPACTION_NOTICE = re.compile(r"\s*<system>Previous context has been compacted")
-
-# A summary stands between a word to the model about it and the files that were read along.
-_SUMMARY_PREFACE = re.compile(r"\A\s*<system>[^<]*</system>\s*")
-_SUMMARY_FILES = re.compile(r"\n<files>\n(.*)\n</files>\s*\Z", re.DOTALL)
-_SUMMARY_FILE = re.compile(r'^<file path="([^"\n]+)"', re.MULTILINE)
 
 
 class RecordBlocks:
@@ -302,22 +298,20 @@ def _user_block(record: UserMessage) -> UserBlock:
     text = _joined(content)
     origin = record.origin or _tagged_origin(text)
     if origin == "compaction":
-        text = _summary(text)
+        text = _summary(content)
     media: tuple[str, ...] = ()
     if not isinstance(content, str):
         media = tuple(_medium(part) for part in content if isinstance(part, MediaPart))
     return UserBlock(text, origin, media)
 
 
-def _summary(text: str) -> str:
+def _summary(content: Content) -> str:
     """A summary without what is written around it for the model; its files by name."""
-    found = _SUMMARY_FILES.search(text)
-    body = text[: found.start()] if found else text
-    body = _SUMMARY_PREFACE.sub("", body) or body
-    if found is None:
-        return body
-    names = ", ".join(f"`{path}`" for path in _SUMMARY_FILE.findall(found[1]))
-    return f"{body.rstrip()}\n\nWith the text of {names}."
+    told = read_summary(content)
+    if not told.files:
+        return told.summary
+    names = ", ".join(f"`{path}`" for path in told.files)
+    return f"{told.summary}\n\nWith the text of {names}."
 
 
 def _tagged_origin(text: str) -> str:

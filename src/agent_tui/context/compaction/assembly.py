@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_tui.core.records import (
@@ -24,10 +24,11 @@ from agent_tui.sessions.replay import Entry, SessionState
 
 @dataclass(frozen=True, slots=True)
 class LogParts:
-    """What was read of a log: the records still in force, and its messages."""
+    """What was read of a log: the records still in force, its messages, and its whole path."""
 
     in_force: tuple[Entry, ...]
     messages: tuple[Entry, ...]
+    path: tuple[Entry, ...] = ()
 
 
 def read_parts(state: SessionState, size: int) -> LogParts:
@@ -53,6 +54,7 @@ def read_parts(state: SessionState, size: int) -> LogParts:
     return LogParts(
         in_force=(*header, *prompts[-1:], *latest.values(), *labels.values()),
         messages=tuple(entry for entry in path if isinstance(entry.record, kinds)),
+        path=tuple(path),
     )
 
 
@@ -60,8 +62,26 @@ def assemble_log(
     parts: LogParts,
     record: CompactionRecord,
     summary: UserMessage,
-    kept: Sequence[Entry],
+    kept: Sequence[Record | Entry],
     usage: UsageRecord,
 ) -> list[Record | Entry]:
     """The new log in order: entries are copied byte for byte, records are written."""
     return [*parts.in_force, record, Checkpoint(0), summary, *kept, usage]
+
+
+_IN_FORCE = (SessionHeader, SystemPrompt, TitleRecord, ModelRecord, LabelRecord)
+
+
+def assemble_masked_log(
+    parts: LogParts,
+    record: CompactionRecord,
+    masks: Mapping[int, Record],
+    usage: UsageRecord,
+) -> list[Record | Entry]:
+    """The log as it was, checkpoints and all, with other records at some offsets."""
+    path = [
+        masks.get(entry.offset, entry)
+        for entry in parts.path
+        if not isinstance(entry.record, _IN_FORCE)
+    ]
+    return [*parts.in_force, *path, record, usage]

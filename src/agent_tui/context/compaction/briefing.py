@@ -7,8 +7,9 @@ with their size, and a previous summary is given to be updated instead of being 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agent_tui.context.compaction.file_analysis import FileExcerpt
 from agent_tui.context.compaction.selection import is_request
 from agent_tui.context.compaction.summary_message import is_summary, summary_text
 from agent_tui.context.tokens.media import describe_media
@@ -36,11 +37,43 @@ LEVELS = (
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the model is given; ``left_out`` are indices of messages for which there was no room."""
+    """What the model is given, piece by piece.
+
+    Attributes:
+        system: how it should go about it.
+        previous: the summary so far; empty without one.
+        said: the messages in words, in order.
+        files: the most important files as they are now.
+        closing: what it should do now.
+        left_out: indices of messages for which there was no room.
+    """
 
     system: str
-    text: str
-    left_out: frozenset[int]
+    previous: str
+    said: tuple[str, ...]
+    files: str
+    closing: str
+    left_out: frozenset[int] = frozenset()
+
+    @property
+    def text(self) -> str:
+        """The brief as it is sent."""
+        missing = f"({len(self.left_out)} older messages did not fit and are not shown.)"
+        parts = [
+            f"# Summary so far\n\n{self.previous}" if self.previous else "",
+            "# Transcript",
+            missing if self.left_out else "",
+            *self.said,
+            f"# Files as they are now\n\n{self.files}" if self.files else "",
+            self.closing,
+        ]
+        return "\n\n".join(filter(None, parts))
+
+    def halves(self) -> tuple[Brief, Brief]:
+        """Two briefs with half of the messages each; only the second one shows the files."""
+        middle = len(self.said) // 2
+        first = replace(self, said=self.said[:middle], files="", closing=_closing(""))
+        return first, replace(self, previous="", said=self.said[middle:], left_out=frozenset())
 
 
 def write_brief(
@@ -50,6 +83,7 @@ def write_brief(
     staying: Sequence[int] = (),
     focus: str = "",
     budget: int = 0,
+    files: Sequence[FileExcerpt] = (),
 ) -> Brief:
     """Brief a model on the chosen messages, in at most about ``budget`` tokens (0: no limit).
 
@@ -61,9 +95,10 @@ def write_brief(
     shown = [index for index in chosen if index not in summaries]
     previous = "\n\n".join(summary_text(messages[index]) for index in summaries)
     closing = _closing(focus)
+    shown_files = "\n".join(file.written() for file in files)
     asked = _staying_requests(messages, staying)
     system = prompt("compact_update" if previous else "compact")
-    taken = [system, previous, closing, *asked.values()]
+    taken = [system, previous, closing, shown_files, *asked.values()]
     left = budget - sum(map(_room_for, taken)) if budget else 0
     entries = dict.fromkeys(shown, "")
     for level in LEVELS:
@@ -71,14 +106,9 @@ def write_brief(
         if not budget or sum(map(_room_for, entries.values())) <= left:
             break
     left_out = _out_of_room(messages, entries, left) if budget else frozenset()
-    parts = [f"# Summary so far\n\n{previous}"] if previous else []
-    parts.append("# Transcript")
-    if left_out:
-        parts.append(f"({len(left_out)} older messages did not fit and are not shown.)")
     said = {index: text for index, text in entries.items() if index not in left_out} | asked
-    parts += [said[index] for index in sorted(said)]
-    parts.append(closing)
-    return Brief(system, "\n\n".join(parts), left_out)
+    in_order = tuple(said[index] for index in sorted(said))
+    return Brief(system, previous, in_order, shown_files, closing, left_out)
 
 
 def _staying_requests(messages: Sequence[Message], staying: Sequence[int]) -> dict[int, str]:

@@ -7,15 +7,14 @@ the bytes that were summarised; what was appended meanwhile is kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TypeAlias
 
-from agent_tui.context.compaction.assembly import assemble_log
-from agent_tui.context.compaction.briefing import Brief
+from agent_tui.context.compaction.assembly import assemble_log, assemble_masked_log
 from agent_tui.context.compaction.diff import view_past
 from agent_tui.context.compaction.fallback_notes import write_fallback_notes
+from agent_tui.context.compaction.in_parts import Summarise, summarise_brief
+from agent_tui.context.compaction.name_index import index_names
 from agent_tui.context.compaction.plan import (
     CompactionPlan,
     brief_plan,
@@ -26,19 +25,21 @@ from agent_tui.context.compaction.plan import (
     report_plan,
     view_plan,
 )
-from agent_tui.context.compaction.strategies.registry import FALLBACK
 from agent_tui.context.compaction.summary_message import write_summary_message
 from agent_tui.context.context import Context
 from agent_tui.context.tokens.message_tokens import messages_of
 from agent_tui.context.trigger import should_compact, trigger_at
 from agent_tui.core.errors import CompactionError, ProviderError
-from agent_tui.core.records import CompactionRecord, UsageRecord, UserMessage
-from agent_tui.core.summary import CompactionReport, CompactionView
+from agent_tui.core.records import CompactionRecord, Record, UsageRecord, UserMessage
+from agent_tui.core.summary import CompactionReport, CompactionRequest, CompactionView
+from agent_tui.core.usage import Usage
+from agent_tui.sessions.replay import Entry
 
 __all__ = [
     "CompactionDraft",
     "CompactionPlan",
     "Summarise",
+    "SummaryCost",
     "apply_draft",
     "draft_compaction",
     "plan_compaction",
@@ -48,12 +49,16 @@ __all__ = [
     "view_past",
 ]
 
-Summarise: TypeAlias = Callable[[str, str, Callable[[str], None]], Awaitable[str]]
-"""Writes the summary for a system prompt and a brief, and tells it as it comes.
 
-What it returns counts, and not what it told: where an answer broke off, it may have begun anew.
-Raises ProviderError when it gives up.
-"""
+_LEAST_INDEX_TOKENS, _INDEX_PART = 100, 50  # a fiftieth of the window at most
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryCost:
+    """What a summary took: requests that were made again, and tokens."""
+
+    retries: int = 0
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class CompactionDraft:
     plan: CompactionPlan
     summary: str
     view: CompactionView
-    retries: int = 0
+    cost: SummaryCost = SummaryCost()
     failure: str = ""
     refusal: str = ""
 
@@ -81,41 +86,25 @@ class CompactionDraft:
         return self.view.report
 
 
-def _no_retries() -> int:
-    return 0
-
-
 async def draft_compaction(
     context: Context,
+    request: CompactionRequest | None = None,
     *,
     summarise: Summarise,
-    trigger: str = "manual",
-    strategy: str = "",
-    focus: str = "",
-    pins: frozenset[str] = frozenset(),
     on_plan: Callable[[CompactionView], None] | None = None,
     on_text: Callable[[str], None] | None = None,
-    workspace: Path | None = None,
-    window: int = 0,
-    retries: Callable[[], int] = _no_retries,
+    cost: Callable[[], SummaryCost] = SummaryCost,
     fall_back: bool = True,
 ) -> CompactionDraft:
     """Plan a compaction and have its summary written; nothing changes until it is applied.
 
-    What is not explained here is as for ``plan_compaction``.
-
     Args:
         context: what is to be compacted.
-        trigger: ``auto`` or ``manual``.
-        strategy: a strategy's name; empty for the default.
-        focus: what the summary should keep above all.
-        pins: keys of messages that stay.
-        workspace: where files are read.
-        window: the model's window.
+        request: how.
         summarise: asks the model, retrying as it sees fit.
         on_plan: is given the left side as soon as it is known, before the model is asked.
         on_text: is given the summary as it streams.
-        retries: says, at the end, how often ``summarise`` tried again.
+        cost: says, at the end, what ``summarise`` took.
         fall_back: whether a summary that fails is replaced by the fallback, which asks no model;
             the draft then says why in ``failure``.
 
@@ -124,36 +113,21 @@ async def draft_compaction(
             empty.
         ProviderError: without ``fall_back``: the model could not be asked.
     """
-    plan = await plan_compaction(
-        context,
-        trigger=trigger,
-        strategy=strategy,
-        focus=focus,
-        pins=pins,
-        workspace=workspace,
-        window=window,
-    )
+    plan = await plan_compaction(context, request)
     if on_plan is not None:
         on_plan(plan.view)
+    if plan.is_mask:
+        return await asyncio.to_thread(_make_draft, plan, "", SummaryCost())
     if not plan.strategy.asks_model:
-        return await asyncio.to_thread(_fallback_draft, plan, "no model was asked", 0)
+        return await asyncio.to_thread(_fallback_draft, plan, "no model was asked", SummaryCost())
     plan, brief = await asyncio.to_thread(brief_plan, plan)
     try:
-        summary = await _written(brief, summarise, on_text)
+        summary = await summarise_brief(brief, summarise, on_text or _tell_nobody)
     except (ProviderError, CompactionError) as error:
         if not fall_back:
             raise
-        return await asyncio.to_thread(_fallback_draft, plan, str(error), retries())
-    return await asyncio.to_thread(_make_draft, plan, summary, retries())
-
-
-async def _written(
-    brief: Brief, summarise: Summarise, on_text: Callable[[str], None] | None
-) -> str:
-    summary = (await summarise(brief.system, brief.text, on_text or _tell_nobody)).strip()
-    if not summary:
-        raise CompactionError("The model sent an empty summary; nothing was changed.")
-    return summary
+        return await asyncio.to_thread(_fallback_draft, plan, str(error), cost())
+    return await asyncio.to_thread(_make_draft, plan, summary, cost())
 
 
 def _tell_nobody(text: str) -> None:
@@ -172,7 +146,7 @@ async def revise_draft(
     text = draft.summary if summary is None else summary
     if pins is not None and pins != plan.pins:
         plan = await asyncio.to_thread(repin_plan, plan, pins)
-    return await asyncio.to_thread(_make_draft, plan, text, draft.retries, draft.failure)
+    return await asyncio.to_thread(_make_draft, plan, text, draft.cost, draft.failure)
 
 
 async def apply_draft(
@@ -189,16 +163,24 @@ async def apply_draft(
         draft = await revise_draft(draft, summary=summary)
     if draft.refusal:
         raise CompactionError(draft.refusal)
-    plan, report = draft.plan, draft.report
-    message = _summary_message(plan, draft.summary, fallback=report.fallback)
-    kept = [plan.parts.messages[index] for index in plan.selection.kept]
-    usage = UsageRecord(report.tokens_after, estimated=True)
+    usage = UsageRecord(draft.report.tokens_after, estimated=True)
     archive = await context.log.compact(
-        plan.mark,
-        lambda number: assemble_log(plan.parts, _record(report, number), message, kept, usage),
+        draft.plan.mark, lambda number: _new_log(draft, number, usage)
     )
-    await _correct_late_usage(context, usage, first_late=1 + len(kept))
-    return replace(report, archive=archive)
+    plan = draft.plan
+    late = len(plan.messages) if plan.is_mask else len(plan.selection.kept) + 1
+    await _correct_late_usage(context, usage, first_late=late)
+    return replace(draft.report, archive=archive)
+
+
+def _new_log(draft: CompactionDraft, archive: int, usage: UsageRecord) -> list[Record | Entry]:
+    plan, entries = draft.plan, draft.plan.parts.messages
+    record = _record(plan, draft.report, archive)
+    if plan.is_mask:
+        masks: dict[int, Record] = {entries[i].offset: each for i, each in plan.masks.items()}
+        return assemble_masked_log(plan.parts, record, masks, usage)
+    kept: list[Record | Entry] = [plan.masks.get(i) or entries[i] for i in plan.selection.kept]
+    return assemble_log(plan.parts, record, _summary_message(plan, draft.summary), kept, usage)
 
 
 async def _correct_late_usage(context: Context, usage: UsageRecord, first_late: int) -> None:
@@ -210,7 +192,7 @@ async def _correct_late_usage(context: Context, usage: UsageRecord, first_late: 
     await context.note(UsageRecord(usage.token_count + sum(late), estimated=True))
 
 
-def _record(report: CompactionReport, archive: int) -> CompactionRecord:
+def _record(plan: CompactionPlan, report: CompactionReport, archive: int) -> CompactionRecord:
     return CompactionRecord(
         trigger=report.trigger,
         strategy=report.strategy,
@@ -224,37 +206,55 @@ def _record(report: CompactionReport, archive: int) -> CompactionRecord:
         retries=report.retries,
         fallback=report.fallback,
         focus=report.focus,
+        masked=report.masked,
+        pins=tuple(sorted(plan.pins)),
+        usage=report.usage,
     )
 
 
-def _fallback_draft(plan: CompactionPlan, reason: str, retries: int) -> CompactionDraft:
+def _fallback_draft(plan: CompactionPlan, reason: str, cost: SummaryCost) -> CompactionDraft:
     plan = replan_fallback(plan)
     gone = plan.selection.dropped
-    notes = write_fallback_notes(plan.messages, gone, reason, window=plan.window)
-    return _make_draft(plan, notes, retries, reason)
+    notes = write_fallback_notes(plan.messages, gone, reason, window=plan.request.window)
+    return _make_draft(plan, notes, cost, reason)
 
 
 def _make_draft(
-    plan: CompactionPlan, summary: str, retries: int, failure: str = ""
+    plan: CompactionPlan, summary: str, cost: SummaryCost, failure: str = ""
 ) -> CompactionDraft:
-    fallback = plan.strategy is FALLBACK
     plan = count_kept(plan)
-    message = _summary_message(plan, summary, fallback=fallback)
-    report = report_plan(plan, plan.counter.count_message(message), retries, fallback=fallback)
+    message = None if plan.is_mask else _summary_message(plan, summary)
+    tokens = plan.counter.count_message(message) if message else 0
+    report = report_plan(plan, tokens, message, retries=cost.retries, usage=cost.usage)
     view = view_plan(plan, message, report)
-    return CompactionDraft(plan, summary.strip(), view, retries, failure, _refusal(summary, report))
+    refusal = _refusal(plan, summary, report)
+    return CompactionDraft(plan, summary.strip(), view, cost, failure, refusal)
 
 
-def _refusal(summary: str, report: CompactionReport) -> str:
-    if not summary.strip():
+def _refusal(plan: CompactionPlan, summary: str, report: CompactionReport) -> str:
+    if not summary.strip() and not plan.is_mask:
         return "The summary is empty; nothing was changed."
-    if report.tokens_after >= report.tokens_before:
+    before, after = report.tokens_before, report.tokens_after
+    if after >= before:
         return (
-            f"Compacting would not make the context smaller: {report.tokens_before:,} tokens "
-            f"before, about {report.tokens_after:,} after. Nothing was changed."
+            f"Compacting would not make the context smaller: {before:,} tokens "
+            f"before, about {after:,} after. Nothing was changed."
+        )
+    least = plan.request.amounts.minimum_saving
+    if after > before * (1 - least):
+        return (
+            f"Compacting would free {1 - after / before:.0%} of the context, less than the "
+            f"{least:.0%} that is set as minimum_saving. Nothing was changed."
         )
     return ""
 
 
-def _summary_message(plan: CompactionPlan, summary: str, *, fallback: bool) -> UserMessage:
-    return write_summary_message(summary, plan.files, fallback=fallback)
+def _summary_message(plan: CompactionPlan, summary: str) -> UserMessage:
+    """The message that takes the place of what goes, with an index of the names in it."""
+    selection = plan.selection
+    gone = [plan.messages[i] for i in sorted((*selection.summarised, *selection.dropped))]
+    room = max(_LEAST_INDEX_TOKENS, plan.request.window // _INDEX_PART)
+    tokens = min(plan.request.amounts.index_tokens, room)
+    index = index_names(gone, tokens=tokens, said=summary)
+    files = plan.files if plan.strategy.adds_files else ()
+    return write_summary_message(summary, files, index, fallback=plan.is_fallback)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from agent_tui.context.compaction.briefing import words_of
 from agent_tui.context.compaction.losses import find_losses
+from agent_tui.context.compaction.name_index import count_index
 from agent_tui.context.compaction.selection import Selection, message_key, steps_of
 from agent_tui.context.compaction.summary_message import is_summary, summary_text
 from agent_tui.core.arguments import show_arguments
@@ -27,12 +29,15 @@ from agent_tui.core.summary import (
     Loss,
     MessageFate,
 )
+from agent_tui.core.summary_format import INDEX_OPENING
 
 __all__ = ["compare", "find_losses", "message_text", "view_past"]
 
 Count: TypeAlias = Callable[[Message], int]
 Body: TypeAlias = tuple[object, ...]
 
+_NO_MASKS: Mapping[int, Message] = {}
+_NO_TOKENS: Mapping[int, int] = {}
 _SHOWN_CHARS = 4_000
 _SHOWN_ARGUMENTS = 300
 
@@ -46,8 +51,10 @@ def compare(
     report: CompactionReport,
     *,
     pins: frozenset[str] = frozenset(),
+    masks: Mapping[int, Message] = _NO_MASKS,
+    mask_tokens: Mapping[int, int] = _NO_TOKENS,
 ) -> CompactionView:
-    """The view of a compaction; without a summary message only the left side says anything."""
+    """The view of a compaction; without a summary message the right side holds what is kept."""
     fates = selection.fates()
     before = tuple(
         _fate(index, message, tokens[index], fates[index], pins)
@@ -58,16 +65,20 @@ def compare(
     if summary_message is not None:
         summary = summary_text(summary_message)
         rows.append(AfterRow("summary", message_text(summary_message), summary_tokens, None))
-    rows += [AfterRow(before[i].role, before[i].text, before[i].tokens, i) for i in selection.kept]
+    for index in selection.kept:
+        row = before[index]
+        text = message_text(masks[index]) if index in masks else row.text
+        rows.append(AfterRow(row.role, text, mask_tokens.get(index, row.tokens), index))
     losses: tuple[Loss, ...] = ()
     if summary_message is not None:
-        losses = _losses(messages, fates, _whole_text(summary_message))
+        losses = _losses(messages, fates, _told_text(summary_message))
     return CompactionView(before, tuple(rows), summary, report, losses)
 
 
 def _losses(messages: Sequence[Message], fates: Sequence[Fate], summary: str) -> tuple[Loss, ...]:
-    gone = [i for i, fate in enumerate(fates) if fate != "kept"]
-    kept = (_whole_text(messages[i]) for i, fate in enumerate(fates) if fate == "kept")
+    stays = ("kept", "masked")
+    gone = [i for i, fate in enumerate(fates) if fate not in stays]
+    kept = (_whole_text(messages[i]) for i, fate in enumerate(fates) if fate in stays)
     return find_losses([messages[i] for i in gone], summary, kept, indices=gone)
 
 
@@ -108,7 +119,14 @@ def _whole_text(message: Message) -> str:
     return "\n".join(said)
 
 
-def view_past(before: Sequence[Record], after: Sequence[Record], count: Count) -> CompactionView:
+def _told_text(message: Message) -> str:
+    """What a summary message tells in words and files: a name in its index is not told of."""
+    return _whole_text(message).partition(INDEX_OPENING)[0]
+
+
+def view_past(
+    before: Sequence[Record], after: Sequence[Record], count: Count, archive: int = 0
+) -> CompactionView:
     """The view of a compaction that was made, ours or another agent's.
 
     What the new context kept is found by uuid, or by content where there is none. Turns that came
@@ -118,23 +136,50 @@ def view_past(before: Sequence[Record], after: Sequence[Record], count: Count) -
         before: the records of the log as it was: the archive.
         after: the records of the log that took its place.
         count: the tokens of one message.
+        archive: the number of the archive, where the log tells of several compactions.
     """
     old, new = _messages(before), _messages(after)
     place = next((i for i, message in enumerate(new) if is_summary(message)), None)
     summary = new[place] if place is not None else None
     rest = new[place + 1 :] if place is not None else new
-    record = next((r for r in after if isinstance(r, CompactionRecord)), None)
+    made = [r for r in after if isinstance(r, CompactionRecord)]
+    record = next((r for r in made if r.archive == archive), made[0] if made else None)
     matched = _match(old, rest, record.kept if record is not None else 0)
     kept = tuple(sorted(matched))
     gone = [i for i in range(len(old)) if i not in matched]
+    new_ones = {message.stamp.uuid: message for message in rest if message.stamp.uuid}
+    masks = {
+        index: new_ones[uuid]
+        for index in kept
+        if (uuid := old[index].stamp.uuid) in new_ones and _is_masked(old[index], new_ones[uuid])
+    }
     in_words = summary is not None and not (record and record.fallback)
     selection = Selection(kept, tuple(gone) if in_words else (), () if in_words else tuple(gone))
     if in_words:
         selection = _with_orphans_dropped(old, selection)
+    selection = replace(selection, masked=frozenset(masks))
     tokens = [count(message) for message in old]
     summary_tokens = count(summary) if summary is not None else 0
     report = _past_report(record, before, after, selection, sum(tokens), summary_tokens, tokens)
-    return compare(old, tokens, selection, summary, summary_tokens, report)
+    report = replace(report, index_tokens=count_index(summary, count))
+    pins = frozenset(record.pins) if record is not None else frozenset()
+    mask_tokens = {index: count(mask) for index, mask in masks.items()}
+    return compare(
+        old,
+        tokens,
+        selection,
+        summary,
+        summary_tokens,
+        report,
+        pins=pins,
+        masks=masks,
+        mask_tokens=mask_tokens,
+    )
+
+
+def _is_masked(old: Message, new: Message) -> bool:
+    was = isinstance(old, ToolMessage) and old.masked
+    return isinstance(new, ToolMessage) and new.masked and not was
 
 
 def _messages(records: Sequence[Record]) -> list[Message]:
@@ -217,6 +262,9 @@ def _past_report(
             retries=record.retries,
             fallback=record.fallback,
             focus=record.focus,
+            masked=record.masked,
+            masked_tokens=sum(tokens[i] for i in selection.masked),
+            usage=record.usage,
         )
     return CompactionReport(
         trigger="",

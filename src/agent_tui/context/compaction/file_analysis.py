@@ -108,7 +108,12 @@ def rank_files(messages: Sequence[Message]) -> list[FileMention]:
 
 
 def read_excerpts(
-    files: Sequence[FileMention], workspace: Path, *, max_chars: int = 200_000
+    files: Sequence[FileMention],
+    workspace: Path,
+    *,
+    max_chars: int = 200_000,
+    max_files: int = MAX_FILES,
+    max_lines: int = MAX_LINES,
 ) -> list[FileExcerpt]:
     """The contents of the first few files that can be read inside the workspace.
 
@@ -117,22 +122,22 @@ def read_excerpts(
     """
     excerpts: dict[str, FileExcerpt] = {}
     for file in files:
-        if len(excerpts) == MAX_FILES or max_chars <= 0:
+        if len(excerpts) >= max_files or max_chars <= 0:
             break
-        excerpt = _read_excerpt(file.path, workspace, max_chars)
+        excerpt = _read_excerpt(file.path, workspace, max_chars, max_lines)
         if excerpt is not None and excerpt.path not in excerpts:
             excerpts[excerpt.path] = excerpt
             max_chars -= len(excerpt.text)
     return list(excerpts.values())
 
 
-def _read_excerpt(path: str, workspace: Path, max_chars: int) -> FileExcerpt | None:
+def _read_excerpt(path: str, workspace: Path, max_chars: int, max_lines: int) -> FileExcerpt | None:
     found = _read(path, workspace)
     if found is None:
         return None
     name, text = found
     lines = text.split("\n")
-    shown = "\n".join(lines[:MAX_LINES])
+    shown = "\n".join(lines[:max_lines])
     if len(shown) > max_chars:
         shown = shown[:max_chars].rpartition("\n")[0]
     cut = len(shown) < len(text)

@@ -12,14 +12,24 @@ from agent_tui.context.compaction.attribution import MAX_SCALE
 from agent_tui.context.compaction.briefing import Brief, write_brief
 from agent_tui.context.compaction.diff import compare
 from agent_tui.context.compaction.file_analysis import FileExcerpt, rank_files, read_excerpts
-from agent_tui.context.compaction.selection import Room, Selection, indices_of, select
-from agent_tui.context.compaction.strategies.registry import FALLBACK, find_strategy
+from agent_tui.context.compaction.masking import calls_of, mask_output, outputs_to_mask
+from agent_tui.context.compaction.name_index import count_index
+from agent_tui.context.compaction.selection import (
+    Room,
+    Selection,
+    indices_of,
+    select,
+    select_all,
+)
+from agent_tui.context.compaction.strategies.registry import FALLBACK, MASK, find_strategy
 from agent_tui.context.compaction.strategies.strategy import Strategy
 from agent_tui.context.context import Context
 from agent_tui.context.tokens.message_tokens import count_fresh, messages_of
 from agent_tui.context.tokens.tokens import TokenCounter
-from agent_tui.core.records import Message, UserMessage
-from agent_tui.core.summary import CompactionReport, CompactionView
+from agent_tui.core.errors import CompactionError
+from agent_tui.core.records import Message, ToolMessage, UserMessage
+from agent_tui.core.summary import CompactionReport, CompactionRequest, CompactionView
+from agent_tui.core.usage import Usage
 from agent_tui.sessions.log_writer import LogMark
 from agent_tui.sessions.replay import SessionState
 
@@ -32,72 +42,79 @@ class CompactionPlan:
     """What a compaction would do, before any model was asked.
 
     Attributes:
+        request: what was asked for; its pins and window are settled.
         mark: the fingerprint of the log that was read.
         parts: what of that log goes into the new one.
         messages: the messages that were read, with ``tokens`` each.
-        selection: their fates.
+        masks: the results that stay with a line in the place of their output, by index, and
+            ``mask_tokens``, what each takes then.
+        selection: the fate of every message.
         overhead: tokens of system prompt and tools.
         scale: the provider's tokens for one of ours.
-        files: what a strategy adds of the workspace, as it is now.
+        files: the most important files of the workspace, as they are now.
         view: the left side, with every message's fate; its summary is empty.
     """
 
+    request: CompactionRequest
     mark: LogMark
     parts: LogParts
     counter: TokenCounter
     messages: tuple[Message, ...]
     tokens: tuple[int, ...]
+    masks: dict[int, ToolMessage]
+    mask_tokens: dict[int, int]
     selection: Selection
     strategy: Strategy
-    trigger: str
-    focus: str
-    pins: frozenset[str]
-    window: int
     tokens_before: int
     overhead: int
     scale: float
     files: tuple[FileExcerpt, ...]
     view: CompactionView
 
+    @property
+    def room(self) -> Room:
+        """What strategies choose from."""
+        return Room(self.messages, self.tokens, self.request.window)
+
+    @property
+    def pins(self) -> frozenset[str]:
+        """The keys of the messages that stay whatever the strategy says."""
+        return self.request.pins or frozenset()
+
+    @property
+    def is_mask(self) -> bool:
+        """Whether nothing is summarised or dropped: only old output is masked."""
+        return self.strategy.name == MASK
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether the rest is cut off without a summary by a model."""
+        return self.strategy.name == FALLBACK
+
 
 async def plan_compaction(
-    context: Context,
-    *,
-    trigger: str = "manual",
-    strategy: str = "",
-    focus: str = "",
-    pins: frozenset[str] = frozenset(),
-    workspace: Path | None = None,
-    window: int = 0,
+    context: Context, request: CompactionRequest | None = None
 ) -> CompactionPlan:
     """Choose every message's fate; asks no model, changes nothing.
-
-    Args:
-        context: what is to be compacted.
-        trigger: ``auto`` or ``manual``, for the record.
-        strategy: a strategy's name; empty for the default.
-        focus: what the summary should keep above all.
-        pins: keys of messages that stay whatever the strategy says.
-        workspace: where the files that a strategy adds are read; none are without it.
-        window: the model's window; by default what the context takes now.
 
     Raises:
         UsageError: there is no such strategy.
         CompactionError: there is nothing to compact.
     """
-    chosen = find_strategy(strategy)
+    request = request or CompactionRequest()
+    strategy = find_strategy(request.strategy, request.amounts)
     mark = await context.log.mark()
     state = context.state
     known = context.tokens.known(state)
     taken = context.token_count if state.token_count else 0
-    request = _Request(context, state, mark, known, taken, trigger, focus, pins, workspace, window)
-    plan = await asyncio.to_thread(request.plan, chosen)
+    planning = _Planning(context, state, mark, known, taken, request, strategy)
+    plan = await asyncio.to_thread(planning.plan)
     context.tokens.remember(state, plan.tokens, plan.parts.messages[-1])
     return plan
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _Planning:
     """All that a plan is made from; ``plan`` runs in a thread."""
 
     context: Context
@@ -105,13 +122,10 @@ class _Request:
     mark: LogMark
     known: list[int]
     taken: int
-    trigger: str
-    focus: str
-    pins: frozenset[str]
-    workspace: Path | None
-    window: int
+    request: CompactionRequest
+    strategy: Strategy
 
-    def plan(self, strategy: Strategy) -> CompactionPlan:
+    def plan(self) -> CompactionPlan:
         parts = read_parts(self.state, self.mark.size)
         messages = messages_of(parts.messages)
         counter = self.context.counter
@@ -120,43 +134,96 @@ class _Request:
         overhead = self.context.overhead_tokens
         counted = overhead + sum(tokens)
         before = self.taken or counted
-        window = self.window or max(before, counted)
-        room = Room(messages, tokens, window)
-        selection = select(room, strategy.keep(room), indices_of(self.pins, messages))
         plan = CompactionPlan(
+            request=self._settled(max(before, counted)),
             mark=self.mark,
             parts=parts,
             counter=counter,
             messages=tuple(messages),
             tokens=tuple(tokens),
-            selection=selection,
-            strategy=strategy,
-            trigger=self.trigger,
-            focus=self.focus.strip(),
-            pins=self.pins,
-            window=window,
+            masks={},
+            mask_tokens={},
+            selection=Selection((), (), ()),
+            strategy=self.strategy,
             tokens_before=before or counted,
             overhead=overhead,
             scale=min(before / counted, MAX_SCALE) if before and counted else 1.0,
-            files=self._files(strategy, messages, window),
+            files=(),
             view=_NO_VIEW,
         )
-        return replace(plan, view=view_plan(plan, None, report_plan(plan, 0, 0, fallback=False)))
+        plan = choose(plan, plan.pins)
+        plan = replace(plan, files=_read_files(plan))
+        return replace(plan, view=view_plan(plan, None, report_plan(plan, 0)))
 
-    def _files(
-        self, strategy: Strategy, messages: Sequence[Message], window: int
-    ) -> tuple[FileExcerpt, ...]:
-        if not strategy.adds_files or self.workspace is None:
-            return ()
-        chars = round(window * _FILES_SHARE * 4)
-        return tuple(read_excerpts(rank_files(messages), self.workspace, max_chars=chars))
+    def _settled(self, taken: int) -> CompactionRequest:
+        """The request with a window, and with the pins of the compaction before where none came."""
+        request = self.request
+        pins = request.pins
+        if pins is None:
+            last = self.state.compactions[-1:]
+            pins = frozenset(last[0].pins) if last else frozenset()
+        return replace(
+            request, pins=pins, window=request.window or taken, focus=request.focus.strip()
+        )
+
+
+def _read_files(plan: CompactionPlan) -> tuple[FileExcerpt, ...]:
+    """What the model that writes the summary is shown of the workspace."""
+    request = plan.request
+    if not request.workspace or not plan.strategy.asks_model:
+        return ()
+    excerpts = read_excerpts(
+        rank_files(plan.messages),
+        Path(request.workspace),
+        max_chars=round(request.window * _FILES_SHARE * 4),
+        max_files=request.amounts.file_count,
+        max_lines=request.amounts.file_lines,
+    )
+    return tuple(excerpts)
+
+
+def choose(plan: CompactionPlan, pins: frozenset[str]) -> CompactionPlan:
+    """The plan with the fates that its strategy and these pins give.
+
+    Raises:
+        CompactionError: nothing is left to compact.
+    """
+    pinned = indices_of(pins, plan.messages)
+    room = plan.room
+    selection = select_all(room) if plan.is_mask else select(room, plan.strategy.keep(room), pinned)
+    masked = outputs_to_mask(
+        plan.messages, plan.tokens, selection.kept, pinned, plan.request.amounts
+    )
+    if plan.is_mask and not masked:
+        raise CompactionError(
+            f"Nothing to mask: no tool output older than {plan.request.amounts.unmasked_tokens:,} "
+            "tokens is long enough."
+        )
+    calls = calls_of(plan.messages)
+    masks = {
+        index: mask_output(message, calls.get(message.tool_call_id))
+        for index in masked
+        if isinstance(message := plan.messages[index], ToolMessage)
+    }
+    return replace(
+        plan,
+        request=replace(plan.request, pins=pins),
+        selection=replace(selection, masked=masked),
+        masks=masks,
+        mask_tokens={i: plan.counter.count_message(mask) for i, mask in masks.items()},
+    )
 
 
 def brief_plan(plan: CompactionPlan) -> tuple[CompactionPlan, Brief]:
     """The brief for the model; messages for which it has no room are dropped from the plan."""
-    budget = round(plan.window * _BRIEF_SHARE)
-    chosen, staying = plan.selection.summarised, plan.selection.kept
-    brief = write_brief(plan.messages, chosen, staying=staying, focus=plan.focus, budget=budget)
+    brief = write_brief(
+        plan.messages,
+        plan.selection.summarised,
+        staying=plan.selection.kept,
+        focus=plan.request.focus,
+        budget=round(plan.request.window * _BRIEF_SHARE),
+        files=plan.files,
+    )
     return replace(plan, selection=_without_room(plan.selection, brief.left_out)), brief
 
 
@@ -164,28 +231,27 @@ def _without_room(selection: Selection, out: frozenset[int]) -> Selection:
     """Messages that the brief had no room for are dropped, not summarised."""
     if not out:
         return selection
-    return Selection(
-        selection.kept,
-        tuple(i for i in selection.summarised if i not in out),
-        tuple(sorted((*selection.dropped, *out))),
+    return replace(
+        selection,
+        summarised=tuple(i for i in selection.summarised if i not in out),
+        dropped=tuple(sorted((*selection.dropped, *out))),
     )
 
 
 def repin_plan(plan: CompactionPlan, pins: frozenset[str]) -> CompactionPlan:
     """The plan with other pins; raises CompactionError when nothing is left to compact."""
-    room = Room(plan.messages, plan.tokens, plan.window)
-    selection = select(room, plan.strategy.keep(room), indices_of(pins, plan.messages))
-    lost = frozenset(plan.selection.dropped).intersection(selection.summarised)
-    return replace(plan, selection=_without_room(selection, lost), pins=pins)
+    chosen = choose(plan, pins)
+    lost = frozenset(plan.selection.dropped).intersection(chosen.selection.summarised)
+    return replace(chosen, selection=_without_room(chosen.selection, lost))
 
 
 def replan_fallback(plan: CompactionPlan) -> CompactionPlan:
     """The plan by the fallback strategy: the newest share stays, the rest goes unsummarised."""
-    room = Room(plan.messages, plan.tokens, plan.window)
-    selection = select(room, FALLBACK.keep(room), indices_of(plan.pins, plan.messages))
+    strategy = find_strategy(FALLBACK, plan.request.amounts)
+    plan = choose(replace(plan, strategy=strategy), plan.pins)
+    selection = plan.selection
     gone = tuple(sorted((*selection.summarised, *selection.dropped)))
-    selection = Selection(selection.kept, (), gone)
-    return replace(plan, strategy=FALLBACK, selection=selection, files=())
+    return replace(plan, selection=replace(selection, summarised=(), dropped=gone), files=())
 
 
 def count_kept(plan: CompactionPlan) -> CompactionPlan:
@@ -196,25 +262,38 @@ def count_kept(plan: CompactionPlan) -> CompactionPlan:
     return replace(plan, tokens=tuple(tokens))
 
 
+def tokens_kept(plan: CompactionPlan) -> int:
+    """What the messages that stay take in the new context."""
+    return sum(plan.mask_tokens.get(i, plan.tokens[i]) for i in plan.selection.kept)
+
+
 def report_plan(
-    plan: CompactionPlan, summary_tokens: int, retries: int, *, fallback: bool
+    plan: CompactionPlan,
+    summary_tokens: int,
+    message: UserMessage | None = None,
+    *,
+    retries: int = 0,
+    usage: Usage | None = None,
 ) -> CompactionReport:
     """The numbers of a plan with a summary of so many tokens; ``archive`` is 0."""
-    selection = plan.selection
-    after = plan.overhead + summary_tokens + sum(plan.tokens[i] for i in selection.kept)
+    selection, request = plan.selection, plan.request
     return CompactionReport(
-        trigger=plan.trigger,
+        trigger=request.trigger,
         strategy=plan.strategy.name,
         tokens_before=plan.tokens_before,
-        tokens_after=round(after * plan.scale),
+        tokens_after=round((plan.overhead + summary_tokens + tokens_kept(plan)) * plan.scale),
         kept=len(selection.kept),
         summarised=len(selection.summarised),
         dropped=len(selection.dropped),
         archive=0,
-        files=tuple(file.path for file in plan.files),
+        files=tuple(file.path for file in plan.files) if plan.strategy.adds_files else (),
         retries=retries,
-        fallback=fallback,
-        focus=plan.focus,
+        fallback=plan.is_fallback,
+        focus=request.focus,
+        masked=len(plan.masks),
+        masked_tokens=sum(plan.tokens[i] for i in plan.masks),
+        index_tokens=count_index(message, plan.counter.count_message),
+        usage=usage,
     )
 
 
@@ -222,15 +301,17 @@ def view_plan(
     plan: CompactionPlan, message: UserMessage | None, report: CompactionReport
 ) -> CompactionView:
     """Both sides of a plan; without a message only the left one."""
-    summary_tokens = plan.counter.count_message(message) if message is not None else 0
+    messages: Sequence[Message] = plan.messages
     return compare(
-        plan.messages,
+        messages,
         plan.tokens,
         plan.selection,
         message,
-        summary_tokens,
+        plan.counter.count_message(message) if message is not None else 0,
         report,
         pins=plan.pins,
+        masks=plan.masks,
+        mask_tokens=plan.mask_tokens,
     )
 
 

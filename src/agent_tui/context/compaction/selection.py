@@ -38,15 +38,17 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The fate of every message; indices in order."""
+    """The fate of every message; indices in order. Those that are ``masked`` are kept too."""
 
     kept: tuple[int, ...]
     summarised: tuple[int, ...]
     dropped: tuple[int, ...]
+    masked: frozenset[int] = frozenset()
 
     def fates(self) -> list[Fate]:
         """The fate of each message, by index."""
         fates: dict[int, Fate] = dict.fromkeys(self.kept, "kept")
+        fates |= dict.fromkeys(self.masked, "masked")
         fates |= dict.fromkeys(self.summarised, "summarised")
         fates |= dict.fromkeys(self.dropped, "dropped")
         return [fates[index] for index in range(len(fates))]
@@ -96,10 +98,17 @@ def select(room: Room, kept: Collection[int], pins: Collection[int] = ()) -> Sel
     gone = set(range(len(messages))) - stays - dropped
     if not any(not is_summary(messages[index]) for index in gone):
         raise CompactionError(
-            f"Nothing to compact: of {len(messages)} messages all that count would be kept. "
-            "Go on with the conversation, or unpin messages."
+            f"Nothing to compact: the {len(messages)} messages are too few, or are all kept. "
+            "Continue the conversation, or unpin messages."
         )
     return Selection(tuple(sorted(stays)), tuple(sorted(gone)), tuple(sorted(dropped)))
+
+
+def select_all(room: Room) -> Selection:
+    """Every message stays, except results that belong to no call."""
+    in_steps = {index for step in steps_of(room.messages) for index in step}
+    loose = set(range(len(room.messages))) - in_steps
+    return Selection(tuple(sorted(in_steps)), (), tuple(sorted(loose)))
 
 
 def _whole_steps(steps: Sequence[Sequence[int]], chosen: Collection[int]) -> set[int]:

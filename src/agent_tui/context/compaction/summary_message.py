@@ -1,34 +1,25 @@
-"""The message that stands for what was compacted: how it is written, and how it is read back."""
+"""The message that stands for what was compacted, as a record of a log."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent_tui.context.compaction.file_analysis import FileExcerpt
-from agent_tui.core.messages import TextPart, text_of
+from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message, UserMessage
-
-PREFACE = (
-    "<system>Earlier messages were compacted into this summary. Those that follow it are kept "
-    "word for word; what they ask may be done already.</system>\n\n"
-)
-FALLBACK_PREFACE = (
-    "<system>Earlier messages were cut off and could not be summarised. "
-    "Those that follow are kept word for word.</system>\n\n"
-)
-_FILES_OPENING = "\n\n<files>\n"
-_FOREIGN_OPENINGS = ("<system>Previous context has been compacted.",)  # kimi's, which has no origin
+from agent_tui.core.summary_format import is_foreign_summary, read_summary, write_summary
 
 
 def write_summary_message(
-    summary: str, files: Sequence[FileExcerpt] = (), *, fallback: bool = False
+    summary: str,
+    files: Sequence[FileExcerpt] = (),
+    index: Mapping[str, Sequence[str]] | None = None,
+    *,
+    fallback: bool = False,
 ) -> UserMessage:
     """The message that replaces what was summarised, with the files that were read for it."""
-    parts = [TextPart(FALLBACK_PREFACE if fallback else PREFACE), TextPart(summary.strip())]
-    if files:
-        shown = "\n".join(file.written() for file in files)
-        parts.append(TextPart(f"{_FILES_OPENING}{shown}\n</files>"))
-    return UserMessage(tuple(parts), origin="compaction")
+    written = [file.written() for file in files]
+    return UserMessage(write_summary(summary, written, index, fallback=fallback), "compaction")
 
 
 def is_summary(message: Message) -> bool:
@@ -40,16 +31,9 @@ def is_summary(message: Message) -> bool:
     if message.origin not in (None, "import"):
         return False
     content = message.content
-    first = content if isinstance(content, str) else text_of(content[:1])
-    return first.startswith(_FOREIGN_OPENINGS)
+    return is_foreign_summary(content if isinstance(content, str) else text_of(content[:1]))
 
 
 def summary_text(message: Message) -> str:
     """The summary that a message holds, without what stands around it."""
-    content = message.content
-    if isinstance(content, str):
-        return content.strip()
-    texts = [part.text for part in content if isinstance(part, TextPart)]
-    if len(texts) > 1 and texts[0].startswith("<system>"):
-        texts = texts[1:]
-    return "".join(text for text in texts if not text.startswith(_FILES_OPENING)).strip()
+    return read_summary(message.content).summary

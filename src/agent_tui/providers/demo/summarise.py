@@ -12,17 +12,10 @@ from dataclasses import dataclass, field
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import UserMessage
+from agent_tui.core.summary_format import HEADINGS
 from agent_tui.core.text import first_line
 from agent_tui.providers.base import ModelRequest
 
-HEADINGS = (
-    "Current focus",
-    "Environment",
-    "Completed work",
-    "Open issues",
-    "Code state",
-    "Important context",
-)
 _ROLE = re.compile(r"^(?:#+\s*message\s+\d+\W+|role\W+)(user|assistant|tool)\b", re.IGNORECASE)
 _PREVIOUS, _TRANSCRIPT = "# summary so far", "# transcript"
 _STAYS = "stays in the context"
@@ -60,7 +53,7 @@ def is_brief(request: ModelRequest) -> bool:
 
 
 def summarise_brief(request: ModelRequest) -> str:
-    """A summary with the six sections, made of the brief's own words."""
+    """A summary with the sections, made of the brief's own words."""
     reader = _BriefReader()
     for line in text_of(request.messages[-1].content).splitlines():
         reader.read(line)
@@ -94,7 +87,7 @@ class _BriefReader:
             self.role, self.asked, self.stays = match[1].lower(), False, _STAYS in lowered
         elif lowered == _PREVIOUS:
             self.role = "previous"
-        elif lowered.startswith((_TRANSCRIPT, "# end of")):
+        elif lowered.startswith((_TRANSCRIPT, "# end of", "# files as")):
             self.role = ""
         elif lowered.startswith(_WISH):
             self.wish = line.strip()[len(_WISH) :].strip()
@@ -112,15 +105,16 @@ class _BriefReader:
             "Current focus": focus,
             "Environment": [f"Command: `{command}`" for command in self.commands],
             "Completed work": self.actions,
-            "Open issues": [line for _, line in self.trouble],
+            "Errors and how each was solved": [f"Not solved: {line}" for _, line in self.trouble],
             "Code state": [_describe_change(path, self.changed[path]) for path in self.changed],
-            "Important context": self.decisions,
+            "Decisions": self.decisions,
+            "Open issues": [],
         }
         merged = {heading: _merge(self.previous.get(heading, []), new[heading]) for heading in new}
         merged["Current focus"] = focus or merged["Current focus"]
         seen = [f"Files seen: {', '.join(f'`{path}`' for path in self.files[:_MOST_FILES])}"]
         merged["Environment"] += seen if self.files else []
-        merged["Important context"].append(_DISCLOSURE)
+        merged["Decisions"].append(_DISCLOSURE)
         return merged
 
     def _read_previous(self, line: str) -> None:

@@ -25,7 +25,7 @@ class Strategy(Protocol):
 
     @property
     def adds_files(self) -> bool:
-        """Whether the most important files are read and put behind the summary."""
+        """Whether the most important files stand behind the summary, as they are now."""
         ...
 
     def describe(self, window: int) -> str:

@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
-from agent_tui.core.format import format_count
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.summary import CompactionView
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
@@ -103,7 +103,13 @@ class CompactionPane(Panel[Result], Generic[Result]):
         report = self._view.report
         files = f"with {', '.join(report.files)}" if report.files else ""
         retries = format_count(report.retries, "retry", "retries") if report.retries else ""
-        return draw_counts(self._view).plain, files, retries
+        index = (
+            f"index of names {format_tokens(report.index_tokens)}" if report.index_tokens else ""
+        )
+        usage = report.usage
+        cost = f"summary took {format_tokens(usage.total_tokens)} tokens" if usage else ""
+        masked = f"{format_tokens(report.masked_tokens)} masked" if report.masked else ""
+        return draw_counts(self._view).plain, masked, index, files, retries, cost
 
     def action_switch(self) -> None:
         to_losses = not self.losses.has_focus

@@ -12,7 +12,13 @@ from textual.timer import Timer
 from textual.worker import Worker
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.summary import CompactionReport, CompactionView, Loss, StrategySummary
+from agent_tui.core.summary import (
+    CompactionReport,
+    CompactionRequest,
+    CompactionView,
+    Loss,
+    StrategySummary,
+)
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.context.compaction import CompactionPane
@@ -44,10 +50,8 @@ class Compacting(Protocol):
     def strategies(self) -> Sequence[StrategySummary]: ...
     async def preview_compaction(
         self,
+        request: CompactionRequest,
         *,
-        focus: str,
-        strategy: str,
-        pins: frozenset[str],
         on_plan: Callable[[CompactionView], None] | None,
         on_text: Callable[[str], None] | None,
     ) -> Any: ...
@@ -87,7 +91,10 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._focus_text = focus
         self._strategy = strategy
         self._pins: frozenset[str] = frozenset()
+        self._first_pins = self._pins  # those that were pinned before
+        self._planned_pins = self._pins
         self._drafted_pins = self._pins
+        self._knows_pins = False
         self._draft: Draft | None = None
         self._last: tuple[Draft, str, str] | None = None
         self._summary = ""  # of the draft, with every edit up to now
@@ -121,12 +128,10 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     async def _write_draft(self) -> None:
         assert self._timer is not None
         self._timer.resume()
-        pins = self._pins
+        pins = self._pins if self._knows_pins else None  # None: those of the compaction before
         try:
             draft = await self._session.preview_compaction(
-                focus=self._focus_text,
-                strategy=self._strategy,
-                pins=pins,
+                CompactionRequest("manual", self._strategy, self._focus_text, pins),
                 on_plan=self._take_plan,
                 on_text=self._streamed.append,
             )
@@ -135,7 +140,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             return
         finally:
             self._timer.pause()
-        self._drafted_pins = pins
+        self._drafted_pins = self._planned_pins
         self._take_draft(draft)
         self._summary = self._edits.carry_into(draft.view.summary)
         if self._edits.added:
@@ -160,6 +165,10 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self.refresh_bindings()
 
     def _take_plan(self, view: CompactionView) -> None:
+        self._planned_pins = frozenset(each.key for each in view.before if each.pinned)
+        if not self._knows_pins:
+            self._knows_pins = True
+            self._pins = self._first_pins = self._planned_pins
         self.show_view(view, final=False)
         self._head("the summary is being written…", *self.heading_facts())
 
@@ -214,12 +223,16 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             self._close_field()
         elif self._is_applying:
             return
-        elif not self._was_warned and (self._pins or self._edits != SummaryEdits()):
+        elif not self._was_warned and self._has_changes:
             self._was_warned = True
             self.tell("Esc again drops your edits.")
         else:
             self.workers.cancel_node(self)
             self.dismiss(None)
+
+    @property
+    def _has_changes(self) -> bool:
+        return self._pins != self._first_pins or self._edits != SummaryEdits()
 
     def action_pin(self) -> None:
         """Keep the highlighted message, or let go of it."""

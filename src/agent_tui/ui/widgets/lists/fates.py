@@ -7,21 +7,27 @@ from textual.content import Content
 from agent_tui.core.format import format_percent, format_tokens
 from agent_tui.core.summary import CompactionView, Fate
 
-GLYPHS: dict[Fate, str] = {"kept": "●", "summarised": "◐", "dropped": "○"}
+GLYPHS: dict[Fate, str] = {"kept": "●", "masked": "◌", "summarised": "◐", "dropped": "○"}
 STYLES: dict[Fate, str] = {
     "kept": "$fate-kept",
+    "masked": "$muted",
     "summarised": "$fate-summarised",
     "dropped": "$fate-dropped",
 }
 PINNED = "◉"
-FATES: tuple[Fate, ...] = ("kept", "summarised", "dropped")
-_GOING_FIRST: tuple[Fate, ...] = ("dropped", "summarised", "kept")
+FATES: tuple[Fate, ...] = ("kept", "masked", "summarised", "dropped")
+_GOING_FIRST: tuple[Fate, ...] = ("dropped", "summarised", "masked", "kept")
 
 
 def draw_counts(view: CompactionView) -> Content:
     """How many messages each fate has: ``● 4 kept  ◐ 30 summarised  ○ 6 dropped``."""
     report = view.report
-    counts = {"kept": report.kept, "summarised": report.summarised, "dropped": report.dropped}
+    counts: dict[Fate, int] = {
+        "kept": report.kept - report.masked,
+        "masked": report.masked,
+        "summarised": report.summarised,
+        "dropped": report.dropped,
+    }
     parts = [
         Content.assemble((GLYPHS[fate], STYLES[fate]), f" {counts[fate]:,} {fate}")
         for fate in FATES
@@ -38,13 +44,14 @@ class Balance:
         self._sums: dict[Fate, int] = dict.fromkeys(FATES, 0)
         for message in view.before:
             self._sums[message.fate] += message.tokens
+        self._staying = sum(row.tokens for row in view.after if row.before is not None)
 
     @property
     def untouched(self) -> int:
         """The tokens of what no compaction touches: the system prompt and the tools."""
         report = self._report
         before = report.tokens_before - sum(self._sums.values())
-        return max(0, min(before, report.tokens_after - self._sums["kept"]))
+        return max(0, min(before, report.tokens_after - self._staying))
 
     def draw(self, width: int, *, final: bool) -> Content:
         """Two bars on one scale, before over after, each with its tokens.
@@ -76,7 +83,7 @@ class Balance:
 
     def _after(self) -> list[tuple[float, str]]:
         after = self._report.tokens_after
-        kept = min(self._sums["kept"], after)
+        kept = min(self._staying, after)
         summary = after - self.untouched - kept
         parts = [(summary, STYLES["summarised"]), (kept, STYLES["kept"])]
         return [(self.untouched, "$faint"), *parts]

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from textual.content import Content
 
 from agent_tui.core.format import format_count, format_tokens
-from agent_tui.core.summary import CompactionView, MessageFate
+from agent_tui.core.summary import AfterRow, CompactionView, MessageFate
 from agent_tui.core.text import clean, first_line
 from agent_tui.ui.widgets.lists.fates import GLYPHS, PINNED, STYLES
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
@@ -38,6 +38,7 @@ class Sides(Rows):
     def __init__(self) -> None:
         super().__init__(id="sides")
         self._view: CompactionView | None = None
+        self._after: dict[int, AfterRow] = {}
         self._kept: list[int] = []
         self._untouched = 0
         self._summary = ""
@@ -74,7 +75,8 @@ class Sides(Rows):
         """
         held = self.message
         self._view = view
-        self._kept = [row.before for row in view.after if row.before is not None]
+        self._after = {row.before: row for row in view.after if row.before is not None}
+        self._kept = list(self._after)
         self._untouched = untouched
         summaries = [row for row in view.after if row.before is None]
         if summaries:
@@ -188,14 +190,14 @@ class Sides(Rows):
         if line is not None:
             return self._lines[line]
         index = self._aligned.new(row)
-        return _NOTHING if index is None else self._draw_message(index, width)
+        return _NOTHING if index is None else self._draw_message(index, width, self._after[index])
 
     def _draw_untouched(self, width: int) -> Content:
         text = fit_cells("system prompt and tools", max(1, width - 2 - _TOKENS_WIDTH))
         tokens = format_tokens(self._untouched).rjust(_TOKENS_WIDTH)
         return Content.styled(f"  {text}{tokens}", "$faint")
 
-    def _draw_message(self, index: int, width: int) -> Content:
+    def _draw_message(self, index: int, width: int, after: AfterRow | None = None) -> Content:
         assert self._view is not None
         message = self._view.before[index]
         glyph = PINNED if message.pinned else GLYPHS[message.fate]
@@ -204,14 +206,15 @@ class Sides(Rows):
         if text_width - len(number) < _LEAST_TEXT:
             number = ""
         text_width = max(4, text_width - len(number))
-        text = first_line(message.text, text_width * 2) or "(nothing)"
+        shown = message if after is None else after
+        text = first_line(shown.text, text_width * 2) or "(nothing)"
         role, role_style = _ROLES.get(message.role, (message.role, ""))
         return Content.assemble(
             (f"{glyph} ", STYLES[message.fate]),
             (number, "$faint"),
             (role[: _ROLE_WIDTH - 1].ljust(_ROLE_WIDTH), role_style),
             (fit_cells(text, text_width), "" if message.fate == "kept" else "$muted"),
-            (format_tokens(message.tokens).rjust(_TOKENS_WIDTH), "$faint"),
+            (format_tokens(shown.tokens).rjust(_TOKENS_WIDTH), "$faint"),
         )
 
 

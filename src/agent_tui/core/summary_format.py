@@ -1,0 +1,105 @@
+"""The text that stands for what was compacted: written here, and read here, wherever it is shown.
+
+It has up to four parts: a word to the model, the summary, files as they are now, and an index of
+names that the summary may not mention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agent_tui.core.messages import Content, TextPart
+
+HEADINGS = (
+    "Current focus",
+    "Environment",
+    "Completed work",
+    "Errors and how each was solved",
+    "Code state",
+    "Decisions",
+    "Open issues",
+)
+"""What a summary tells, in order of priority."""
+
+PREFACE = (
+    "<system>Earlier messages were compacted into this summary. Those that follow it are kept "
+    "word for word; what they ask may be done already.</system>\n\n"
+)
+FALLBACK_PREFACE = (
+    "<system>Earlier messages were cut off and could not be summarised. "
+    "Those that follow are kept word for word.</system>\n\n"
+)
+_FILES = ("\n\n<files>\n", "\n</files>")
+_INDEX = ("\n\n<index>\n", "\n</index>")
+INDEX_OPENING = _INDEX[0]
+"""Where the index begins, behind all that was told in words."""
+
+_FOREIGN_OPENINGS = ("<system>Previous context has been compacted.",)  # kimi's, which has no origin
+_PREFACE = re.compile(r"\A\s*<system>[^<]*</system>\s*")
+_FILE = re.compile(r'^<file path="([^"\n]+)"', re.MULTILINE)
+_INDEX_LINE = re.compile(r"^([A-Z][a-z]+): (.+)$", re.MULTILINE)
+_BETWEEN_NAMES = " · "
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryText:
+    """What such a message says, taken apart.
+
+    Attributes:
+        summary: the text that a model or the fallback wrote.
+        files: the paths of the files whose contents follow it.
+        index: names by their kind, such as ``Files``.
+    """
+
+    summary: str
+    files: tuple[str, ...] = ()
+    index: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def write_summary(
+    summary: str,
+    files: Sequence[str] = (),
+    index: Mapping[str, Sequence[str]] | None = None,
+    *,
+    fallback: bool = False,
+) -> tuple[TextPart, ...]:
+    """The parts of the message; ``files`` are written whole, each under its path."""
+    parts = [TextPart(FALLBACK_PREFACE if fallback else PREFACE), TextPart(summary.strip())]
+    if files:
+        parts.append(TextPart("\n".join(files).join(_FILES)))
+    if index:
+        parts.append(TextPart(write_index(index).join(_INDEX)))
+    return tuple(parts)
+
+
+def write_index(index: Mapping[str, Sequence[str]]) -> str:
+    """An index as it stands in the message: one line for each kind of name."""
+    return "\n".join(f"{kind}: {_BETWEEN_NAMES.join(names)}" for kind, names in index.items())
+
+
+def read_summary(content: Content) -> SummaryText:
+    """What a message says that stands for what was compacted, ours or another agent's."""
+    texts = (
+        [content]
+        if isinstance(content, str)
+        else [part.text for part in content if isinstance(part, TextPart)]
+    )
+    said, files, index = [], "", ""
+    for place, text in enumerate(texts):
+        if place and text.startswith(_FILES[0]):
+            files = text
+        elif place and text.startswith(_INDEX[0]):
+            index = text
+        elif place or len(texts) == 1 or not _PREFACE.fullmatch(text):
+            said.append(text)
+    named = {kind: tuple(line.split(_BETWEEN_NAMES)) for kind, line in _INDEX_LINE.findall(index)}
+    summary = "".join(said).strip()
+    body = _PREFACE.sub("", summary) or summary
+    return SummaryText(body.strip(), tuple(_FILE.findall(files)), named)
+
+
+def is_foreign_summary(text: str) -> bool:
+    """Whether a text of an agent that tells no origins stands for what was compacted."""
+    return text.startswith(_FOREIGN_OPENINGS)
