@@ -19,7 +19,7 @@ from agent_tui.core.summary import CompactionReport
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.blocks import Block, NoticeBlock, ShellBlock, UserBlock
+from agent_tui.ui.blocks import Block, NoticeBlock, ShellBlock
 from agent_tui.ui.screens.chat import ChatScreen
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -57,8 +57,7 @@ class Desk:
 
     @property
     def queued(self) -> list[str]:
-        blocks = (self.blocks.block(index) for index in range(len(self.blocks)))
-        return [b.text for b in blocks if isinstance(b, UserBlock) and b.queued]
+        return list(self.chat.prompt_box.queue.prompts)
 
     @property
     def prompts(self) -> list[str]:

@@ -57,7 +57,6 @@ from agent_tui.ui.blocks import (
     CompactionBlock,
     NoticeBlock,
     ToolBlock,
-    UserBlock,
 )
 from agent_tui.ui.wire_view import WireView
 from tests.ui.timeline_stage import DIFF, TimelineStage
@@ -81,6 +80,9 @@ class Listener:
 
     def turn_began(self, turn: int) -> None:
         self.heard.append(f"turn {turn}")
+
+    def prompt_joined(self, text: str) -> None:
+        self.heard.append(f"joined {text}")
 
     def step_began(self, step: int) -> None:
         self.heard.append(f"step {step}")
@@ -306,27 +308,6 @@ async def test_a_call_shows_its_arguments_as_they_are_written() -> None:
         assert (block.state, block.arguments) == ("running", READ.arguments)
         await pilot.pause(0.1)
         assert "running" in app.text
-
-
-async def test_a_queued_prompt_waits_below_all_and_moves_to_where_it_was_read() -> None:
-    app = TimelineStage()
-    async with app.run_test(size=(60, 20)) as pilot:
-        view = WireView(app.timeline, Listener())
-        view.handle(TurnBegan(1, "go"))
-        view.handle(TextDelta("The answer is"))
-        app.timeline.queue("faster")
-        view.handle(TextDelta(" one sentence."))
-        view.handle(ToolCallBegan(0, "a", "read_file"))
-        view.handle(ToolFinished(READ, ToolResult("ok")))
-        blocks = [app.timeline.block(index) for index in range(4)]
-        assert blocks[1] == AssistantBlock("The answer is one sentence.")
-        assert blocks[3] == UserBlock("faster", "steer", queued=True)
-        await pilot.pause(0.1)
-        assert "waits for the next step" in app.text
-        view.handle(PromptJoined("faster"))
-        assert app.timeline.block(3) == UserBlock("faster", "steer")
-        await pilot.pause(0.1)
-        assert "waits for the next step" not in app.text
 
 
 async def test_a_notice_does_not_cut_the_answer_that_goes_on() -> None:

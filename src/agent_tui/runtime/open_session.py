@@ -17,6 +17,7 @@ from agent_tui.context.compaction.attribution import attribute_context
 from agent_tui.context.compaction.compaction import CompactionDraft, revise_draft
 from agent_tui.context.compaction.filling import Filling
 from agent_tui.context.compaction.strategies.registry import describe_strategies
+from agent_tui.core.drafts import Drafts
 from agent_tui.core.errors import SessionError, SessionReadOnly
 from agent_tui.core.events import (
     ApprovalAnswer,
@@ -58,6 +59,7 @@ from agent_tui.runtime.operations import Operations
 from agent_tui.runtime.session_files import FilesReverted, SessionFiles
 from agent_tui.runtime.session_parts import BuildParts
 from agent_tui.runtime.shell import Shell
+from agent_tui.sessions.drafts import DraftFile
 from agent_tui.sessions.store import Durability, SessionLog
 
 _LAST_CAPTURE_SECONDS = 2.0
@@ -79,6 +81,7 @@ class OpenSession:
         self._parts = assemble(log, self._wire)
         self._choices = Choices(log, self._use)
         self.files = SessionFiles(log, self._parts.watch, self._parts.workspace)
+        self._drafts = DraftFile(log.folder)
         self._filling: Filling | None = None
         self._busy = False
         self._reviewing = False
@@ -198,6 +201,14 @@ class OpenSession:
     def withdraw_steer(self, prompt: str) -> bool:
         """Send a message that waits no more; False where it has been taken up already."""
         return self._parts.agent.withdraw_steer(prompt)
+
+    def read_drafts(self) -> Drafts:
+        """What was typed and not sent, or waited for the agent, when the program last ended."""
+        return self._drafts.read()
+
+    async def keep_drafts(self, drafts: Drafts) -> None:
+        """Keep what is typed and what waits, so that a kill does not lose it."""
+        await asyncio.to_thread(self._drafts.write, drafts)
 
     def take_steers(self) -> list[str]:
         """What was sent to a turn that ended before it could join: for the prompt."""

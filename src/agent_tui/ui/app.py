@@ -166,7 +166,11 @@ class AgentTui(App[int]):
             self.screen.clear_selection()
             return
         if self.screen is self.chat and self.chat.prompt_box.text:
-            self.chat.prompt_box.set_text("")
+            self.chat.prompt_box.clear()
+            self.chat.show_hint("Prompt cleared. Press Up to get it back.")
+            return
+        if self.screen is self.chat and self.chat.prompt_box.queue.prompts:
+            self.chat.prompt_box.queue.take_last()
             return
         if self.screen is self.chat and self.chat.is_busy:
             self.chat.escape()

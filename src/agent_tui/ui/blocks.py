@@ -15,15 +15,11 @@ Level: TypeAlias = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class UserBlock:
-    """Something said to the agent; ``origin`` tells who really said it, ``media`` what came along.
-
-    ``queued``: the agent has not been told yet; it joins at the next step.
-    """
+    """Something said to the agent; ``origin`` tells who said it, ``media`` what came along."""
 
     text: str
     origin: str = "human"
     media: tuple[str, ...] = ()
-    queued: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ class WireListener(Protocol):
     def step_retried(self, event: StepRetried) -> None: ...
     def turn_finished(self, end: TurnEnd, steps: int) -> None: ...
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None: ...
+    def prompt_joined(self, text: str) -> None: ...
     def working(self, work: str) -> None: ...
     def approval_requested(self, request: ApprovalRequest) -> None: ...
     def compaction_began(self, trigger: str, tokens: int) -> None: ...
@@ -155,8 +156,8 @@ class WireView:
                     self._change_call(request.call, "running", display=request.display)
                 self._tell_work()
             case PromptJoined(text):
-                self._timeline.unqueue(text)
                 self._timeline.append(UserBlock(text, "steer"))
+                self._listener.prompt_joined(text)
             case ShellBegan(command):
                 self._shell = self._timeline.append(ShellBlock(command, "", "running")), command
             case ShellOutput(text):
@@ -200,10 +201,6 @@ class WireView:
                 self._timeline.append(turn_end_block("failed", message))
             case _:
                 assert_never(event)
-
-    def queue_prompt(self, text: str) -> None:
-        """Show a message that the agent has not been told yet."""
-        self._timeline.queue(text)
 
     def forget(self) -> None:
         """The timeline was loaded anew: the live blocks are gone."""

@@ -36,16 +36,15 @@ def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     if block.origin in ("compaction", "branch"):
         return _draw_summary(block, canvas, expanded=expanded)
     palette = canvas.palette
-    style = palette.muted if block.queued else palette.text
     text = clean(block.text.rstrip()) or ("" if block.media else "(empty)")
-    rows: list[Line] = [[Segment(row, style)] for row in wrap_text(text, canvas.prose_width)]
+    rows: list[Line] = [[Segment(row, palette.text)] for row in wrap_text(text, canvas.prose_width)]
     rows = rows if text else []
     rows = fold(rows, _PROMPT_ROWS, canvas, expanded=expanded)
     rows += [[Segment(f"▣ {clean(medium)}", palette.muted)] for medium in block.media]
-    label = "waits for the next step" if block.queued else _LABELS.get(block.origin, "")
+    label = _LABELS.get(block.origin, "")
     if label:
         rows.append([Segment(label, palette.faint)])
-    bar = Segment("▌", palette.faint if block.queued else palette.user)
+    bar = Segment("▌", palette.user)
     return Drawing(rows, bar, bar, palette.user_surface)
 
 

@@ -22,14 +22,17 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
+from agent_tui.core.drafts import Drafts
 from agent_tui.core.errors import AgentTuiError, NothingToTakeBack
 from agent_tui.core.format import format_tokens
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_bindings
+from agent_tui.ui.draft_keeper import DraftKeeper
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from agent_tui.ui.widgets.panes.welcome import Welcome
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
+from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, StepRetried, TurnEnd
@@ -75,6 +78,7 @@ class ChatScreen(Screen[None]):
         self._early_prompt = ""
         self._returned_prompt = ""
         self._hint = ""
+        self._keeper = DraftKeeper()
         self._has_failed = False
         self._has_timeline = False
         self.timeline: Timeline
@@ -130,6 +134,7 @@ class ChatScreen(Screen[None]):
             self._stop_listening()
         self._stop_listening = session.subscribe(self._view.handle)
         self.reload()
+        await self._take_up_drafts(before, session)
         self.welcome.instructions = session.instructions
         for notice in session.notices:
             self._show(notice, "warning")
@@ -225,6 +230,8 @@ class ChatScreen(Screen[None]):
     async def end(self) -> None:
         """Interrupt what runs, wait until the log is settled, and close the session."""
         await self._interrupt()
+        if self.session is not None:
+            await self._keeper.keep_now(self.session, self._drafts)
         if self.session is not None and self.engine is not None:
             await self.engine.close_session(self.session)
 
@@ -252,7 +259,8 @@ class ChatScreen(Screen[None]):
             self.show_hint("Starting; your message goes out in a moment.")
         elif self.is_busy:
             session.steer(prompt)
-            self._view.queue_prompt(prompt)
+            self.prompt_box.queue.add(prompt)
+            self._keep_drafts()
             self.timeline.action_last()
         else:
             self._show_conversation(shown=True)
@@ -308,9 +316,47 @@ class ChatScreen(Screen[None]):
     def _give_back(self, unsaid: Sequence[str]) -> None:
         """Prompts that nobody took up are no longer queued: they go back to be edited."""
         for prompt in unsaid:
-            self.timeline.unqueue(prompt)
+            self.prompt_box.queue.remove_prompt(prompt)
         if unsaid:
             self.prompt_box.set_text("\n\n".join([*unsaid, self.prompt_box.text]).strip())
+
+    @on(PromptQueue.Withdrawn)
+    def _withdraw(self, event: PromptQueue.Withdrawn) -> None:
+        """A queued prompt waits no more; to be edited, it goes into the prompt."""
+        if self.session is None or not self.session.withdraw_steer(event.text):
+            self.show_hint("The agent has just read it.")
+            return
+        self.prompt_box.queue.remove_prompt(event.text)
+        if event.edit:
+            self.prompt_box.set_text("\n\n".join(filter(None, [event.text, self.prompt_box.text])))
+            self.prompt_box.focus()
+        self._keep_drafts()
+
+    def prompt_joined(self, text: str) -> None:
+        self.prompt_box.queue.remove_prompt(text)
+        self._keep_drafts()
+
+    @property
+    def _drafts(self) -> Drafts:
+        return Drafts(self.prompt_box.text, self.prompt_box.queue.prompts)
+
+    @on(PromptBox.Edited)
+    def _keep_drafts(self) -> None:
+        if self.session is not None:
+            keeping = self._keeper.keep(self.session, self._drafts)
+            self.run_worker(keeping, group="drafts", exclusive=True, exit_on_error=False)
+
+    async def _take_up_drafts(self, before: OpenSession | None, session: OpenSession) -> None:
+        """What was typed or waited when the program last ended goes into the prompt.
+
+        What is in the prompt moves along from the session before.
+        """
+        if before is not None:
+            await self._keeper.keep_now(before, Drafts())
+        kept = await self._keeper.take_up(session)
+        text = "\n\n".join(filter(None, [*kept.queued, kept.text]))
+        if text and not self.prompt_box.text:
+            self.prompt_box.set_text(text)
 
     @property
     def is_busy(self) -> bool:

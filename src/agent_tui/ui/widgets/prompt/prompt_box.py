@@ -27,6 +27,7 @@ from agent_tui.ui.widgets.prompt.completion import (
 from agent_tui.ui.widgets.prompt.history import PromptHistory
 from agent_tui.ui.widgets.prompt.pastes import Pastes, literal_paste
 from agent_tui.ui.widgets.prompt.prompt import Prompt
+from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
 _SIGN = "\u276f"
 _COMMAND = re.compile(r"/([a-zA-Z?][\w-]*)(?:\s+(.*))?\Z", re.DOTALL)
@@ -66,6 +67,9 @@ class PromptBox(Vertical):
         name: str
         argument: str
 
+    class Edited(Message):
+        """What stands in the prompt changed."""
+
     @dataclass
     class PageTurned(Message):
         """PgUp (-1) or PgDn (1) was pressed while writing: the conversation is meant."""
@@ -86,11 +90,13 @@ class PromptBox(Vertical):
         self._quiet = self._followed = ""
         self._draft_before_search: str | None = None
         self._completion = Completion()
+        self.queue = PromptQueue()
         self._prompt = Prompt(self._take_key, self.paste)
         self._box = Horizontal()
 
     def compose(self) -> ComposeResult:
         yield self._completion
+        yield self.queue
         with self._box:
             yield Static(_SIGN, id="prompt-sign")
             yield self._prompt
@@ -111,6 +117,11 @@ class PromptBox(Vertical):
     def set_text(self, text: str) -> None:
         """Put a prompt in for editing, in place of what is there."""
         self._put(clean(text))
+
+    def clear(self) -> None:
+        """Empty the prompt; what stood there is the newest of the earlier prompts."""
+        self._history.add(self.text)
+        self._put("")
 
     def set_history(self, prompts: Sequence[str]) -> None:
         """Take over the earlier prompts, oldest first."""
@@ -193,6 +204,7 @@ class PromptBox(Vertical):
 
     def _follow(self, text: str) -> None:
         self._followed = text
+        self.post_message(self.Edited())
         if self.has_class("-shell") != text.startswith("!"):
             self.set_class(text.startswith("!"), "-shell")
             self._show_hint()
@@ -238,6 +250,8 @@ class PromptBox(Vertical):
         match key:
             case "enter":
                 self._press_enter()
+            case "up" if self.queue.prompts and not self._prompt.text:
+                self.queue.take_last()
             case "up" if self._prompt.is_on_first_line:
                 return self._recall(self._history.earlier(self._prompt.text), at_end=False)
             case "down" if self._prompt.is_on_last_line:

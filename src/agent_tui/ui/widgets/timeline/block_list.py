@@ -19,7 +19,6 @@ from agent_tui.ui.blocks import (
     LabelBlock,
     NoticeBlock,
     RevertBlock,
-    UserBlock,
 )
 from agent_tui.ui.record_view import RecordBlocks
 from agent_tui.ui.renderers.block import draw_block
@@ -49,7 +48,7 @@ class BlockList:
     Attributes:
         heights: rows of each block; exact for those that were drawn.
         recorded: how many blocks come from records.
-        answer: the answer being written; only queued prompts stand below it.
+        answer: the answer being written; nothing stands below it.
     """
 
     def __init__(self) -> None:
@@ -59,7 +58,6 @@ class BlockList:
         self.show_all = False
         self._source = RecordBlocks(())
         self._live: list[Block] = []
-        self._queued: list[UserBlock] = []
         self._toggled: set[int] = set()
         self._cache = RowCache()
         self._plain: set[int] = set()
@@ -67,7 +65,7 @@ class BlockList:
         self._width = 0
 
     def __len__(self) -> int:
-        return self._live_end + (self.answer is not None) + len(self._queued)
+        return self._live_end + (self.answer is not None)
 
     @property
     def _live_end(self) -> int:
@@ -77,7 +75,7 @@ class BlockList:
     def load(self, records: Sequence[Record]) -> None:
         """Show these records and nothing else."""
         self._source, self.recorded = RecordBlocks(records), len(records)
-        self._live, self._queued, self.answer = [], [], None
+        self._live, self.answer = [], None
         self._toggled.clear()
         self._lay_out()
 
@@ -164,21 +162,6 @@ class BlockList:
         self._renew(self._live_end - 1)
         return self._live_end - 1
 
-    def queue(self, text: str) -> None:
-        """Show a prompt that waits, below all else."""
-        self._queued.append(UserBlock(text, "steer", queued=True))
-        self._renew(len(self) - 1)
-
-    def unqueue(self, text: str) -> bool:
-        """A prompt waits no longer; False where none of this text did."""
-        place = next((n for n, block in enumerate(self._queued) if block.text == text), None)
-        if place is None:
-            return False
-        first = len(self) - len(self._queued)
-        del self._queued[place]
-        self._renew(first)
-        return True
-
     def replace(self, index: int, block: Block) -> None:
         """A live block changed."""
         self._live[index - self.recorded] = block
@@ -223,7 +206,7 @@ class BlockList:
             return self._live[index - self.recorded]
         if self.answer is not None and index == self._live_end:
             return self.answer.block
-        return self._queued[index - len(self)]
+        raise IndexError(index)
 
     def is_expanded(self, index: int) -> bool:
         """Whether a block is opened up, by itself or with all others."""

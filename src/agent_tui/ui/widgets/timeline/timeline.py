@@ -109,18 +109,6 @@ class Timeline(BlockCursor, can_focus=True):
         self.show_change(came=self._blocks.heights.total - before)
         return index
 
-    def queue(self, text: str) -> None:
-        """Show a prompt that the agent has not been told yet; it stays below all else."""
-        before = self._blocks.heights.total
-        self._blocks.queue(text)
-        self.show_change(came=self._blocks.heights.total - before)
-
-    def unqueue(self, text: str) -> bool:
-        """A queued prompt was told, or taken back; False where none of this text waited."""
-        gone = self._blocks.unqueue(text)
-        self.show_change()
-        return gone
-
     def replace_soon(self, index: int, make: Callable[[], Block]) -> None:
         """Change a live block with the next frame; ``make`` is called once for many changes."""
         self._soon[index] = make

@@ -1,0 +1,87 @@
+"""What is sent while the agent works waits in sight, and can be withdrawn, edited, and survives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_tui.sessions.drafts import NAME
+from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
+from tests.ui.test_chat_acts import Desk, desk
+
+
+async def _busy(here: Desk, *queued: str) -> None:
+    """Have a command run for long, with prompts waiting for it."""
+    here.chat.prompt_box.post_message(PromptBox.Submitted("sleep 60", shell=True))
+    await here.until(lambda: here.chat.status.work == "running your command")
+    for prompt in queued:
+        here.chat.send(prompt)
+    await here.pilot.pause()
+
+
+async def test_up_takes_the_last_queued_prompt_out_so_that_it_is_sent_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await _busy(here, "first", "second")
+        await here.pilot.press("up")
+        await here.until(lambda: here.chat.prompt_box.text == "second")
+        assert here.queued == ["first"]
+        await here.pilot.press("enter")
+        assert here.queued == ["first", "second"]
+        session = here.chat.session
+        assert session is not None
+        assert session.take_steers() == ["first", "second"]
+        await here.pilot.press("escape")
+        await here.until(lambda: not here.chat.is_busy)
+
+
+async def test_each_queued_prompt_can_be_withdrawn_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await _busy(here, "first", "second", "third")
+        queue = here.chat.prompt_box.queue
+        assert queue.size.height == 3
+        await here.pilot.click(queue, offset=(queue.size.width - 2, 1))
+        await here.until(lambda: here.queued == ["first", "third"])
+        assert here.chat.prompt_box.text == ""
+        await here.pilot.press("ctrl+c")
+        await here.until(lambda: here.chat.prompt_box.text == "third")
+        session = here.chat.session
+        assert session is not None
+        assert session.take_steers() == ["first"]
+        await here.pilot.press("escape")
+        await here.until(lambda: not here.chat.is_busy)
+
+
+async def test_what_waits_and_what_is_typed_survives_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        session = here.chat.session
+        assert session is not None
+        await _busy(here, "it waits")
+        here.chat.prompt_box.set_text("half a thought")
+        drafts = next((tmp_path / "home").rglob("context.jsonl")).with_name(NAME)
+        await here.until(lambda: drafts.exists() and "half a thought" in drafts.read_text())
+        kept = drafts.read_bytes()
+        await here.pilot.press("escape")
+        await here.until(lambda: not here.chat.is_busy)
+        session_id = session.session_id
+    drafts.write_bytes(kept)  # as a kill would have left it
+    async with desk(tmp_path, monkeypatch, session_id) as again:
+        await again.until(lambda: again.chat.prompt_box.text == "it waits\n\nhalf a thought")
+
+
+async def test_a_prompt_cleared_by_ctrl_c_comes_back_with_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.prompt_box.set_text("half a thought")
+        await here.pilot.press("ctrl+c")
+        assert here.chat.prompt_box.text == ""
+        await here.pilot.press("up")
+        assert here.chat.prompt_box.text == "half a thought"
