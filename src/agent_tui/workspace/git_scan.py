@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -56,6 +57,7 @@ class GitScanner:
         self._skipped: dict[str, FileState] = {}
         self._unknown_folders: set[str] = set()
         self._settings: list[str] = []
+        self._gitlinks: set[str] = set()
         self._room = limits.ignored_files
         self._resuming = False
 
@@ -78,12 +80,19 @@ class GitScanner:
                 self._require_not_ignored()
             copy_index(self._repository, self._folder)
             converted = unhide(self._git, self._repository)
+        self._gitlinks = self._find_gitlinks()
         self._resuming = not fresh
         sight = self.look()
         self._resuming = False
         sight.fresh = fresh
         sight.candidates |= converted
         return sight
+
+    def _find_gitlinks(self) -> set[str]:
+        """The submodules: git names them, and never looks into them."""
+        printed = self._git.run("ls-files", "-s", "-z", "--", ".")
+        found = re.findall(rb"(?:^|\0)160000 [0-9a-f]+ [0-3]\t([^\0]+)", printed)
+        return {os.fsdecode(name) for name in found}
 
     def _require_not_ignored(self) -> None:
         told = self._git.run("check-ignore", "-v", "--", ".", may_be=1, settings=self._settings)
@@ -142,6 +151,9 @@ class GitScanner:
                 nested.add(path.rstrip("/"))
             else:
                 sight.candidates.add(path)
+        for path in self._gitlinks:
+            if os.path.lexists(os.path.join(self._root, path, ".git")):
+                nested.add(path)
         sight.nested |= nested
         return nested
 

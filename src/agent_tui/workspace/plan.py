@@ -96,6 +96,9 @@ def make_plan(
     )
 
 
+_REVERTS = frozenset({"revert", "undo", "redo"})
+
+
 @dataclass(slots=True)
 class _Planner:
     store: ContentStore
@@ -108,8 +111,13 @@ class _Planner:
         if now is None:
             self._leave_out(path, "it cannot be read now")
             return
+        if _same(now.state, steps[0].change.old):
+            return
         own = [step for step in steps if step.capture.cause in self.own_causes]
         if own:
+            # What took the agent's changes back belongs to them: together they are what is left.
+            chosen = self.own_causes | _REVERTS
+            own = [step for step in steps if step.capture.cause in chosen]
             self._add(path, now, own, own=True)
         if len(own) < len(steps):
             self._add(path, now, steps, own=False)
@@ -117,7 +125,7 @@ class _Planner:
     def _add(self, path: str, now: Version, steps: list[Step], *, own: bool) -> None:
         try:
             undoing = _Undoing(self.store, now)
-            for step in reversed(_joined(steps)):
+            for step in reversed(_joined(steps, self.own_causes | _REVERTS)):
                 undoing.undo(step.change.old, step.change.new, created_by=step)
         except ContentMissing as error:
             self._leave_out(path, str(error))
@@ -130,13 +138,15 @@ class _Planner:
         self.uncovered[path, why] = LeftOut(path, why)
 
 
-def _joined(steps: Iterable[Step]) -> list[Step]:
+def _joined(steps: Iterable[Step], own: frozenset[str]) -> list[Step]:
     """Changes that follow each other without a gap are one change."""
     joined: list[Step] = []
     for step in steps:
         last = joined[-1] if joined else None
         follows = (
-            last is not None and last.own == step.own and _same(last.change.new, step.change.old)
+            last is not None
+            and (last.capture.cause in own) == (step.capture.cause in own)
+            and _same(last.change.new, step.change.old)
         )
         if last is not None and follows:
             change = replace(last.change, new=step.change.new)
