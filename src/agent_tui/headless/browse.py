@@ -189,7 +189,16 @@ async def open_path(engine: Engine, path: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    print_rows(((name, value) for name, value in found.items()), "")
+    records = found.pop("records")
+    rows = [*found.items(), *((f"records {name}", _counts(n)) for name, n in records.items())]
+    print_rows(((name, _in_words(value)) for name, value in rows), "")
+
+
+def _counts(value: object) -> object:
+    """What was left out or not understood, by kind; a number as it is."""
+    if not isinstance(value, dict):
+        return value
+    return [f"{count} {kind}" for kind, count in value.items()]
 
 
 async def export_session(

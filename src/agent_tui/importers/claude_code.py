@@ -116,7 +116,7 @@ def session_of(
         find_children: finds subagents in files beside it, by its path and id.
     """
     entries, numbers = lines.objects, lines.numbers
-    spoken = [entry for entry in entries if entry.get("type") in ("user", "assistant")]
+    spoken = [entry for entry in entries if fields.text(entry, "type") in ("user", "assistant")]
     own_side = bool(spoken) and all(is_side(entry) for entry in spoken)
     side = [is_side(entry) and not own_side for entry in entries]
     repeated = _find_repeated(entries)

@@ -137,7 +137,9 @@ def _anchor(index: int, entries: Sequence[Entry], parents: Mapping[int, int]) ->
         if parent is None:
             return fields.text(entries[index], "parentUuid") or None
         entry = entries[parent]
-        is_message = entry.get("type") in ("user", "assistant") and entry.get("isMeta") is not True
+        is_message = (
+            fields.text(entry, "type") in ("user", "assistant") and entry.get("isMeta") is not True
+        )
         if is_message or entry.get("subtype") == "compact_boundary" or parent in seen:
             return parent
         seen.add(parent)

@@ -60,7 +60,7 @@ def list_folder(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
             return sorted(Path(entry.path) for entry in entries)
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 

@@ -178,7 +178,7 @@ class _Reader:
         compaction = next((part for part in parts if part.get("type") == "compaction"), None)
         if compaction is not None:
             self._compacting = compaction
-            if not any(p.get("type") not in (*BOOKKEEPING, "compaction") for p in parts):
+            if not any(fields.text(p, "type") not in (*BOOKKEEPING, "compaction") for p in parts):
                 return
         self._add(info, user_records(info, parts))
 

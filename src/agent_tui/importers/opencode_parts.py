@@ -50,7 +50,7 @@ def user_records(info: dict[str, Any], parts: Sequence[dict[str, Any]]) -> list[
     said: list[Part] = []
     added: list[Part] = []
     for part in parts:
-        if part.get("type") == "compaction" or part.get("type") in BOOKKEEPING:
+        if part.get("type") == "compaction" or fields.text(part, "type") in BOOKKEEPING:
             continue
         (added if part.get("synthetic") is True else said).append(_part(part))
     stamp = stamp_of(info)
@@ -89,7 +89,7 @@ def _steps(parts: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 
 def _speaks(part: dict[str, Any]) -> bool:
-    return part.get("type") not in BOOKKEEPING
+    return fields.text(part, "type") not in BOOKKEEPING
 
 
 def _step(
@@ -102,7 +102,7 @@ def _step(
     said = tuple(
         _part(part)
         for part in step
-        if _speaks(part) and part.get("type") not in ("tool", "compaction")
+        if _speaks(part) and fields.text(part, "type") not in ("tool", "compaction")
     )
     calls = tuple(_call(part) for part in tools)
     records: list[Record] = [AssistantMessage(said, calls, model_of(info)[1] or None, stamp=stamp)]

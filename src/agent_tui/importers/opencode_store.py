@@ -170,11 +170,13 @@ def read_folder(info_path: Path) -> StoredSession:
     session_id = fields.text(info, "id") or info_path.stem
     stored = StoredSession(info)
     loose = _loose_parts(root / "part")
-    for path in list_folder(root / "message" / session_id):
+    for path in list_folder(root / "message" / _file_name(session_id)):
         message = read_small_object(path)
         stored.damaged += not message
         message_id = fields.text(message, "id") or path.stem
-        parts = [read_small_object(each) for each in list_folder(root / "part" / message_id)]
+        parts = [
+            read_small_object(each) for each in list_folder(root / "part" / _file_name(message_id))
+        ]
         stored.damaged += sum(not part for part in parts)
         good = [part for part in (*parts, *loose.get(message_id, ())) if part]
         stored.messages.append((message, sorted(good, key=_part_order)))
@@ -182,6 +184,11 @@ def read_folder(info_path: Path) -> StoredSession:
     siblings = [read_small_object(path) for path in list_folder(info_path.parent)]
     stored.children = _children(siblings, session_id)
     return stored
+
+
+def _file_name(id_: str) -> str:
+    """An id as the name of a file, which leads nowhere else."""
+    return id_.replace("/", "_") if id_ not in ("", ".", "..") else "_"
 
 
 def _loose_parts(folder: Path) -> dict[str, list[dict[str, Any]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from agent_tui.core.errors import (
     AgentTuiError,
@@ -19,7 +20,7 @@ from agent_tui.importers.codex import CODEX_IMPORTER
 from agent_tui.importers.flat_pi import FLAT_IMPORTER
 from agent_tui.importers.gemini import GEMINI_IMPORTER
 from agent_tui.importers.heads import read_head
-from agent_tui.importers.imported import ImportedSession, ImportedTail
+from agent_tui.importers.imported import ImportedSession, ImportedTail, count_findings
 from agent_tui.importers.importer import Importer, Places, SessionRef
 from agent_tui.importers.kimi import KIMI_IMPORTER, OUR_IMPORTER
 from agent_tui.importers.listing import stamp_of, unreadable_summary
@@ -115,6 +116,21 @@ def read(ref: SessionRef) -> ImportedSession:
     except OSError as error:
         shown = reveal(str(ref.path))
         raise StorageError(f"{shown} cannot be read: {error.strerror}.") from error
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """What the session at a path holds, in numbers, and the command that resumes it.
+
+    Raises:
+        SessionError, StorageError: it cannot be read; the sentence says why.
+    """
+    session = import_session(path)
+    return {**count_findings(session), "resume": resume_command(session)}
+
+
+def resume_command(session: ImportedSession) -> str:
+    """The command that resumes a session in the agent that wrote it; empty where there is none."""
+    return importer_of(session.source).resume(session.session_id, session.cwd)
 
 
 def read_tail(ref: SessionRef, count: int) -> ImportedTail:

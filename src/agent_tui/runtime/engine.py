@@ -29,8 +29,7 @@ from agent_tui.core.summary import SessionSummary
 from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.view import SessionView
-from agent_tui.importers.imported import count_findings
-from agent_tui.importers.registry import import_session
+from agent_tui.importers.registry import describe
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
@@ -320,7 +319,7 @@ class Engine:
 
     async def describe_path(self, path: Path) -> dict[str, Any]:
         """What a log or session file of any known kind holds, in numbers."""
-        return count_findings(await asyncio.to_thread(import_session, path))
+        return await asyncio.to_thread(describe, path)
 
     async def export(self, source: str, form: ExportForm) -> bytes:
         """A session, by its id or by the path of a file, in another format."""

@@ -1,0 +1,224 @@
+"""Whatever is wrong with a file: it is counted and named, never fatal, and never written to."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent_tui.core.errors import AgentTuiError, SessionBusy, SessionReadOnly
+from agent_tui.core.record_writing import record_fields
+from agent_tui.importers.imported import ImportedSession, count_findings
+from agent_tui.importers.importer import SessionRef
+from agent_tui.importers.registry import import_session, locate, read, read_tail, summarise
+from tests.importers.foreign_files import FORMATS, claude_session, opencode_session
+from tests.importers.session_files import write_lines
+
+LINES = [name for name in FORMATS if "database" not in name]
+ODD: tuple[Any, ...] = (
+    *(None, True, 0, -1, 3.5, "", "x", [], [None], [[]], {}, {"type": []}, {"id": 7}),
+    *([{"type": "text", "text": 3}], [{"type": "tool_use"}], "\ud83d", 10**30, {"content": {}}),
+)
+
+
+def check(session: ImportedSession) -> None:
+    assert session.accounting.unaccounted == 0
+    json.dumps(count_findings(session))
+    logs = [session.records, session.context, *(a.records for a in session.archives)]
+    for records in (*logs, *(child.records for child in session.children)):
+        for record in records:
+            record_fields(record)
+
+
+def try_everything(ref: SessionRef) -> None:
+    """Read a file in every way: it works, or says in words why not."""
+    with suppress(AgentTuiError):
+        check(read(ref))
+    with suppress(AgentTuiError):
+        read_tail(ref, 3)
+    summarise(ref)
+
+
+def snapshot(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def change(value: Any, chance: random.Random) -> Any:
+    """The value with one odd value somewhere in it."""
+    if isinstance(value, dict) and value and chance.random() < 0.85:
+        key = chance.choice(sorted(value))
+        return {**value, key: change(value[key], chance)}
+    if isinstance(value, list) and value and chance.random() < 0.85:
+        place = chance.randrange(len(value))
+        return [*value[:place], change(value[place], chance), *value[place + 1 :]]
+    return chance.choice(ODD)
+
+
+def damage(data: bytes, chance: random.Random) -> bytes:
+    """Bytes as a crash, a bad disk or a strange program may leave them."""
+    lines = data.split(b"\n")
+    match chance.randrange(7):
+        case 0:
+            return data[: chance.randrange(len(data) + 1)]
+        case 1:
+            place = chance.randrange(max(1, len(data)))
+            return data[:place] + bytes([chance.randrange(256)]) + data[place + 1 :]
+        case 2:
+            chance.shuffle(lines)
+        case 3:
+            lines += chance.choices(lines, k=3)
+        case 4:
+            garbage = chance.choice([b"\0" * 50, b"{", b"[1]", b'{"a":' * 300, b"\xff\xfe", b"3"])
+            lines.insert(chance.randrange(len(lines) + 1), garbage)
+        case 5:
+            del lines[chance.randrange(len(lines))]
+        case _:
+            place = chance.randrange(len(lines))
+            with suppress(ValueError):
+                lines[place] = json.dumps(change(json.loads(lines[place]), chance)).encode()
+    return b"\n".join(lines)
+
+
+@pytest.mark.parametrize("name", LINES)
+@settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(seed=st.integers(0, 10**9))
+def test_any_damage_is_counted_or_refused_in_words(name: str, tmp_path: Path, seed: int) -> None:
+    folder = tmp_path / "files"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    source, make = FORMATS[name]
+    path = make(folder)
+    chance = random.Random(seed)
+    packed = path.suffix == ".zst"
+    target = chance.choice([p for p in folder.rglob("*") if p.is_file()])
+    data = target.read_bytes()
+    if packed and chance.random() < 0.7:
+        data = damage(zstandard.decompress(data), chance)
+        target.write_bytes(zstandard.compress(data))
+    else:
+        for _ in range(chance.randrange(1, 4)):
+            data = damage(data, chance)
+        target.write_bytes(data)
+    before = snapshot(folder)
+    try_everything(SessionRef(source, path))
+    with suppress(AgentTuiError):
+        check(import_session(path))
+    assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_empty_and_binary_files_are_refused_in_words(name: str, tmp_path: Path) -> None:
+    source, make = FORMATS[name]
+    path = make(tmp_path)
+    for data in (b"", b"\n\n", b"\0" * 9, random.Random(3).randbytes(5_000)):
+        path.write_bytes(data)
+        try_everything(SessionRef(source, path))
+        with pytest.raises(AgentTuiError):
+            import_session(path)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_that_may_not_be_read_is_named(name: str, tmp_path: Path) -> None:
+    source, make = FORMATS[name]
+    path = make(tmp_path)
+    ref = locate(path)
+    path.unlink()
+    assert "unreadable" in summarise(ref).title
+    path.mkdir()
+    with pytest.raises(AgentTuiError, match=path.name):
+        read(ref)
+    if os.geteuid():
+        path.rmdir()
+        make(tmp_path).chmod(0)
+        with pytest.raises((SessionReadOnly, AgentTuiError), match="permission"):
+            read(SessionRef(source, path))
+
+
+def test_a_huge_line_costs_only_itself(tmp_path: Path) -> None:
+    lines = claude_session()
+    huge = {**lines[1], "uuid": "u0", "message": {"role": "user", "content": "x" * (65 << 20)}}
+    path = write_lines(tmp_path / "S.jsonl", [*lines[:1], huge, *lines[1:]])
+    session = import_session(path)
+    assert session.damaged == 1
+    assert session.accounting.read == len(lines) + 1
+    assert session.title == "fix the bug"
+
+
+def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "S.jsonl", claude_session())
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30])
+    session = import_session(path)
+    assert (session.damaged, session.accounting.unaccounted) == (1, 0)
+    path.write_bytes(whole)
+    assert import_session(path).damaged == 0
+
+
+def test_parents_in_a_circle_hang_nothing(tmp_path: Path) -> None:
+    lines = claude_session()
+    for line in lines:
+        if line.get("uuid") == "u1":
+            line["parentUuid"] = "a4"
+    session = import_session(write_lines(tmp_path / "S.jsonl", lines))
+    assert session.accounting.unaccounted == 0
+    assert session.title == "fix the bug"
+
+
+def test_an_unknown_version_keeps_what_it_does_not_know(tmp_path: Path) -> None:
+    lines = [{**line, "version": "99.0"} for line in claude_session()]
+    novel = {"type": "hologram", "uuid": "h", "sessionId": "S", "beam": 3}
+    session = import_session(write_lines(tmp_path / "S.jsonl", [*lines, novel]))
+    assert session.accounting.unknown == {"hologram": 1}
+    assert [record.fields for record in session.records if hasattr(record, "fields")] == [novel]
+
+
+def test_a_locked_database_is_named_and_not_waited_for(tmp_path: Path) -> None:
+    source, make = FORMATS["opencode database"]
+    path = make(tmp_path)
+    ref = locate(path)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("pragma journal_mode = wal")
+        other.execute("insert into session (id, title) values ('x', 'y')")
+        other.commit()
+        other.execute("pragma locking_mode = exclusive")
+        other.execute("begin exclusive")
+        other.execute("insert into session (id, title) values ('z', 'y')")
+        with pytest.raises(SessionBusy, match="locked by another program"):
+            read(ref)
+        assert "locked" in summarise(ref).title
+        other.rollback()
+    assert source == ref.source
+
+
+def test_a_database_that_is_being_written_is_read_as_it_stands(tmp_path: Path) -> None:
+    path = FORMATS["opencode database"][1](tmp_path)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("pragma journal_mode = wal")
+        other.execute("update session set title = 'renamed'")
+        other.commit()
+        assert import_session(path).title == "renamed"
+
+
+def test_a_database_with_damaged_rows_is_read_around_them(tmp_path: Path) -> None:
+    path = FORMATS["opencode database"][1](tmp_path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("update part set data = '{torn' where id = 'prt_3'")
+        database.execute("insert into message values ('m9', 'ses_1', 9, x'00ff')")
+        database.commit()
+    session = import_session(path)
+    assert session.damaged == 2
+    assert session.accounting.unaccounted == 0
+    whole = len(opencode_session()["messages"])
+    assert session.accounting.read == 1 + whole + 7 + 1
