@@ -9,10 +9,7 @@ tests run where its ``llmock`` is on PATH.
 from __future__ import annotations
 
 import json
-import re
 import shutil
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,30 +18,29 @@ import pytest
 
 from tests.e2e.stage import Disk
 from tests.headless.command_line import Ran, run_program
+from tests.providers.aimock_server import run_aimock_server
 from tests.providers.mock_ai_server import run_mock_ai_server
 
 KEY = "sk-canary-0123456789abcdef"
 LLMOCK = shutil.which("llmock")
-FIXTURES = {
-    "fixtures": [
-        {
-            "match": {"userMessage": "numbers", "hasToolResult": False},
-            "response": {
-                "content": "I look, then I write.",
-                "toolCalls": [
-                    {"name": "read_file", "arguments": {"path": "numbers.txt"}},
-                    {"name": "find_files", "arguments": {"pattern": "*.txt"}},
-                    {"name": "write_file", "arguments": {"path": "sum.txt", "content": "6\n"}},
-                ],
-            },
+ANSWERS: list[dict[str, Any]] = [
+    {
+        "match": {"userMessage": "numbers", "hasToolResult": False},
+        "response": {
+            "content": "I look, then I write.",
+            "toolCalls": [
+                {"name": "read_file", "arguments": {"path": "numbers.txt"}},
+                {"name": "find_files", "arguments": {"pattern": "*.txt"}},
+                {"name": "write_file", "arguments": {"path": "sum.txt", "content": "6\n"}},
+            ],
         },
-        {
-            "match": {"userMessage": "numbers", "hasToolResult": True},
-            "response": {"content": "The sum of the numbers is **6**; it is in sum.txt."},
-        },
-        {"match": {"userMessage": "hello"}, "response": {"content": "Hello to you."}},
-    ]
-}
+    },
+    {
+        "match": {"userMessage": "numbers", "hasToolResult": True},
+        "response": {"content": "The sum of the numbers is **6**; it is in sum.txt."},
+    },
+    {"match": {"userMessage": "hello"}, "response": {"content": "Hello to you."}},
+]
 
 
 class Program:
@@ -84,30 +80,8 @@ def mock_ai_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def aimock_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if LLMOCK is None:
         pytest.skip("llmock is not on PATH: npm install -g @copilotkit/aimock")
-    folder = tmp_path_factory.mktemp("aimock")
-    (folder / "fixtures.json").write_text(json.dumps(FIXTURES))
-    log = folder / "server.log"
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [LLMOCK, "-p", "0", "-h", "127.0.0.1", "-f", str(folder / "fixtures.json")],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        yield wait_for_url(process, log) + "/v1"
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
-    until = time.monotonic() + 30
-    while time.monotonic() < until and process.poll() is None:
-        if found := re.search(r"http://127\.0\.0\.1:[1-9]\d*", log.read_text()):
-            return found[0]
-        time.sleep(0.05)
-    raise AssertionError(f"the server did not start:\n{log.read_text()}")
+    with run_aimock_server(tmp_path_factory.mktemp("aimock"), ANSWERS) as url:
+        yield f"{url}/v1"
 
 
 def test_a_chat_and_a_tool_call_with_mock_ai_api(tmp_path: Path, mock_ai_url: str) -> None:

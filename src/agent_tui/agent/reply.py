@@ -26,12 +26,17 @@ class _CallDraft:
 
 
 @dataclass(slots=True)
+class _ThoughtDraft:
+    text: list[str] = field(default_factory=list)
+    signature: str | None = None
+
+
+@dataclass(slots=True)
 class Reply:
     """Everything of one answer that has arrived so far."""
 
     text: list[str] = field(default_factory=list)
-    thinking: list[str] = field(default_factory=list)
-    signature: str | None = None
+    thoughts: list[_ThoughtDraft] = field(default_factory=list)
     usage: Usage | None = None
     finish_reason: str = ""
     _calls: dict[int, _CallDraft] = field(default_factory=dict)
@@ -42,8 +47,7 @@ class Reply:
             case TextDelta(text):
                 self.text.append(text)
             case ThinkDelta(text, encrypted):
-                self.thinking.append(text)
-                self.signature = encrypted or self.signature
+                self._think(text, encrypted)
             case ToolCallBegan(index, call_id, name):
                 self._calls[index] = _CallDraft(call_id, name)
             case ToolCallDelta(index, arguments):
@@ -53,6 +57,18 @@ class Reply:
             case _:
                 assert_never(part)
 
+    def _think(self, text: str, encrypted: str | None) -> None:
+        """Go on with a thought; a signature closes it, and the next one is another."""
+        if not self.thoughts or self.thoughts[-1].signature is not None:
+            self.thoughts.append(_ThoughtDraft())
+        self.thoughts[-1].text.append(text)
+        self.thoughts[-1].signature = encrypted
+
+    @property
+    def thinking(self) -> str:
+        """All reasoning that has arrived."""
+        return "".join(piece for thought in self.thoughts for piece in thought.text)
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing worth keeping has arrived: thinking alone is not an answer."""
@@ -61,12 +77,12 @@ class Reply:
     @property
     def has_begun(self) -> bool:
         """Whether anything has arrived that a person may have seen."""
-        return bool(self.text or self.thinking or self._calls)
+        return bool(self.text or self.thoughts or self._calls)
 
     @property
     def has_words(self) -> bool:
         """Whether an interrupted reply is worth keeping: text or thinking, more than blanks."""
-        return bool("".join((*self.text, *self.thinking)).strip())
+        return bool(("".join(self.text) + self.thinking).strip())
 
     def message(self, *, turn: int, model: str, with_calls: bool = True) -> AssistantMessage:
         """The message to be written; an interrupted reply leaves its half-written calls out."""
@@ -79,10 +95,11 @@ class Reply:
         )
 
     def _content(self) -> Content:
-        text, thinking = "".join(self.text), "".join(self.thinking)
-        if not thinking:
+        text = "".join(self.text)
+        thoughts = (ThinkPart("".join(each.text), each.signature) for each in self.thoughts)
+        parts: list[Part] = [each for each in thoughts if each.think or each.encrypted]
+        if not parts:
             return text
-        parts: list[Part] = [ThinkPart(thinking, self.signature)]
         if text:
             parts.append(TextPart(text))
         return tuple(parts)

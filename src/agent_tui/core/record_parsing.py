@@ -221,6 +221,7 @@ def _usage_detail(detail: object) -> Usage | None:
         output_tokens=_number(detail, "output", 0),
         cached_tokens=_number(detail, "cached", 0),
         reasoning_tokens=_number(detail, "reasoning", 0),
+        cache_write_tokens=_number(detail, "cache_write", 0),
     )
 
 

@@ -102,11 +102,13 @@ def _filled(**optional: Any) -> dict[str, Any]:
 def _usage_fields(usage: Usage | None) -> dict[str, int] | None:
     if usage is None:
         return None
+    written = {"cache_write": usage.cache_write_tokens} if usage.cache_write_tokens else {}
     return {
         "input": usage.input_tokens,
         "output": usage.output_tokens,
         "cached": usage.cached_tokens,
         "reasoning": usage.reasoning_tokens,
+        **written,
     }
 
 

@@ -10,6 +10,7 @@ from agent_tui.config import ProviderSettings, Settings
 from agent_tui.core.errors import ConfigError
 from agent_tui.providers.base import Provider
 from agent_tui.providers.keys import find_key, has_key
+from agent_tui.providers.model_facts import facts_of
 from agent_tui.providers.presets import PRESETS, ProviderSpec, describe_provider
 
 
@@ -74,11 +75,11 @@ def _default_provider(settings: Settings, usable: dict[str, ProviderSpec]) -> Pr
     return next(iter([*own, *usable.values()]), None)
 
 
-def make_provider(spec: ProviderSpec) -> Provider:
+def make_provider(spec: ProviderSpec, settings: Settings) -> Provider:
     """A provider that is ready to be asked; blocks while a command prints its key."""
-    found = find_key(spec)
+    found, chosen = find_key(spec), spec.settings
     match spec.kind:
-        case "openai" | "anthropic":
+        case "openai":
             from agent_tui.providers.openai_compatible import OpenAICompatible
 
             return OpenAICompatible(
@@ -86,7 +87,19 @@ def make_provider(spec: ProviderSpec) -> Provider:
                 api_key=found.secret.reveal() or "none",
                 name=spec.name,
                 key_source=found.source,
-                timeout_seconds=spec.settings.timeout_seconds,
+                timeout_seconds=chosen.timeout_seconds,
+            )
+        case "anthropic":
+            from agent_tui.providers.anthropic import Anthropic
+
+            return Anthropic(
+                base_url=spec.base_url,
+                api_key=found.secret.reveal(),
+                facts_of=lambda model: facts_of(model, settings),
+                name=spec.name,
+                key_source=found.source,
+                headers=chosen.headers,
+                timeout_seconds=chosen.timeout_seconds,
             )
         case _:
             assert_never(spec.kind)

@@ -29,4 +29,4 @@ def connect(settings: Settings) -> Connection:
     if choice is None:
         return Connection(Unconnected(NO_MODEL), settings.model)
     spec = choice.provider
-    return Connection(make_provider(spec), choice.model or next(iter(spec.models), ""))
+    return Connection(make_provider(spec, settings), choice.model or next(iter(spec.models), ""))

@@ -1,0 +1,113 @@
+"""One session at several providers: begun at one, continued at another, with tools and thinking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.headless.command_line import CommandLine
+from tests.providers import message_events as messages
+from tests.providers.sse_server import (
+    Answer,
+    SseServer,
+    call_chunk,
+    delta_chunk,
+    finish_chunk,
+    stream,
+    text_chunk,
+)
+
+KEY = "sk-canary-0123456789abcdef"
+ARGUMENTS = json.dumps({"path": "a.txt"})
+
+
+class Providers:
+    """A server of each kind, and the command line that knows both."""
+
+    def __init__(self, run: CommandLine, openai: SseServer, anthropic: SseServer) -> None:
+        self.openai = openai
+        self.anthropic = anthropic
+        self._run = run
+        run.set("OPENAI_BASE_URL", openai.url)
+        run.set("OPENAI_API_KEY", KEY)
+        run.set("ANTHROPIC_BASE_URL", anthropic.url)
+        run.set("ANTHROPIC_API_KEY", KEY)
+        (run.workspace / "a.txt").write_text("six\n")
+
+    def at_openai(self, *options: str) -> None:
+        """A turn that thinks and reads a file."""
+        thought = delta_chunk({"reasoning_content": "OpenAI-made thought."})
+        call = call_chunk(call_id="call:1", name="read_file", arguments=ARGUMENTS)
+        self.openai.answers += [
+            stream(thought, text_chunk("I look."), call, finish_chunk("tool_calls")),
+            stream(text_chunk("It says six."), finish_chunk()),
+        ]
+        assert self._run("-p", "Look", "-m", "gpt-5", *options).code == 0
+
+    def at_anthropic(self, *options: str) -> None:
+        """The same at the other one, with a signed thought."""
+        self.anthropic.answers += [
+            messages.reply(
+                messages.start(),
+                messages.thought_block(0, "signature-1", "Anthropic-made thought."),
+                messages.text_block(1, "I look."),
+                messages.call_block(2, "toolu_1", "read_file", ARGUMENTS),
+                messages.end("tool_use"),
+            ),
+            messages.hello(),
+        ]
+        chosen = ("-m", "anthropic/claude-opus-5", "--thinking", "high")
+        assert self._run("-p", "Look", *chosen, *options).code == 0
+
+
+@pytest.fixture
+def providers(run: CommandLine) -> Iterator[Providers]:
+    with SseServer(reply=_unasked) as openai, SseServer(reply=_unasked) as anthropic:
+        yield Providers(run, openai, anthropic)
+
+
+def _unasked(_: Any) -> Answer:
+    return Answer(status=500)
+
+
+def test_a_session_goes_on_at_anthropic(run: CommandLine, providers: Providers) -> None:
+    providers.at_openai()
+    providers.at_anthropic("-c")
+    first, second = (seen.body for seen in providers.anthropic.requests)
+    told = json.dumps(first["messages"])
+    assert "OpenAI-made thought" not in told
+    call = first["messages"][1]["content"][-1]
+    result = first["messages"][2]["content"][0]
+    assert (call["type"], call["input"]) == ("tool_use", {"path": "a.txt"})
+    assert result["tool_use_id"] == call["id"] != "call:1"
+    assert "six" in result["content"][0]["text"]
+    assert "signature-1" in json.dumps(second["messages"])
+    assert second["thinking"]["type"] == "adaptive"
+    assert len(run.logs()) == 1
+
+
+def test_a_session_goes_on_at_openai(run: CommandLine, providers: Providers) -> None:
+    providers.at_anthropic()
+    providers.at_openai("-c")
+    body = providers.openai.requests[0].body
+    told = json.dumps(body["messages"])
+    assert "Anthropic-made thought" not in told
+    assert "signature-1" not in told
+    call = next(m for m in body["messages"] if m.get("tool_calls"))["tool_calls"][0]
+    assert (call["id"], call["function"]["arguments"]) == ("toolu_1", ARGUMENTS)
+    result = next(m for m in body["messages"] if m["role"] == "tool")
+    assert (result["tool_call_id"], "six" in result["content"]) == ("toolu_1", True)
+
+
+def test_there_and_back_a_signed_thought_survives(run: CommandLine, providers: Providers) -> None:
+    providers.at_anthropic()
+    providers.at_openai("-c")
+    providers.at_anthropic("-c")
+    last = json.dumps(providers.anthropic.requests[-1].body["messages"])
+    assert last.count("signature-1") == 2
+    assert "OpenAI-made thought" not in last
+    models = [record["model"] for record in run.records("assistant")]
+    assert models == ["claude-opus-5"] * 2 + ["gpt-5"] * 2 + ["claude-opus-5"] * 2
