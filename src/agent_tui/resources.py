@@ -1,4 +1,4 @@
-"""Where shipped files are: stylesheets, prompts, token ranks and the demo's sample workspace."""
+"""Where shipped files are: stylesheets, prompts, pages, token ranks and the demo's workspace."""
 
 from __future__ import annotations
 
@@ -34,3 +34,8 @@ def token_ranks(encoding: str) -> Path:
 def demo_folder() -> Path:
     """The folder that holds the demo's scenario and sample workspace."""
     return _PACKAGE / "demo"
+
+
+def page_part(name: str) -> str:
+    """The text of a part of exported HTML pages, for example ``session.css``."""
+    return (_PACKAGE / "pages" / name).read_text(encoding="utf-8")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
 
 from agent_tui.core.events import FilesChanged
 from agent_tui.core.records import WorkspaceRecord
+from agent_tui.library.exports.table import FORMATS
 from agent_tui.providers.demo.scenario import Reply
 from tests.agent.stage import Stage, call
 
@@ -105,10 +105,9 @@ async def test_what_is_captured_is_never_sent_and_never_exported(tmp_path: Path)
         assert captures(stage)
         for message in stage.session._parts.context.history:
             assert "_workspace" not in json.dumps(str(message))
-        forms: tuple[Literal["kimi", "markdown"], ...] = ("kimi", "markdown")
-        for form in forms:
-            exported = await stage.session.export(form, tmp_path)
-            assert "_workspace" not in exported.read_text()
+        for form in FORMATS:
+            exported = (await stage.session.export(form)).content.decode()
+            assert "_workspace" not in exported
             state = captures(stage)[1].delta[0].new
             assert state is not None
-            assert state.hash not in exported.read_text()
+            assert state.hash not in exported

@@ -34,6 +34,7 @@ _ID = _argument("id", metavar="ID", help="a session's id, or the beginning of it
 _KEY = _argument("key", metavar="KEY", help="a setting's name, such as context.ratio")
 _SERVER = _argument("name", metavar="NAME", help="the server's name")
 
+EXPORT_FORMATS = ("markdown", "html", "json", "kimi", "pi")
 _LIMIT = _argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
 
 CHAT_OPTIONS: tuple[Argument, ...] = (
@@ -148,7 +149,7 @@ COMMANDS: tuple[Command, ...] = (
         "write a session in another format",
         (
             _ID,
-            _argument("--format", choices=("kimi", "markdown"), default="markdown"),
+            _argument("--format", choices=EXPORT_FORMATS, default="markdown"),
             _argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output"),
         ),
     ),

@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent_tui.core.output import say, say_bytes
+from agent_tui.core.output import complain, say, say_bytes
 from agent_tui.core.summary import OperationReport
 from agent_tui.core.text import clean, format_count
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.exporting import ExportForm, write_private
+from agent_tui.runtime.exporting import write_private
 from agent_tui.runtime.open_session import OpenSession
 
 
@@ -201,15 +201,15 @@ def _counts(value: object) -> object:
     return [f"{count} {kind}" for kind, count in value.items()]
 
 
-async def export_session(
-    engine: Engine, source: str, form: ExportForm, output: Path | None
-) -> None:
+async def export_session(engine: Engine, source: str, form: str, output: Path | None) -> None:
     """Write a session in another format, to a new file or to standard output."""
-    text = await engine.export(source, form)
+    found = await engine.export(source, form)
+    if found.redacted:
+        complain(found.redacted)
     if output is None:
-        say_bytes(text)
+        say_bytes(found.content)
         return
-    written = await asyncio.to_thread(write_private, output, text)
+    written = await asyncio.to_thread(write_private, output, found.content)
     say(f"Exported to {clean(str(written))}")
 
 

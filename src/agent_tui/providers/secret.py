@@ -40,12 +40,12 @@ class Secret:
         """
         if len(self._value) < _SHORTEST:
             return text
-        for form in _encoded_forms(self._value):
+        for form in encoded_forms(self._value):
             text = _replace_pieces(text, form)
         return _MASKED.sub(_MARK, text)
 
 
-def _encoded_forms(key: str) -> list[str]:
+def encoded_forms(key: str) -> list[str]:
     """The key as plain text, and as it looks inside URLs, JSON, HTML, base64 and hex."""
     raw = key.encode("utf-8", "surrogatepass")
     forms = {

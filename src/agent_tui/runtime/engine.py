@@ -34,7 +34,7 @@ from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.connect import connect
-from agent_tui.runtime.exporting import ExportForm, export_file, write_export
+from agent_tui.runtime.exporting import Exported, export_file
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.forking import fork_at, name_copy, title_of
 from agent_tui.runtime.headers import new_header, new_session_id
@@ -321,16 +321,14 @@ class Engine:
         """What a log or session file of any known kind holds, in numbers."""
         return await asyncio.to_thread(describe, path)
 
-    async def export(self, source: str, form: ExportForm) -> bytes:
-        """A session, by its id or by the path of a file, in another format."""
+    async def export(self, source: str, form: str) -> Exported:
+        """A session, by its id or by the path of a file, in another format, without secrets."""
         path = Path(source)
         if await asyncio.to_thread(path.exists):
             return await asyncio.to_thread(export_file, path, form)
         session = await self.read_session(source)
         try:
-            return await asyncio.to_thread(
-                write_export, form, session.view.records, session.view.title, session.gauge.tokens
-            )
+            return await session.export(form)
         finally:
             await session.close()
 

@@ -4,34 +4,48 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Literal, TypeAlias
 
-from agent_tui.core.errors import StorageError
+from agent_tui.core.errors import StorageError, UsageError
 from agent_tui.core.records import Record
 from agent_tui.importers.registry import import_session
-from agent_tui.library.export import export_kimi, export_markdown
-
-ExportForm: TypeAlias = Literal["kimi", "markdown"]
-EXPORT_ENDINGS: dict[ExportForm, str] = {"kimi": "jsonl", "markdown": "md"}
+from agent_tui.library.exports.table import FORMATS, About
+from agent_tui.library.redaction import Redactor, secret_values
 
 
-def write_export(
-    form: ExportForm, records: Sequence[Record], title: str, token_count: int | None = None
-) -> bytes:
-    """The records in another format; takes longer for big sessions, so call it in a thread."""
-    if form == "kimi":
-        return b"".join(export_kimi(records, token_count))
-    return b"".join(export_markdown(records, title))
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A session in another format; ``redacted`` says what was taken out, empty when nothing was."""
+
+    content: bytes
+    ending: str
+    redacted: str
 
 
-def export_file(path: Path, form: ExportForm) -> bytes:
+def export_records(form: str, records: Sequence[Record], about: About) -> Exported:
+    """The records in another format, without secrets; call it in a thread.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    if form not in FORMATS:
+        raise UsageError(f"Expected one of {', '.join(FORMATS)}, got {form!r}.")
+    chosen = FORMATS[form]
+    redactor = Redactor(secret_values(os.environ))
+    pieces = chosen.export(records, about)
+    content = b"".join(redactor.redact(piece.decode()).encode() for piece in pieces)
+    return Exported(content, chosen.ending, redactor.report.sentence)
+
+
+def export_file(path: Path, form: str) -> Exported:
     """A session file of any known kind in another format; raises SessionError, StorageError."""
     found = import_session(path)
-    records = found.context if form == "kimi" else found.records
+    of_context = form in FORMATS and FORMATS[form].of_context
     title = f"{found.title or found.path.name} · {found.source}"
-    return write_export(form, records, title)
+    about = About(found.session_id, title)
+    return export_records(form, found.context if of_context else found.records, about)
 
 
 def write_numbered(folder: Path, stem: str, ending: str, content: bytes) -> Path:

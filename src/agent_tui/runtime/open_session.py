@@ -47,12 +47,12 @@ from agent_tui.history.checkpoints import count_moved
 from agent_tui.history.live_source import LiveSource
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.view import SessionView
+from agent_tui.library.exports.table import About
 from agent_tui.runtime.branches import Branches
 from agent_tui.runtime.choices import Choices
 from agent_tui.runtime.exporting import (
-    EXPORT_ENDINGS,
-    ExportForm,
-    write_export,
+    Exported,
+    export_records,
     write_numbered,
 )
 from agent_tui.runtime.operations import Operations
@@ -431,15 +431,18 @@ class OpenSession:
         if parts is self._parts:
             await self.warm()
 
-    async def export(self, form: ExportForm, folder: Path) -> Path:
-        """Write the session to a new file in a folder; returns its path."""
-        tokens = self.gauge.tokens
-        text = await asyncio.to_thread(
-            write_export, form, self.view.records, self.view.title, tokens
+    async def export(self, form: str) -> Exported:
+        """The session in another format, without secrets; raises UsageError."""
+        about = About(self.session_id, self.view.title, self.gauge.tokens)
+        return await asyncio.to_thread(export_records, form, self.view.records, about)
+
+    async def export_to(self, form: str, folder: Path) -> tuple[Path, str]:
+        """Write the session to a new file in a folder; returns its path and what was redacted."""
+        found = await self.export(form)
+        path = await asyncio.to_thread(
+            write_numbered, folder, self.session_id, found.ending, found.content
         )
-        return await asyncio.to_thread(
-            write_numbered, folder, self.session_id, EXPORT_ENDINGS[form], text
-        )
+        return path, found.redacted
 
     async def prune_archives(self, keep: int) -> list[int]:
         """Delete all but the newest ``keep`` archives; returns the numbers that went."""

@@ -18,7 +18,6 @@ from agent_tui.ui.commands import find_command
 from agent_tui.ui.session_acts import SessionActs
 
 if TYPE_CHECKING:
-    from agent_tui.runtime.exporting import ExportForm
     from agent_tui.runtime.open_session import OpenSession
     from agent_tui.ui.screens.chat import ChatScreen
 
@@ -227,14 +226,11 @@ async def _model(chat: ChatScreen, argument: str) -> None:
 
 
 async def _export(chat: ChatScreen, argument: str) -> None:
-    if argument not in ("", "kimi", "markdown"):
-        raise UsageError(f"Expected /export markdown or /export kimi, got {argument!r}.")
     session = _session(chat)
     if chat.engine is None:
         return
-    form: ExportForm = "kimi" if argument == "kimi" else "markdown"
-    path = await session.export(form, chat.engine.launch.cwd)
-    chat.show_notice(f"Exported to {path}")
+    path, redacted = await session.export_to(argument or "markdown", chat.engine.launch.cwd)
+    chat.show_notice(f"Exported to {path}. {redacted}".strip())
 
 
 async def _theme(chat: ChatScreen, argument: str) -> None:

@@ -1,4 +1,4 @@
-"""Writing a session in the formats of others: kimi's log, and Markdown for people."""
+"""A session as a log that kimi-cli loads."""
 
 from __future__ import annotations
 
@@ -6,48 +6,30 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, assert_never
+from typing import Any
 
 from agent_tui.core.messages import (
     Content,
-    MediaPart,
     Part,
     TextPart,
-    ThinkPart,
     UnknownPart,
     text_of,
-    thinking_of,
 )
 from agent_tui.core.record_writing import content_fields, tool_call_fields
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
-    CompactionRecord,
-    NoticeRecord,
     Record,
-    RevertRecord,
     SystemPrompt,
-    TitleRecord,
     ToolMessage,
-    TurnEndRecord,
     UnknownRecord,
     UsageRecord,
     UserMessage,
 )
 from agent_tui.core.summary_format import PREFACE
-from agent_tui.core.text import clean
 from agent_tui.sessions.replay import repaired_messages
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_SPEAKERS = {
-    "human": "You",
-    "steer": "You, while the agent ran",
-    "shell": "You ran a command",
-    "compaction": "Summary of what came before",
-    "dmail": "D-Mail",
-    "checkpoint": "Checkpoint note",
-    "reminder": "Reminder",
-}
 
 
 def export_kimi(records: Iterable[Record], token_count: int | None = None) -> Iterator[bytes]:
@@ -62,7 +44,7 @@ def export_kimi(records: Iterable[Record], token_count: int | None = None) -> It
         token_count: the size of the context, where the records do not say it themselves.
     """
     last = None
-    for record in _repaired(records):
+    for record in repaired_records(records):
         fields = _kimi_fields(record)
         if fields is None:
             continue
@@ -73,7 +55,7 @@ def export_kimi(records: Iterable[Record], token_count: int | None = None) -> It
         yield _line({"role": "_usage", "token_count": token_count})
 
 
-def _repaired(records: Iterable[Record]) -> Iterator[Record]:
+def repaired_records(records: Iterable[Record]) -> Iterator[Record]:
     """The records with their messages as they are sent: each call answered right behind it."""
     group: list[Record] = []
     for record in records:
@@ -148,87 +130,3 @@ def _known_part(part: Part) -> Part:
         return part
     said = part.fields.get("text") or part.fields.get("message")
     return TextPart(said if isinstance(said, str) else f"[{part.fields.get('type', 'part')}]")
-
-
-def export_markdown(records: Iterable[Record], title: str = "") -> Iterator[bytes]:
-    """A session as a Markdown document, piece by piece, safe to print to a terminal."""
-    records = list(records)
-    titles = [record.title for record in records if isinstance(record, TitleRecord)]
-    yield _paragraph(f"# {_one_line(title or (titles[-1] if titles else 'Session'))}")
-    names: dict[str, str] = {}
-    for record in records:
-        if isinstance(record, AssistantMessage):
-            names |= {call.id: call.name for call in record.tool_calls}
-        for paragraph in _paragraphs(record, names):
-            yield _paragraph(paragraph)
-
-
-def _paragraph(text: str) -> bytes:
-    return clean(text).encode() + b"\n\n"
-
-
-def _paragraphs(record: Record, names: dict[str, str]) -> Iterator[str]:
-    match record:
-        case UserMessage(content, origin):
-            yield f"## {_SPEAKERS.get(origin or 'human', 'Message')}"
-            yield from _content_paragraphs(content)
-        case AssistantMessage(content, calls):
-            yield "## Agent"
-            if thinking := thinking_of(content):
-                yield _folded("Thinking", thinking.strip())
-            yield from _content_paragraphs(content)
-            for call in calls:
-                yield f"**{_one_line(call.name)}**"
-                yield _fenced(_pretty(call.arguments), "json")
-        case ToolMessage(call_id, content):
-            name = _one_line(names.get(call_id, "tool"))
-            state = " (error)" * record.is_error
-            state = " (interrupted)" if record.interrupted else state
-            state = " (rejected)" if record.rejected else state
-            yield _folded(f"Result of {name}{state}", _fenced(text_of(content).strip("\n")))
-        case CompactionRecord():
-            yield f"*Compacted: {record.pre_tokens:,} → {record.post_tokens:,} tokens.*"
-        case RevertRecord():
-            yield f"*Went back here ({_one_line(record.reason)}).*"
-        case NoticeRecord(text=reason) | TurnEndRecord(reason=reason) if reason:
-            yield f"*{_one_line(reason)}*"
-        case _:
-            return
-
-
-def _content_paragraphs(content: Content) -> Iterator[str]:
-    for part in (TextPart(content),) if isinstance(content, str) else content:
-        match part:
-            case TextPart(text):
-                if text.strip():
-                    yield text.strip("\n")
-            case MediaPart(kind, url):
-                shown = url if not url.startswith("data:") else url.partition(",")[0]
-                yield f"[{kind.removesuffix('_url')}: {_one_line(shown)}]"
-            case UnknownPart(fields):
-                yield _fenced(json.dumps(fields, ensure_ascii=False, indent=1), "json")
-            case ThinkPart():
-                continue
-            case _:
-                assert_never(part)
-
-
-def _folded(summary: str, body: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
-
-
-def _fenced(text: str, language: str = "") -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
-
-
-def _pretty(arguments: str) -> str:
-    try:
-        return json.dumps(json.loads(arguments), ensure_ascii=False, indent=1)
-    except (ValueError, RecursionError):
-        return arguments
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).replace("<", "&lt;")

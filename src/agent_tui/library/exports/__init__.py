@@ -1,0 +1,1 @@
+"""Sessions in other formats: one file each, and a line in the table."""

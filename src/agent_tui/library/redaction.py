@@ -1,0 +1,84 @@
+"""Taking secrets out of what leaves the machine: known values in any of their forms, and patterns.
+
+The patterns are the prefixes that vendors document for their keys; what merely looks random is
+left alone, since hashes and ids do too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from agent_tui.providers.secret import encoded_forms
+
+MARK = "[redacted]"
+_BEGINS = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+"""A token begins where no other ends; in JSON it may follow the letter of an escaped newline."""
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(pattern.replace("{B}", _BEGINS)))
+    for name, pattern in (
+        (
+            "private key",
+            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]{0,20000}?"
+            r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----",
+        ),
+        ("OpenAI or Anthropic key", r"{B}sk-[A-Za-z0-9_-]{16,}"),
+        ("GitHub token", r"{B}(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
+        ("GitLab token", r"{B}glpat-[A-Za-z0-9_-]{16,}"),
+        ("AWS key", r"{B}(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+        ("Google key", r"{B}AIza[A-Za-z0-9_-]{30,}"),
+        ("Slack token", r"{B}xox[abprs]-[A-Za-z0-9-]{10,}"),
+        ("Stripe key", r"{B}[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+        ("Hugging Face token", r"{B}hf_[A-Za-z0-9]{20,}"),
+        ("npm token", r"{B}npm_[A-Za-z0-9]{30,}"),
+        ("JSON web token", r"{B}eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{8,}"),
+        ("bearer token", r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
+        ("password in an address", r"(?<=://)[^\s/:@\"'<>]{1,200}:[^\s/@\"'<>]{1,200}(?=@)"),
+    )
+)
+_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_SHORTEST = 8
+
+
+@dataclass(slots=True)
+class RedactionReport:
+    """How many secrets of each kind were taken out."""
+
+    found: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def sentence(self) -> str:
+        """What was taken out, for people; empty when nothing was."""
+        kinds = [f"{count} {kind}" for kind, count in sorted(self.found.items())]
+        return f"Redacted: {', '.join(kinds)}." if kinds else ""
+
+
+class Redactor:
+    """Replaces secrets in text by ``[redacted]``; counts what it replaced."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        """``values`` are secrets that are known, such as keys in the environment."""
+        known = {value for value in values if len(value) >= _SHORTEST}
+        forms = {form for value in known for form in encoded_forms(value)}
+        longest = sorted((form for form in forms if len(form) >= _SHORTEST), key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest))) if longest else None
+        self.report = RedactionReport()
+
+    def redact(self, text: str) -> str:
+        """The text without secrets."""
+        if self._known is not None:
+            text, count = self._known.subn(MARK, text)
+            if count:
+                self.report.found["known value"] += count
+        for kind, pattern in _PATTERNS:
+            text, count = pattern.subn(MARK, text)
+            if count:
+                self.report.found[kind] += count
+        return text
+
+
+def secret_values(environ: Mapping[str, str]) -> list[str]:
+    """The values of an environment whose names say that they are secret."""
+    return [value for name, value in environ.items() if _NAMES.search(name)]
