@@ -130,7 +130,8 @@ class SseServer:
 
     When there are no more, ``reply`` makes an answer for the request; by default a friendly one.
     ``connections`` counts those that were made, ``broken_off`` those that the client closed in the
-    middle of an answer; ``hangs_up`` closes every connection without an answer.
+    middle of an answer; ``hangs_up`` closes every connection without an answer. ``models`` is what
+    it lists; without them it knows no list. Who asks for that is in ``listings``.
     """
 
     def __init__(
@@ -141,6 +142,8 @@ class SseServer:
         self.answers: deque[Answer] = deque(answers)
         self.reply = reply
         self.requests: list[Seen] = []
+        self.listings: list[Seen] = []
+        self.models: list[Any] = []
         self.connections = 0
         self.broken_off = 0
         self.hangs_up = False
@@ -184,6 +187,10 @@ class SseServer:
         self.connections += 1
         try:
             while (seen := await _read_request(reader, writer)) is not None:
+                if seen.method == "GET" and not self.hangs_up:
+                    self.listings.append(seen)
+                    await self._say(self._list(), reader, writer)
+                    continue
                 self.requests.append(seen)
                 if self.hangs_up:
                     break
@@ -196,6 +203,12 @@ class SseServer:
             pass  # the test is over
         finally:
             writer.close()
+
+    def _list(self) -> Answer:
+        if not self.models:
+            return failure(404, {"error": {"message": "no list here"}})
+        rows = [{"id": model} if isinstance(model, str) else model for model in self.models]
+        return failure(200, {"object": "list", "data": rows})
 
     async def _say(
         self, answer: Answer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
