@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent_tui.context.compaction.compaction import view_past
+from agent_tui.core.cost import Price
 from agent_tui.core.records import CompactionRecord, Record
 from agent_tui.core.summary import (
     ArchiveSummary,
@@ -18,6 +19,7 @@ from agent_tui.core.tree import Comparison, TreeRow
 from agent_tui.history import checkpoints
 from agent_tui.history.compare import compare_branches
 from agent_tui.history.contents import LogContents
+from agent_tui.history.costs import SessionCosts, costs_of
 from agent_tui.history.file_source import open_source
 from agent_tui.history.scrub import Scrub
 from agent_tui.history.session_tree import SessionTree
@@ -151,6 +153,15 @@ class SessionView:
         live = self._source.contents
         sides = (f"archive {number}", archive.records), ("now", live.records)
         return compare_branches(*sides, self._source.count)
+
+    async def costs(self, price_of: Callable[[str], Price | None]) -> SessionCosts:
+        """What the session used and cost, archives included; ``price_of`` knows models' prices."""
+        return await asyncio.to_thread(self._costs, price_of)
+
+    def _costs(self, price_of: Callable[[str], Price | None]) -> SessionCosts:
+        numbers = [archive.number for archive in self._source.list_archives()]
+        archived = (self._source.read_archive(number).records for number in numbers)
+        return costs_of(self._source.contents.records, archived, price_of)
 
     async def compactions(self) -> list[tuple[int, CompactionRecord]]:
         """Every compaction, undone ones too: its archive and its record, newest first."""
