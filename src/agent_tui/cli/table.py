@@ -35,6 +35,7 @@ _KEY = _argument("key", metavar="KEY", help="a setting's name, such as context.r
 _SERVER = _argument("name", metavar="NAME", help="the server's name")
 
 EXPORT_FORMATS = ("markdown", "html", "json", "kimi", "pi")
+STATISTICS = ("day", "model", "project", "agent", "tool")
 _LIMIT = _argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
 
 CHAT_OPTIONS: tuple[Argument, ...] = (
@@ -171,6 +172,14 @@ COMMANDS: tuple[Command, ...] = (
         "why",
         "show which session wrote a file or a line, and what was asked then",
         (_argument("target", metavar="FILE[:LINE]", help="a file, or a line of it"), _LIMIT),
+    ),
+    Command(
+        "statistics",
+        "show tokens, cost, tools, errors and compactions of every session",
+        (
+            _argument("--by", choices=STATISTICS, default="day", help="what a row stands for"),
+            _argument("--since", default="", metavar="DAY", help="only from this day on"),
+        ),
     ),
     Command(
         "index",

@@ -62,6 +62,8 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             await search.update_index(rebuild=options.rebuild, check=options.check, as_json=as_json)
         case "search":
             await search.search_sessions(options.words, options.limit, as_json=as_json)
+        case "statistics":
+            await search.print_statistics(options.by, options.since, as_json=as_json)
         case "why":
             await search.explain_line(options.target, options.limit, as_json=as_json)
         case _:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from agent_tui.core.format import format_count
+from agent_tui.core.cost import format_cost
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.output import complain, say
 from agent_tui.core.text import clean
-from agent_tui.headless.printing import print_json, to_json
+from agent_tui.headless.printing import print_json, print_rows, to_json
 from agent_tui.library.search.finding import FoundSession
+from agent_tui.library.statistics import Statistic
 from agent_tui.runtime.searching import open_search_index
 
 
@@ -78,3 +80,31 @@ async def explain_line(target: str, limit: int, *, as_json: bool) -> None:
         say(clean(f"  asked: {each.prompt or 'unknown'}"))
         kept = "was in the context" if each.in_context else "was no longer in the context"
         say(clean(f"  the request {kept} · {each.source} · {each.session_id}"))
+
+
+async def print_statistics(by: str, since: str, *, as_json: bool) -> None:
+    """Print what was used and done, by day, model, project, agent or tool."""
+    index = open_search_index()
+    await asyncio.to_thread(index.update)
+    found = await asyncio.to_thread(index.statistics, by, since)
+    if as_json:
+        for each in found:
+            say(to_json(each))
+        return
+    print_rows([_HEADS[by == "tool"], *map(_tool_row if by == "tool" else _row, found)], "")
+
+
+_HEADS = (
+    ("", "sessions", "prompts", "replies", "calls", "errors", "compactions", "in", "out", "cost"),
+    ("", "sessions", "calls", "errors"),
+)
+
+
+def _row(each: Statistic) -> tuple[object, ...]:
+    tokens = format_tokens(each.input_tokens), format_tokens(each.output_tokens)
+    counts = (each.prompts, each.replies, each.calls, each.errors, each.compactions)
+    return (each.name, each.sessions, *counts, *tokens, format_cost(each.cost))
+
+
+def _tool_row(each: Statistic) -> tuple[object, ...]:
+    return (each.name, each.sessions, each.calls, each.errors)

@@ -21,8 +21,9 @@ from agent_tui.core.jsonl import MAX_LINE_BYTES
 from agent_tui.core.record_writing import record_fields
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import importer_of, read
-from agent_tui.library.search.line_text import LineText, read_line, read_object
+from agent_tui.library.search.line_text import LineText, decode, read_object
 from agent_tui.library.search.sources import OURS, is_lined
+from agent_tui.library.search.tallies import Tally
 from agent_tui.library.search.words import facet, path_facets, split_cjk
 
 Statement: TypeAlias = tuple[str, tuple[object, ...]]
@@ -30,6 +31,7 @@ Statement: TypeAlias = tuple[str, tuple[object, ...]]
 _HEAD = 4096
 _BLOCK = 1 << 20
 _BATCH_CHARS = 2_000_000
+_SESSIONS_HELD = 50
 _ROTATED = frozenset({OURS, "kimi"})
 """Agents whose archives repeat what the live log says: a line is indexed once for a session."""
 
@@ -89,7 +91,10 @@ class Indexer:
         rows = [_Known(*row) for row in base.execute(_KNOWN)]
         self._known = {(row.path, row.key): row for row in rows}
         self._by_inode = {row.inode: row for row in rows}
+        about = base.execute("SELECT id, updated, model FROM files")
+        self._about = {file: (updated or "", model or "") for file, updated, model in about}
         self._next_file = max((row.id for row in rows), default=0) + 1
+        self._said: dict[str, set[int]] = {}
         self.progress = Progress()
 
     def close(self) -> None:
@@ -164,32 +169,68 @@ class Indexer:
         file, self._next_file = self._next_file, self._next_file + 1
         values = (file, ref.source, str(ref.path), ref.key, session, cwd, title, model, updated)
         self._before.append((_ADD_FILE, values))
+        self._about[file] = (updated, model)
         return file
 
     def _drop(self, row: _Known) -> None:
         self._known.pop((row.path, row.key), None)
         self._by_inode.pop(row.inode, None)
         self._before.append(("DELETE FROM entries WHERE file = ?", (row.id,)))
+        for table in ("days", "tools"):
+            self._before.append((f"DELETE FROM {table} WHERE file = ?", (row.id,)))
         self._before.append(("DELETE FROM files WHERE id = ?", (row.id,)))
 
     def _read_lines(self, ref: SessionRef, file: int, start: int, head: bytes) -> None:
         end = start
+        tally = Tally(*self._about.get(file, ("", "")))
         for offset, line in _whole_lines(ref, start):
             end = offset + len(line) + 1
-            said = read_line(line)
+            value = decode(line)
+            if value is None:
+                continue
+            said = read_object(value)
+            digest = _digest(line) if ref.source in _ROTATED else 0
+            if digest and self._was_said(ref, digest):
+                continue
+            tally.add(value, said)
             if said is not None:
-                self._add(_row(ref, file, (offset, len(line)), said, line))
+                self._add(_row(ref, file, (offset, len(line)), said, digest))
+            elif digest:
+                self._after.append((_SAID, (str(ref.path.parent), digest)))
+        self._count(file, tally)
         self.progress.bytes += end - start
         self._read_up_to(ref, file, head, end)
 
     def _read_whole(self, ref: SessionRef, file: int) -> None:
+        tally = Tally(*self._about.get(file, ("", "")))
         for number, record in enumerate(read(ref).records):
-            said = read_object(record_fields(record))
+            value = record_fields(record)
+            said = read_object(value)
+            tally.add(value, said)
             if said is not None:
                 said.at = said.at or (record.stamp.at or "")
-                self._add(_row(ref, file, (number, -1), said, b""))
+                self._add(_row(ref, file, (number, -1), said, 0))
+        self._count(file, tally)
         self.progress.bytes += ref.stamp[0]
         self._read_up_to(ref, file, b"", ref.stamp[0])
+
+    def _was_said(self, ref: SessionRef, digest: int) -> bool:
+        """Whether another log of the session holds the line; from now on, one does."""
+        session = str(ref.path.parent)
+        if session not in self._said:
+            self._flush()
+            self._settle()
+            if len(self._said) >= _SESSIONS_HELD:
+                self._said.clear()
+            found = self._base.execute("SELECT digest FROM said WHERE session = ?", (session,))
+            self._said[session] = {row[0] for row in found}
+        known = digest in self._said[session]
+        self._said[session].add(digest)
+        return known
+
+    def _count(self, file: int, tally: Tally) -> None:
+        self._after += [(_COUNT_DAY, (file, *row)) for row in tally.days()]
+        self._after += [(_COUNT_TOOL, (file, *row)) for row in tally.tools()]
 
     def _read_up_to(self, ref: SessionRef, file: int, head: bytes, end: int) -> None:
         row = _Known(file, str(ref.path), ref.key, *ref.stamp, head, end)
@@ -223,36 +264,26 @@ class Indexer:
         try:
             for statement, values in before:
                 base.execute(statement, values)
-            fresh = self._fresh(rows)
             # A number is never given again: the words of a line that is gone stay with its own.
             last = base.execute("SELECT last FROM given").fetchone()[0]
-            base.execute("UPDATE given SET last = ?", (last + len(fresh),))
-            texts = json.dumps([row.text for row in fresh], ensure_ascii=False)
+            base.execute("UPDATE given SET last = ?", (last + len(rows),))
+            texts = json.dumps([row.text for row in rows], ensure_ascii=False)
             base.execute(_WORDS, (last, texts))
             base.executemany(
                 "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)",
                 (
                     (number, row.file, row.offset, row.length, row.at, row.role)
-                    for number, row in enumerate(fresh, last + 1)
+                    for number, row in enumerate(rows, last + 1)
                 ),
             )
+            said = ((row.session, row.digest) for row in rows if row.digest)
+            base.executemany(_SAID, said)
             for statement, values in after:
                 base.execute(statement, values)
             base.execute("COMMIT")
         except BaseException:
             base.execute("ROLLBACK")
             raise
-
-    def _fresh(self, rows: list[_Row]) -> list[_Row]:
-        """The rows whose lines no other log of their session has said."""
-        fresh = []
-        for row in rows:
-            if row.digest:
-                place = (row.session, row.digest)
-                if not self._base.execute(_SAID, place).rowcount:
-                    continue
-            fresh.append(row)
-        return fresh
 
 
 _KNOWN = "SELECT id, path, key, size, mtime, inode, head, offset FROM files WHERE head NOT NULL"
@@ -262,12 +293,13 @@ _ADD_FILE = """INSERT OR REPLACE INTO files
 _READ_UP_TO = """UPDATE files SET size = ?, mtime = ?, inode = ?, head = ?, offset = ?
     WHERE id = ?"""
 _SAID = "INSERT OR IGNORE INTO said VALUES (?, ?)"
+_COUNT_DAY = "INSERT INTO days VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_COUNT_TOOL = "INSERT INTO tools VALUES (?, ?, ?, ?)"
 _WORDS = "INSERT INTO words (rowid, text) SELECT ?1 + 1 + key, value FROM json_each(?2)"
 
 
-def _row(ref: SessionRef, file: int, place: tuple[int, int], said: LineText, line: bytes) -> _Row:
+def _row(ref: SessionRef, file: int, place: tuple[int, int], said: LineText, digest: int) -> _Row:
     text = split_cjk(f"{said.text}\n{facets(said)}").encode("utf-8", "replace").decode()
-    digest = _digest(line) if line and ref.source in _ROTATED else 0
     session = str(ref.path.parent) if digest else ""
     return _Row(file, *place, said.at, said.role, text, digest, session)
 

@@ -63,22 +63,36 @@ _PATHS = frozenset(
 _WRITES = re.compile(r"write|edit|patch|replace|create|insert|delete|remove|move", re.IGNORECASE)
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _TIMES = ("at", "timestamp", "time", "created_at")
+_CALL_IDS = ("id", "call_id", "callID", "toolCallId")
+_ANSWER_IDS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id")
 _CALLS = {"tool_use", "toolCall", "function_call", "custom_tool_call", "tool"}
 
 
 @dataclass(slots=True)
 class LineText:
-    """What a line says; ``touched`` are the files that a call in it writes."""
+    """What a line says.
+
+    Attributes:
+        calls: the calls of tools in it, by id and name.
+        answers: the id of the call whose result it is.
+        touched: the files that a call in it writes.
+    """
 
     role: str = ""
     at: str = ""
     model: str = ""
     texts: list[str] = field(default_factory=list)
-    tools: set[str] = field(default_factory=set)
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    answers: str = ""
     paths: set[str] = field(default_factory=set)
     touched: set[str] = field(default_factory=set)
     is_error: bool = False
     is_compaction: bool = False
+
+    @property
+    def tools(self) -> set[str]:
+        """The names of the tools that are called."""
+        return {name for _, name in self.calls}
 
     @property
     def text(self) -> str:
@@ -91,11 +105,16 @@ class LineText:
 
 def read_line(line: bytes) -> LineText | None:
     """What a line says; None for one that is damaged, that another one repeats, or that is mute."""
+    value = decode(line)
+    return read_object(value) if value is not None else None
+
+
+def decode(line: bytes) -> dict[str, Any] | None:
+    """The object of a line; None for one that is damaged."""
     try:
-        value = bulk_decoder()(line)
+        return bulk_decoder()(line)
     except BadRecord:
         return None
-    return read_object(value)
 
 
 def read_object(value: dict[str, Any]) -> LineText | None:
@@ -110,7 +129,7 @@ def read_object(value: dict[str, Any]) -> LineText | None:
     found.is_compaction = any(each in _COMPACTIONS for each in kinds if isinstance(each, str))
     found.is_compaction |= value.get("isCompactSummary") is True
     _walk(value, found)
-    if not (found.texts or found.tools or found.is_compaction):
+    if not (found.texts or found.calls or found.is_compaction):
         return None
     return found
 
@@ -149,6 +168,10 @@ def _time_of(value: dict[str, Any]) -> str:
 def _walk(value: dict[str, Any], found: LineText) -> None:
     kind = value.get("type")
     name = value.get("name")
+    function = value.get("function")
+    if isinstance(function, dict) and isinstance(function.get("name"), str):
+        _read_call(function["name"], {**function, "id": value.get("id")}, found)
+        return
     if isinstance(name, str) and (kind in _CALLS or "args" in value or "arguments" in value):
         _read_call(name, value, found)
         return
@@ -158,6 +181,9 @@ def _walk(value: dict[str, Any], found: LineText) -> None:
     model = value.get("model")
     if isinstance(model, str) and model:
         found.model = model
+    for key in _ANSWER_IDS:
+        if isinstance(answered := value.get(key), str):
+            found.answers = answered
     if (
         value.get("is_error") is True
         or value.get("isError") is True
@@ -195,7 +221,8 @@ def _add_text(text: str, found: LineText) -> None:
 
 def _read_call(name: str, value: dict[str, Any], found: LineText) -> None:
     """A call of a tool: its name, the files it names, and every argument as text."""
-    found.tools.add(name)
+    call = next((value[key] for key in _CALL_IDS if isinstance(value.get(key), str)), "")
+    found.calls.append((call, name))
     before = set(found.paths)
     for key, each in value.items():
         if key in ("name", "type", "tool") or (key in _SILENT and key not in ("data",)):

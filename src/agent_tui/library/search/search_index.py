@@ -17,6 +17,7 @@ from agent_tui.library.search.indexing import Indexer, Progress
 from agent_tui.library.search.sources import refs_to_index
 from agent_tui.library.search.tables import FILE_NAME, forget_index, open_index, read_index
 from agent_tui.library.search.why import Origin, why
+from agent_tui.library.statistics import Statistic, statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,11 @@ class SearchIndex:
         """Who wrote a file or a line of it; raises UsageError, StorageError."""
         with self._reading() as base:
             return why(base, target, cwd, limit)
+
+    def statistics(self, by: str, since: str = "") -> list[Statistic]:
+        """What was used and done, grouped; raises UsageError, StorageError."""
+        with self._reading() as base:
+            return statistics(base, by, since)
 
     def check(self, every: int = 1) -> Findings:
         """Compare each ``every``-th line with its file; raises StorageError."""

@@ -19,6 +19,12 @@ CREATE TABLE entries (
 CREATE INDEX entries_by_file ON entries (file);
 CREATE TABLE given (last INTEGER);
 INSERT INTO given VALUES (0);
+CREATE TABLE days (
+    file INTEGER, day TEXT, model TEXT, prompts INTEGER, replies INTEGER, calls INTEGER,
+    errors INTEGER, compactions INTEGER, input INTEGER, output INTEGER, cached INTEGER, cost REAL);
+CREATE INDEX days_by_file ON days (file);
+CREATE TABLE tools (file INTEGER, tool TEXT, calls INTEGER, errors INTEGER);
+CREATE INDEX tools_by_file ON tools (file);
 CREATE TABLE said (session TEXT, digest INTEGER, PRIMARY KEY (session, digest)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     text, content='', columnsize=0, tokenize="unicode61 remove_diacritics 2");

@@ -1,0 +1,145 @@
+"""Counting while indexing: what each file adds to the statistics, by day and model, and by tool.
+
+A log says its tokens in one of few ways: with each answer (Claude Code, pi, Gemini, OpenCode), or
+in lines of their own (ours, Codex). Claude Code logs one answer in several lines that repeat its
+usage, of which the largest counts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from agent_tui.core.usage import Usage
+from agent_tui.library.search.line_text import LineText
+from agent_tui.providers.catalog import find_known
+
+_MOST_CALLS = 10_000
+
+
+@dataclass(slots=True)
+class DayCount:
+    """What happened in one file on one day with one model; ``cost`` in dollars, where known."""
+
+    prompts: int = 0
+    replies: int = 0
+    calls: int = 0
+    errors: int = 0
+    compactions: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float = 0.0
+
+
+@dataclass(slots=True)
+class ToolCount:
+    """How often a tool was called in one file, and how often it failed."""
+
+    calls: int = 0
+    errors: int = 0
+
+
+class Tally:
+    """Counts the lines of one file as they are read; give it every line in order."""
+
+    def __init__(self, day: str, model: str) -> None:
+        """``day`` and ``model`` are for lines that say none, until one does."""
+        self._day, self._model = day[:10], model
+        self._days: defaultdict[tuple[str, str], DayCount] = defaultdict(DayCount)
+        self._tools: defaultdict[str, ToolCount] = defaultdict(ToolCount)
+        self._names: dict[str, str] = {}
+        self._message, self._usage = "", Usage()
+
+    def add(self, value: dict[str, Any], said: LineText | None) -> None:
+        """Count one line: its object, and what it says where it says anything."""
+        if said is not None:
+            self._day = said.at[:10] or self._day
+            self._model = said.model or self._model
+            self._add_talk(said)
+        if (found := usage_of(value)) is not None:
+            self._add_usage(value, found)
+
+    def _add_talk(self, said: LineText) -> None:
+        count = self._days[(self._day, self._model)]
+        count.prompts += said.role == "user"
+        count.replies += said.role == "assistant"
+        count.calls += len(said.calls)
+        count.errors += said.is_error
+        count.compactions += said.is_compaction
+        for call, name in said.calls:
+            self._tools[name].calls += 1
+            if len(self._names) < _MOST_CALLS:
+                self._names[call] = name
+        if said.is_error and (name := self._names.get(said.answers, "")):
+            self._tools[name].errors += 1
+
+    def _add_usage(self, value: dict[str, Any], usage: Usage) -> None:
+        message = value.get("message")
+        name = str(message.get("id") or "") if isinstance(message, dict) else ""
+        known = self._usage if name and name == self._message else Usage()
+        fresh = _beyond(usage, known)
+        self._message, self._usage = name, known + fresh
+        count = self._days[(self._day, self._model)]
+        count.input_tokens += fresh.input_tokens
+        count.output_tokens += fresh.output_tokens
+        count.cached_tokens += fresh.cached_tokens
+        about = find_known(self._model)
+        if about is not None and about.price is not None:
+            count.cost += about.price.of(fresh)
+
+    def days(self) -> Iterator[tuple[object, ...]]:
+        """Rows of day, model and counts."""
+        for (day, model), count in self._days.items():
+            yield (day, model, *astuple(count))
+
+    def tools(self) -> Iterator[tuple[object, ...]]:
+        """Rows of tool and counts."""
+        for tool, count in self._tools.items():
+            yield (tool, *astuple(count))
+
+
+def _beyond(usage: Usage, known: Usage) -> Usage:
+    """What a repeated usage adds to the one that is counted already."""
+    return Usage(
+        max(0, usage.input_tokens - known.input_tokens),
+        max(0, usage.output_tokens - known.output_tokens),
+        max(0, usage.cached_tokens - known.cached_tokens),
+        0,
+        max(0, usage.cache_write_tokens - known.cache_write_tokens),
+    )
+
+
+def usage_of(value: dict[str, Any]) -> Usage | None:
+    """The tokens that a line reports for one call, whoever wrote it."""
+    payload = value.get("payload")
+    if isinstance(payload, dict):
+        info = payload.get("info")
+        found = info.get("last_token_usage") if isinstance(info, dict) else None
+        return _usage(found)
+    message = value.get("message")
+    inner = message.get("usage") if isinstance(message, dict) else None
+    return _usage(inner or value.get("usage") or value.get("tokens"))
+
+
+def _usage(found: object) -> Usage | None:
+    if not isinstance(found, dict):
+        return None
+
+    def number(*names: str) -> int:
+        for name in names:
+            value = found.get(name)
+            if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 40:
+                return value
+        return 0
+
+    cached = number("cached_tokens", "cache_read_input_tokens", "cached_input_tokens", "cacheRead")
+    written = number("cache_creation_input_tokens", "cache_write_tokens", "cacheWrite")
+    plain = number("input_tokens", "input", "prompt_tokens")
+    # Anthropic and pi count apart what was read from a cache or written into one; others do not.
+    apart = "cache_read_input_tokens" in found or "cacheRead" in found
+    total = plain + (cached + written if apart else 0)
+    output = number("output_tokens", "output", "completion_tokens")
+    return Usage(total, output, cached, 0, written) if total or output else None

@@ -1,0 +1,147 @@
+"""Statistics count every session once, whatever its agent calls its tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_tui.cli.table import STATISTICS
+from agent_tui.core.errors import UsageError
+from agent_tui.core.usage import Usage
+from agent_tui.library.search.search_index import SearchIndex
+from agent_tui.library.search.tallies import usage_of
+from agent_tui.library.statistics import GROUPS
+from tests.library.search.conftest import Library, assistant, call, user
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path)
+
+
+def usage(tokens: int, output: int) -> dict[str, Any]:
+    counts = {"input_tokens": tokens, "output_tokens": output}
+    return {"role": "_usage", "token_count": tokens + output, "usage": counts}
+
+
+TALK = [
+    user("Fix it", at="2026-11-01T10:00:00Z"),
+    assistant("", call("run_command", command="ls"), at="2026-11-01T10:00:01Z", model="gpt-5-mini"),
+    usage(1000, 50),
+    {"role": "tool", "tool_call_id": "call-run_command", "content": "no", "is_error": True},
+    user("Again", at="2026-11-02T09:00:00Z"),
+    assistant("Done.", at="2026-11-02T09:00:01Z", model="gpt-5-mini"),
+    usage(1200, 20),
+]
+
+
+def by(index: SearchIndex, group: str, since: str = "") -> dict[str, Any]:
+    return {each.name: each for each in index.statistics(group, since)}
+
+
+def test_days_models_projects_and_agents_are_counted(library: Library) -> None:
+    library.log("one", TALK)
+    library.index.update()
+    days = by(library.index, "day")
+    assert list(days) == ["2026-11-01", "2026-11-02"]
+    first = days["2026-11-01"]
+    assert (first.prompts, first.calls, first.errors, first.input_tokens) == (1, 1, 1, 1000)
+    total = by(library.index, "project")["/work/tide"]
+    assert (total.sessions, total.input_tokens, total.output_tokens) == (1, 2200, 70)
+    assert by(library.index, "model")["gpt-5-mini"].replies == 2
+    assert by(library.index, "agent")["agent-tui"].prompts == 2
+    assert list(by(library.index, "day", "2026-11-02")) == ["2026-11-02"]
+
+
+def test_a_known_model_has_a_price(library: Library) -> None:
+    library.log("one", TALK)
+    library.index.update()
+    assert by(library.index, "model")["gpt-5-mini"].cost > 0
+
+
+def test_tools_that_fail_are_named(library: Library) -> None:
+    library.log("one", TALK)
+    library.index.update()
+    (tool,) = library.index.statistics("tool")
+    assert (tool.name, tool.calls, tool.errors) == ("run_command", 1, 1)
+
+
+def test_what_an_archive_and_the_live_log_both_say_counts_once(library: Library) -> None:
+    log = library.log("one", TALK)
+    library.index.update()
+    before = library.index.statistics("day")
+    log.rename(log.with_name("context.jsonl.1"))
+    library.log("one", [*TALK[:4], {"role": "_revert", "archive": 1, "reason": "user"}])
+    library.index.update()
+    assert library.index.statistics("day") == before
+    library.index.rebuild()
+    assert library.index.statistics("day") == before
+
+
+def test_a_deleted_session_is_not_counted(library: Library) -> None:
+    library.log("one", TALK).unlink()
+    library.index.update()
+    log = library.log("two", TALK)
+    library.index.update()
+    log.unlink()
+    library.index.update()
+    assert library.index.statistics("day") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (
+            {
+                "message": {
+                    "usage": {
+                        "input_tokens": 3,
+                        "cache_read_input_tokens": 100,
+                        "cache_creation_input_tokens": 10,
+                        "output_tokens": 5,
+                    }
+                }
+            },
+            Usage(113, 5, 100, 0, 10),
+        ),
+        (
+            {
+                "type": "event_msg",
+                "payload": {
+                    "info": {
+                        "total_token_usage": {"input_tokens": 9999},
+                        "last_token_usage": {"input_tokens": 50, "cached_input_tokens": 40},
+                    }
+                },
+            },
+            Usage(50, 0, 40),
+        ),
+        ({"tokens": {"input": 7, "output": 2, "total": 9}}, Usage(7, 2)),
+        ({"message": {"usage": {"input": 1, "cacheRead": 4, "output": 2}}}, Usage(5, 2, 4)),
+        ({"usage": {"input_tokens": "many", "output_tokens": -4}}, None),
+        ({"role": "user"}, None),
+    ],
+)
+def test_every_way_to_say_tokens_is_understood(line: dict[str, Any], found: Usage | None) -> None:
+    assert usage_of(line) == found
+
+
+def test_an_answer_in_several_lines_counts_once(library: Library, tmp_path: Path) -> None:
+    def part(output: int) -> dict[str, Any]:
+        counts = {"input_tokens": 10, "output_tokens": output}
+        message = {"id": "msg_1", "usage": counts, "content": "x", "role": "assistant"}
+        return {"role": "assistant", "at": "2026-11-01T10:00:00Z", "message": message}
+
+    library.log("one", [part(1), part(5), part(31)])
+    library.index.update()
+    (day,) = library.index.statistics("day")
+    assert (day.input_tokens, day.output_tokens) == (10, 31)
+
+
+def test_an_unknown_group_is_told(library: Library) -> None:
+    library.index.update()
+    with pytest.raises(UsageError, match="Expected one of day, model"):
+        library.index.statistics("colour")
+    assert GROUPS == STATISTICS
