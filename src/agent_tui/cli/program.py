@@ -179,6 +179,10 @@ def _run_command(arguments: list[str]) -> int:
         from agent_tui.headless.tool_servers import run_tool_servers_command
 
         return _run(run_tool_servers_command(command.name, launch, options))
+    if command.name == "models":
+        from agent_tui.headless.models import print_models
+
+        return _run(print_models(launch, options))
     from agent_tui.headless.commands import run_command
 
     return _run(run_command(command.name, launch, options))

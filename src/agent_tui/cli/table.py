@@ -214,6 +214,14 @@ COMMANDS: tuple[Command, ...] = (
         engine=False,
     ),
     Command("config path", "print where the user's file is", json=False, engine=False),
+    Command(
+        "models",
+        "list the models that can be asked, with window and price",
+        (
+            _argument("words", nargs="*", metavar="WORD", help="only names with these words"),
+            _argument("--test", action="store_true", help="ask each one that fits, or the default"),
+        ),
+    ),
     Command("mcp list", "list the servers of tools and whether they work"),
     Command("mcp get", "show what a server offers", (_SERVER,)),
     Command(

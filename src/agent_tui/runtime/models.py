@@ -1,0 +1,142 @@
+"""Models to choose from: what servers list, what is known of each, and whether one answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+
+from agent_tui.config import ProviderSettings, Settings
+from agent_tui.core.errors import AgentTuiError, ProviderError
+from agent_tui.core.events import TextDelta, ThinkDelta
+from agent_tui.core.models import ModelRow, ProviderRow
+from agent_tui.core.records import UserMessage
+from agent_tui.providers.base import ModelRequest
+from agent_tui.providers.keys import FoundKey, find_key
+from agent_tui.providers.model_facts import facts_of
+from agent_tui.providers.model_list import ListedModel, list_models
+from agent_tui.providers.presets import PRESETS, ProviderSpec, describe_provider
+from agent_tui.providers.registry import (
+    choose_model,
+    known_providers,
+    make_provider,
+    usable_providers,
+)
+from agent_tui.providers.secret import Secret
+
+_LOOK_SECONDS = 1.5
+_TRY_SECONDS = 60.0
+_PROMPT = "Answer with the one word: ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How a model did when it was tried: seconds to its first word, and what it said."""
+
+    seconds: float
+    text: str
+
+
+async def list_providers(settings: Settings) -> tuple[ProviderRow, ...]:
+    """Every provider that could be asked, with the models that it lists; asks all at once."""
+    usable = await asyncio.to_thread(usable_providers, settings)
+    chosen = await asyncio.to_thread(choose_model, settings)
+    rows = await asyncio.gather(*(_list(spec, settings) for spec in usable.values()))
+    if chosen is None:
+        return tuple(rows)
+    return tuple(
+        _mark(row, chosen.model or best_model(row, chosen.provider.models))
+        if row.name == chosen.provider.name
+        else row
+        for row in rows
+    )
+
+
+async def find_local_providers(settings: Settings) -> tuple[ProviderRow, ...]:
+    """The servers on this machine that answer at their usual ports, with their models."""
+    local = [name for name, preset in PRESETS.items() if not preset.key_env]
+    own = settings.providers
+    specs = [describe_provider(name, own.get(name, ProviderSettings())) for name in local]
+    rows = await asyncio.gather(*(_list(spec, settings, _LOOK_SECONDS) for spec in specs))
+    return tuple(row for row in rows if not row.trouble)
+
+
+async def list_provider(
+    settings: Settings, name: str, base_url: str = "", key: str = ""
+) -> ProviderRow:
+    """What one provider lists, perhaps at an address and with a key that were just typed."""
+    own = settings.providers.get(name, ProviderSettings())
+    if base_url:
+        own = own.model_copy(update={"base_url": base_url})
+    return await _list(describe_provider(name, own), settings, key=key)
+
+
+async def _list(
+    spec: ProviderSpec, settings: Settings, seconds: float = 10.0, key: str = ""
+) -> ProviderRow:
+    row = ProviderRow(spec.name, spec.title, spec.base_url)
+    try:
+        found = FoundKey(Secret(key), "what was typed") if key else await _find_key(spec)
+        listed = await list_models(spec, found, seconds)
+    except AgentTuiError as error:
+        known = (_row(spec.name, ListedModel(each), settings) for each in spec.models)
+        unlisted = tuple(replace(model, listed=False) for model in known)
+        return replace(row, models=unlisted, trouble=str(error))
+    return replace(row, models=tuple(_row(spec.name, each, settings) for each in listed))
+
+
+async def _find_key(spec: ProviderSpec) -> FoundKey:
+    return await asyncio.to_thread(find_key, spec)
+
+
+def _row(provider: str, listed: ListedModel, settings: Settings) -> ModelRow:
+    facts = facts_of(listed.name, settings)
+    own = settings.models.get(listed.name)
+    window = (own.window if own else None) or listed.window or facts.window
+    return ModelRow(
+        provider,
+        listed.name,
+        window,
+        facts.price or listed.price,
+        facts.thinking,
+        facts.image_in,
+    )
+
+
+def _mark(row: ProviderRow, default: str) -> ProviderRow:
+    models = (replace(model, default=model.model == default) for model in row.models)
+    return replace(row, models=tuple(models))
+
+
+def best_model(row: ProviderRow, wanted: tuple[str, ...]) -> str:
+    """The model to ask where nobody chose: the first that is wanted and there, else the first."""
+    names = [model.model for model in row.models]
+    for want in wanted:
+        exact = [name for name in names if name == want]
+        kin = sorted((name for name in names if name.startswith(f"{want}-")), reverse=True)
+        if exact or kin:
+            return (exact or kin)[0]
+    return names[0] if names else ""
+
+
+async def try_model(settings: Settings, provider: str, model: str) -> Answered:
+    """Ask a model one small question.
+
+    Raises:
+        ProviderError: it did not answer; in one sentence.
+    """
+    spec = known_providers(settings)[provider]
+    asked = await asyncio.to_thread(make_provider, spec, settings)
+    request = ModelRequest(model, "", (UserMessage(_PROMPT, origin="human"),), (), 512)
+    begun, first, said = time.monotonic(), 0.0, ""
+    try:
+        async with asyncio.timeout(_TRY_SECONDS):
+            async for part in asked.stream(request):
+                if isinstance(part, TextDelta | ThinkDelta):
+                    first = first or time.monotonic() - begun
+                    said += part.text if isinstance(part, TextDelta) else ""
+    except TimeoutError:
+        raise ProviderError(f"{model} did not answer within {_TRY_SECONDS:g} seconds.") from None
+    finally:
+        await asked.aclose()
+    return Answered(first or time.monotonic() - begun, said.strip())
