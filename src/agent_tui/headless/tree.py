@@ -53,10 +53,19 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
 async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: bool) -> None:
     """Make a session of its own of the path to an entry, or of all that a session holds now.
 
-    ``at`` is an entry's id, or the number of a checkpoint in the context.
+    ``at`` is an entry's id, or the number of a checkpoint in the context. Of a file of another
+    agent it is a message's id, or its number from 1.
     """
+    path = Path(session_id)
+    if await asyncio.to_thread(path.exists):
+        _tell_fork(await engine.resume_path(path, at), as_json=as_json)
+        return
     async with looked_at(engine, session_id) as session:
         fork = await _fork_at(engine, session, at) if at else Fork(await session.fork())
+    _tell_fork(fork, as_json=as_json)
+
+
+def _tell_fork(fork: Fork, *, as_json: bool) -> None:
     if as_json:
         print_json(fork)
         return

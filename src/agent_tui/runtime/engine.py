@@ -28,6 +28,7 @@ from agent_tui.core.records import ModelRecord, SystemPrompt, UserMessage
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.record_tree import RecordTree
 from agent_tui.history.view import SessionView
 from agent_tui.importers.registry import describe
 from agent_tui.providers.base import Provider
@@ -38,6 +39,7 @@ from agent_tui.runtime.exporting import Exported, export_file
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.forking import fork_at, name_copy, title_of
 from agent_tui.runtime.headers import new_header, new_session_id
+from agent_tui.runtime.importing import NewSessions, fork_imported, resume_path
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.limits import amounts_of, limits_of
 from agent_tui.runtime.open_session import OpenSession
@@ -311,7 +313,21 @@ class Engine:
         Raises:
             SessionError: nothing comes before the row, or its log changed since the tree was read.
         """
+        if isinstance(tree.tree, RecordTree):
+            return await settle(fork_imported(self._new_sessions, tree, row))
         return await settle(fork_at(self._store, tree, row, self.workspace))
+
+    async def resume_path(self, path: Path, at: str = "") -> Fork:
+        """Continue another agent's session as one of ours, behind a message or the last one.
+
+        Raises:
+            SessionError, StorageError: it cannot be read, or has no such message.
+        """
+        return await settle(resume_path(self._new_sessions, path, at))
+
+    @property
+    def _new_sessions(self) -> NewSessions:
+        return NewSessions(self._store, self.workspace, self._instruct)
 
     async def open_path(self, path: Path) -> SessionView:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""

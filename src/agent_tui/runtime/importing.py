@@ -1,0 +1,121 @@
+"""Another agent's session continued as one of ours: its messages up to some point, copied.
+
+The new session works in the folder it is made from, asks its own model, and carries no approvals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import Record, UserMessage
+from agent_tui.core.tree import Fork, TreeRow
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.importers.imported import ImportedCompaction, Records
+from agent_tui.importers.registry import (
+    import_session,
+    importer_of,
+    locate,
+    summarise,
+)
+from agent_tui.importers.resume import find_message, records_to_resume
+from agent_tui.runtime.forking import name_copy
+from agent_tui.runtime.headers import new_header
+from agent_tui.sessions.store import Durability, SessionLog, SessionStore
+
+
+@dataclass(frozen=True, slots=True)
+class NewSessions:
+    """How a session of ours is made: where, in which folder, and what is written into it first."""
+
+    store: SessionStore
+    workspace: Path
+    instruct: Callable[[SessionLog], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a continued session came from, as its header tells it."""
+
+    source: str
+    session_id: str
+    path: Path
+    title: str
+
+
+async def resume_path(new: NewSessions, path: Path, at: str) -> Fork:
+    """Continue the session at a path; ``at`` is a message's number or id, the last one if empty.
+
+    Raises:
+        SessionError, StorageError: it cannot be read, or has no such message.
+    """
+    found = await asyncio.to_thread(import_session, path)
+    place = find_message(found.records, at) if at else len(found.records) - 1
+    origin = Origin(found.source, found.session_id, found.path, found.title)
+    whole = (found.records, found.compactions)
+    return await resume_records(new, *whole, origin, place, is_chosen=bool(at))
+
+
+async def fork_imported(new: NewSessions, tree: SessionTree, row: TreeRow) -> Fork:
+    """Continue the branch that ends at a row of an imported session's tree.
+
+    Raises:
+        SessionError: nothing before it could be continued.
+    """
+    path = tree.tree.source_of(row.place).path
+    found = await asyncio.to_thread(locate, path)
+    summary = await asyncio.to_thread(summarise, found)
+    prompt = row.kind == "prompt"
+    records = tuple(
+        await asyncio.to_thread(tree.paths.records_to, row.place if prompt else row.end)
+    )
+    origin = Origin(found.source, tree.session_id, path, summary.title)
+    compactions = tree.compactions.values()
+    return await resume_records(
+        new, records, compactions, origin, len(records) - 1, is_chosen=prompt
+    )
+
+
+async def resume_records(
+    new: NewSessions,
+    records: Records,
+    compactions: Iterable[ImportedCompaction],
+    origin: Origin,
+    place: int,
+    *,
+    is_chosen: bool,
+) -> Fork:
+    """Continue behind the record at a place; a prompt that was chosen comes back to be edited.
+
+    Raises:
+        SessionError: nothing before it could be continued.
+    """
+    prompt = _prompt(records[place]) if is_chosen else ""
+    last = place - 1 if prompt else place
+    resumed = await asyncio.to_thread(records_to_resume, records, compactions, last)
+    header = await asyncio.to_thread(new_header, new.workspace)
+    told = {
+        "agent": origin.source,
+        "session_id": origin.session_id,
+        "path": str(origin.path),
+        "records": last + 1,
+    }
+    log = await new.store.create(replace(header, parent={"imported_from": told}))
+    try:
+        await new.instruct(log)
+        await log.append(*resumed, durability=Durability.D1)
+    except BaseException:
+        await log.close()
+        raise
+    name = importer_of(origin.source).name
+    await name_copy(log, f"{origin.title or origin.path.name} (from {name})")
+    return Fork(header.session_id, prompt)
+
+
+def _prompt(record: Record) -> str:
+    """The text of a person's prompt; empty for anything else."""
+    is_prompt = isinstance(record, UserMessage) and record.origin in ("human", "steer", None)
+    return text_of(record.content) if isinstance(record, UserMessage) and is_prompt else ""
