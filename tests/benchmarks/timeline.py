@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median, quantiles
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
@@ -32,7 +32,8 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.resources import stylesheet
-from agent_tui.ui.theme import DARK, THEMES, token_defaults
+from agent_tui.ui.theme import DARK
+from agent_tui.ui.themed import ThemedApp
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 SIZE = (120, 40)
@@ -86,17 +87,12 @@ class Repeated(Sequence[Record]):
         return self._round[index % len(self._round)]
 
 
-class Bench(App[None]):
+class Bench(ThemedApp[None]):
     CSS_PATH = [stylesheet("base.tcss"), stylesheet("widgets/timeline.tcss")]
 
     def __init__(self) -> None:
         super().__init__()
-        for theme in THEMES:
-            self.register_theme(theme)
         self.theme = DARK.name
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        return token_defaults(dark=self.current_theme.dark)
 
     def compose(self) -> ComposeResult:
         yield Timeline()

@@ -246,7 +246,7 @@ def test_command_palette(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Show me around this project")
         await visitor.press("ctrl+p")
-        await visitor.until_screen("CommandPalette")
+        await visitor.until_screen("PaletteScreen")
         await visitor.press(*"comp")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)

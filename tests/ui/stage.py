@@ -10,12 +10,13 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.theme import THEMES
+from agent_tui.ui.theme import DARK
+from agent_tui.ui.themed import ThemedApp
 
 WIDGETS = ("rows", "completion", "prompt_box", "gauge", "status_line")
 
 
-class Stage(App[None]):
+class Stage(ThemedApp[None]):
     """Shows the given widgets, or pushes the given screen and keeps what it is dismissed with."""
 
     CSS_PATH = [
@@ -28,11 +29,9 @@ class Stage(App[None]):
         widgets: Iterable[Widget] = (),
         screen: Screen[Any] | None = None,
         make_screen: Callable[[App[None]], Screen[Any]] | None = None,
-        theme: str = THEMES[0].name,
+        theme: str = DARK.name,
     ) -> None:
         super().__init__()
-        for each in THEMES:
-            self.register_theme(each)
         self.theme = theme
         self._widgets = list(widgets)
         self._shown = make_screen(self) if make_screen else screen

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from textual.app import App
-from textual.command import CommandPalette
 from textual.widgets import TextArea
 
 from agent_tui.ui.commands import (
     ALIASES,
     BY_NAME,
     COMMANDS,
-    CommandProvider,
     find_command,
     key_bindings,
     slash_commands,
 )
+from agent_tui.ui.screens.dialogs.palette import PaletteScreen, find_commands
 from agent_tui.ui.widgets.prompt.completion import match_commands
+from tests.ui.stage import Stage
 
 
 def test_names_and_keys_are_unique() -> None:
@@ -69,24 +68,18 @@ def test_completion_puts_the_closest_name_first() -> None:
     assert len(match_commands("")) == len(slash_commands())
 
 
-async def test_the_palette_offers_the_table_and_runs_the_choice() -> None:
-    class Host(App[None]):
-        COMMANDS = {CommandProvider}
-        ran: list[str] = []
-
-    app = Host()
-
-    async def remember(action: str) -> bool:
-        app.ran.append(action)
-        return True
-
-    async with app.run_test() as pilot:
-        app.screen.action_command = remember  # type: ignore[attr-defined]
-        app.action_command_palette()
-        await pilot.pause(0.2)
-        assert isinstance(app.screen, CommandPalette)
-        await pilot.press(*"archives")
-        await pilot.pause(0.5)
+async def test_the_palette_finds_a_command_by_a_few_letters_and_gives_its_name() -> None:
+    app = Stage(screen=PaletteScreen())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"arch")
+        assert "\u276f Archives" in app.text
         await pilot.press("enter")
-        await pilot.pause(0.3)
-        assert app.ran == ["archives"]
+        assert app.results == ["archives"]
+
+
+def test_the_palette_offers_all_commands_and_puts_the_closest_first() -> None:
+    assert [command for command, _ in find_commands("")] == list(COMMANDS)
+    command, title = find_commands("comp")[0]
+    assert command is BY_NAME["compact"]
+    assert title.plain == command.title
+    assert {title.plain[span.start : span.end] for span in title.spans} >= {"C", "o", "m", "p"}

@@ -76,5 +76,5 @@ def test_an_overrun_window_fills_the_bar_and_no_more() -> None:
 def test_shares_colour_the_bar_in_proportion() -> None:
     gauge = Gauge(100, 100, 0, estimated=False, shares=SHARES)
     styles = [span.style for span in draw_bar(gauge, 10).spans]
-    assert "$user" in styles
-    assert "$tool" in styles
+    assert "$share-1" in styles
+    assert "$share-3" in styles

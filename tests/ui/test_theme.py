@@ -1,57 +1,123 @@
-"""Every theme defines every token, and text can be read on the surface it stands on."""
+"""Every theme gives every token, follows its own colours, and can be read where it stands."""
+
+from __future__ import annotations
 
 import pytest
 from textual.color import Color
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
+from agent_tui.runtime.terminal_colours import is_dark_terminal
+from agent_tui.ui.contrast import MARK, TEXT, contrast, readable
 from agent_tui.ui.palette import read_palette
-from agent_tui.ui.theme import ANSI, DARK, LIGHT, THEMES, token_defaults
+from agent_tui.ui.theme import ANSI, ANSI_LIGHT, DARK, OFFERED, THEMES, tokens_of
 
-QUIET = {"line", "hover", "cursor", "selection", "gauge-track"}
+KNOWN = BUILTIN_THEMES | {theme.name: theme for theme in THEMES}
+COLOURFUL = [theme for theme in KNOWN.values() if not theme.ansi]
+NO_TEXT = {"line", "edge", "gauge-track", "gauge-trigger"}
+NO_TEXT |= {"selection", "selected", "cursor", "hover"}
+GROUNDS = ("background", "surface", "popup", "code-surface", "user-surface")
+ROWS = (*GROUNDS, "hover", "cursor", "selected")
 
-
-def luminance(colour: Color) -> float:
-    parts = [part / 255 for part in colour.rgb]
-    r, g, b = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(Color.parse(one)), luminance(Color.parse(other))))
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
-def test_a_theme_defines_every_token(theme: Theme) -> None:
-    assert token_defaults(dark=theme.dark).keys() <= theme.variables.keys()
-    read_palette(theme.to_color_system().generate() | theme.variables)
-
-
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
-def test_text_is_readable_on_its_surface(theme: Theme) -> None:
-    assert theme.background is not None
-    for name in token_defaults(dark=theme.dark):
-        if name in QUIET or name.endswith("-surface"):
-            continue
-        surface = theme.variables.get(f"{name}-surface", theme.background)
-        if name.startswith("code-"):
-            surface = theme.variables["code-surface"]
-        assert contrast(theme.variables[name], surface) >= 4, name
+XTERM = dict(
+    zip(
+        ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"),
+        ("#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5"),
+        strict=True,
+    )
+)
+XTERM |= {
+    "bright_black": "#7f7f7f",
+    "bright_red": "#ff0000",
+    "bright_green": "#00ff00",
+    "bright_yellow": "#ffff00",
+    "bright_magenta": "#ff00ff",
+    "bright_cyan": "#00ffff",
+    "bright_white": "#ffffff",
+}
 
 
-@pytest.mark.parametrize("theme", [t for t in THEMES if not t.ansi], ids=lambda t: t.name)
-@pytest.mark.parametrize("name", ["muted", "faint", "thinking", "fate-dropped", "code-comment"])
-def test_quiet_text_is_readable_on_every_surface_and_on_the_selected_row(
-    theme: Theme, name: str
-) -> None:
-    surfaces = {key: theme.variables[key] for key in theme.variables if key.endswith("-surface")}
-    surfaces |= {key: theme.variables[key] for key in ("cursor", "hover")}
-    for key in ("background", "surface", "panel"):
-        surfaces[key] = getattr(theme, key)
-    for key, surface in surfaces.items():
-        assert contrast(theme.variables[name], surface) >= 4.5, key
+def variables(theme: Theme) -> dict[str, str]:
+    base = theme.to_color_system().generate()
+    return base | tokens_of(theme, base)
 
 
-def test_sixteen_colours_use_the_terminals_own() -> None:
-    values = [ANSI.variables[name] for name in token_defaults(dark=True)]
-    assert all(value.startswith("ansi_") for value in values)
+def ratio(found: dict[str, str], text: str, ground: str) -> float:
+    return contrast(Color.parse(found[text]), Color.parse(found[ground]))
+
+
+def own_tokens() -> list[str]:
+    return list(tokens_of(DARK, DARK.to_color_system().generate()))
+
+
+def texts() -> list[str]:
+    """The tokens that colour words."""
+    names = [name for name in own_tokens() if not name.endswith("-surface")]
+    backgrounds = {*GROUNDS, *NO_TEXT, "panel"}
+    textual = ("block-", "input-", "screen-", "scrollbar", "footer-", "border", "link-", "share-")
+    return [name for name in names if name not in backgrounds and not name.startswith(textual)]
+
+
+def test_there_are_themes_to_choose_from() -> None:
+    assert len(OFFERED) >= 8
+    assert set(OFFERED) <= KNOWN.keys()
+    assert {KNOWN[name].dark for name in OFFERED} == {True, False}
+
+
+@pytest.mark.parametrize("theme", KNOWN.values(), ids=lambda theme: theme.name)
+def test_a_theme_gives_every_token(theme: Theme) -> None:
+    found = variables(theme)
+    assert set(own_tokens()) <= found.keys()
+    read_palette(found)
+
+
+@pytest.mark.parametrize("theme", COLOURFUL, ids=lambda theme: theme.name)
+def test_text_can_be_read_on_every_ground_it_may_stand_on(theme: Theme) -> None:
+    found = variables(theme)
+    for name in texts():
+        grounds: tuple[str, ...] = GROUNDS if name.startswith(("code-", "gauge-")) else ROWS
+        if name.startswith("diff-"):
+            grounds = ("background", f"{name}-surface")
+        for ground in grounds:
+            assert ratio(found, name, ground) >= TEXT, (name, ground)
+
+
+@pytest.mark.parametrize("theme", COLOURFUL, ids=lambda theme: theme.name)
+def test_marks_and_bars_stand_out(theme: Theme) -> None:
+    found = variables(theme)
+    for number in range(1, 6):
+        assert ratio(found, f"share-{number}", "background") >= MARK
+    assert ratio(found, "gauge-trigger", "gauge-track") >= MARK
+    assert ratio(found, "border", "background") >= MARK
+
+
+def test_a_change_of_theme_leaves_no_colour_behind() -> None:
+    one, other = variables(KNOWN["nord"]), variables(KNOWN["gruvbox"])
+    same = [name for name in own_tokens() if one[name] == other[name]]
+    assert [name for name in same if one[name].startswith("#")] == []
+
+
+@pytest.mark.parametrize("theme", [ANSI, ANSI_LIGHT], ids=lambda theme: theme.name)
+def test_sixteen_colours_are_the_terminals_own_and_can_be_read(theme: Theme) -> None:
+    found = variables(theme)
+    ground = Color.parse("#000000" if theme.dark else "#ffffff")
+    for name in texts():
+        value = found[name]
+        assert value.startswith("ansi_"), name
+        if value != "ansi_default":
+            colour = Color.parse(XTERM[value.removeprefix("ansi_")])
+            assert contrast(colour, ground) >= TEXT, (name, value)
+
+
+def test_a_colour_that_can_be_read_stays_as_it_is() -> None:
+    black, white, grey = (Color.parse(name) for name in ("#000000", "#ffffff", "#777777"))
+    assert readable(white, [black]) == white
+    assert contrast(readable(grey, [grey.blend(black, 0.5)]), grey.blend(black, 0.5)) >= TEXT
+    assert readable(grey, [white], 21.0) == black
+
+
+@pytest.mark.parametrize(
+    ("value", "dark"), [("15;0", True), ("0;15", False), ("0;default;7", False), ("", True)]
+)
+def test_a_terminal_that_says_its_colours_is_followed(value: str, dark: bool) -> None:
+    assert is_dark_terminal({"COLORFGBG": value}) is dark
+    assert is_dark_terminal({})

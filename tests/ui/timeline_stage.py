@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.message import Message
 
 from agent_tui.core.messages import DiffDisplay, TextPart, ThinkPart, ToolCall
@@ -22,7 +22,8 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.resources import stylesheet
-from agent_tui.ui.theme import DARK, THEMES, token_defaults
+from agent_tui.ui.theme import DARK
+from agent_tui.ui.themed import ThemedApp
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n"
@@ -58,7 +59,7 @@ def numbered(count: int) -> list[Record]:
     ]
 
 
-class TimelineStage(App[None]):
+class TimelineStage(ThemedApp[None]):
     """Shows records; keeps the messages that the timeline posts."""
 
     CSS_PATH = [stylesheet("base.tcss"), stylesheet("widgets/timeline.tcss")]
@@ -67,15 +68,10 @@ class TimelineStage(App[None]):
         self, records: Sequence[Record] = (), *, damaged: int = 0, theme: str = DARK.name
     ) -> None:
         super().__init__()
-        for each in THEMES:
-            self.register_theme(each)
         self.theme = theme
         self._records = records
         self._damaged = damaged
         self.pressed: list[Message] = []
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        return token_defaults(dark=self.current_theme.dark)
 
     def compose(self) -> ComposeResult:
         yield Timeline()

@@ -151,7 +151,10 @@ class McpSettings(_Section):
 class UiSettings(_Section):
     """How the screen looks."""
 
-    theme: str = ""
+    theme: str = Field(default="", description="A name that /theme lists; empty: as the terminal.")
+    reduced_motion: bool = Field(
+        default=False, description="Nothing turns, blinks or glides; what changes is told in words."
+    )
 
 
 class Settings(_Section):

@@ -348,6 +348,16 @@ class Engine:
         finally:
             await session.close()
 
+    async def save_setting(self, key: str, value: str | bool) -> None:
+        """Write a setting into the user's config file, for this run's successors.
+
+        Raises:
+            ConfigError: the file cannot be written.
+        """
+        from agent_tui.config.writing import set_value
+
+        await asyncio.to_thread(set_value, config_path(), key, value)
+
     def complete_path(self, typed: str) -> list[str]:
         """Paths of the workspace that hold what was typed; blocks, so call it in a thread."""
         return self._files.matching(typed)

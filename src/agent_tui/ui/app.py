@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import on
-from textual.app import App
 from textual.binding import Binding
-from textual.theme import Theme
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
-from agent_tui.ui.commands import CommandProvider
+from agent_tui.runtime.terminal_colours import is_dark_terminal
 from agent_tui.ui.screens.chat import CHAT_SHEETS, ChatScreen
-from agent_tui.ui.theme import THEMES, token_defaults
+from agent_tui.ui.theme import default_theme
+from agent_tui.ui.themed import ThemedApp
 
 if TYPE_CHECKING:
     from textual.driver import Driver
@@ -34,13 +33,12 @@ if TYPE_CHECKING:
 _SECOND_PRESS_SECONDS = 2.0
 
 
-class AgentTui(App[int]):
+class AgentTui(ThemedApp[int]):
     """Owns the engine and the themes; everything else is on a screen."""
 
     TITLE = "agent-tui"
     # The first screen's sheets are the app's: a screen's own would have everything parsed twice.
     CSS_PATH = [stylesheet("base.tcss"), *CHAT_SHEETS]
-    COMMANDS = {CommandProvider}
     BINDINGS = [Binding("ctrl+c", "copy_or_quit", show=False, priority=True)]
 
     def __init__(self, launch: Launch) -> None:
@@ -49,15 +47,7 @@ class AgentTui(App[int]):
         self.engine: Engine | None = None
         self._quit_pressed_at = -_SECOND_PRESS_SECONDS
         self._is_leaving = False
-        for theme in THEMES:
-            self.register_theme(theme)
-        self._begin_with(THEMES[0])
-
-    def _begin_with(self, theme: Theme) -> None:
-        """Set the first theme before anything is parsed; watchers would parse it all again."""
-        self.set_reactive(App.theme, theme.name)
-        self.stylesheet.set_variables(self.get_css_variables())
-        self.add_class(f"-theme-{theme.name}", "-dark-mode" if theme.dark else "-light-mode")
+        self.start_with(default_theme(dark=is_dark_terminal()))
 
     def get_driver_class(self) -> type[Driver]:
         driver = super().get_driver_class()
@@ -66,9 +56,6 @@ class AgentTui(App[int]):
         from agent_tui.ui.terminal_driver import TerminalDriver
 
         return TerminalDriver
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        return token_defaults(dark=self.current_theme.dark)
 
     def get_default_screen(self) -> ChatScreen:
         return ChatScreen()
@@ -181,6 +168,17 @@ class AgentTui(App[int]):
             return
         self._quit_pressed_at = now
         self.chat.show_hint("Press Ctrl+C again to quit.")
+
+    def action_command_palette(self) -> None:
+        """Ctrl+P: find a command by a few letters; over the conversation only."""
+        from agent_tui.ui.screens.dialogs.palette import PaletteScreen
+
+        if self.screen is self.chat:
+            self.push_screen(PaletteScreen(), self._run_found)
+
+    def _run_found(self, name: str | None) -> None:
+        if name:
+            self.chat.run_command(name, "")
 
     async def action_quit(self) -> None:
         """Ctrl+Q: like every way out, it lets the log settle first."""

@@ -16,6 +16,7 @@ from agent_tui.core.text import first_line
 from agent_tui.ui.browsing import Browser
 from agent_tui.ui.commands import find_command
 from agent_tui.ui.session_acts import SessionActs
+from agent_tui.ui.theme import OFFERED
 
 if TYPE_CHECKING:
     from agent_tui.runtime.open_session import OpenSession
@@ -234,13 +235,18 @@ async def _export(chat: ChatScreen, argument: str) -> None:
 
 
 async def _theme(chat: ChatScreen, argument: str) -> None:
+    from agent_tui.ui.screens.dialogs.theme_choice import ThemeScreen
+
     app = chat.app
-    if argument in app.available_themes:
-        app.theme = argument
-    elif argument:
-        raise UsageError(f"There is no theme {argument!r}; /theme lists them.")
-    else:
-        app.search_themes()
+    if argument and argument not in app.available_themes:
+        raise UsageError(f"No theme is called {argument!r}. /theme lists them.")
+    chosen = argument or await app.push_screen_wait(ThemeScreen(OFFERED, app))
+    if not chosen:
+        return
+    app.theme = chosen
+    if chat.engine is not None:
+        await chat.engine.save_setting("ui.theme", chosen)
+        chat.show_hint(f"Theme {chosen} saved.")
 
 
 async def _fold(chat: ChatScreen, _argument: str) -> None:

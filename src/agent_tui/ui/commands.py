@@ -6,13 +6,9 @@ The screen that holds the conversation takes ``key_bindings()`` as its BINDINGS 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 
 from textual.binding import Binding
-from textual.command import DiscoveryHit, Hit, Hits, Provider
-from textual.content import Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,40 +242,3 @@ def key_bindings() -> list[Binding]:
 def footer_commands() -> tuple[Command, ...]:
     """The commands whose key deserves a place in the status line."""
     return tuple(command for command in COMMANDS if command.footer)
-
-
-class CommandProvider(Provider):
-    """Offers the table in Textual's command palette, wherever the screen can run commands."""
-
-    async def discover(self) -> Hits:
-        for command in self._offered():
-            yield DiscoveryHit(
-                _palette_line(Content(command.title), command),
-                self._action(command),
-                text=command.title,
-                help=command.help,
-            )
-
-    async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for command in self._offered():
-            score = max(matcher.match(command.title), matcher.match(command.name))
-            if score > 0:
-                yield Hit(
-                    score,
-                    _palette_line(matcher.highlight(command.title), command),
-                    self._action(command),
-                    text=command.title,
-                    help=command.help,
-                )
-
-    def _offered(self) -> tuple[Command, ...]:
-        return COMMANDS if hasattr(self.screen, "action_command") else ()
-
-    def _action(self, command: Command) -> Callable[[], Awaitable[object]]:
-        return partial(self.screen.run_action, f"command('{command.name}')")
-
-
-def _palette_line(title: Content, command: Command) -> Content:
-    hint = command.key_label or (f"/{command.name}" if command.slash else "")
-    return Content.assemble(title, "  ", (hint, "$muted")) if hint else title

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.wire_view import WireView
 
 _ACTS = "session"
-_WIDGETS = ("timeline", "prompt_box", "completion", "rows", "gauge", "status_line", "welcome")
+_WIDGETS = ("timeline", "prompt_box", "rows", "completion", "gauge", "status_line", "welcome")
 CHAT_SHEETS = [
     *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
     stylesheet("screens/chat.tcss"),

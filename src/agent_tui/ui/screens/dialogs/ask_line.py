@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 
-class AskLineScreen(ModalScreen[str]):
+class AskLineScreen(Popup[str]):
     """Is dismissed with the line that was written, or None on Esc.
 
     Args:
@@ -24,9 +22,8 @@ class AskLineScreen(ModalScreen[str]):
         value: what stands in the line at first.
     """
 
-    CSS_PATH = [stylesheet("widgets/line_input.tcss"), stylesheet("screens/ask_line.tcss")]
+    CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/ask_line.tcss")]
     AUTO_FOCUS = "LineInput"
-    BINDINGS = [Binding("escape", "leave", "Back", show=False)]
 
     def __init__(self, title: str, note: str = "", value: str = "") -> None:
         super().__init__()
@@ -35,14 +32,10 @@ class AskLineScreen(ModalScreen[str]):
         self._value = value
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="ask") as box:
-            box.border_title = Content(f" {self._title} ")
+        with self.frame(self._title, (("Enter", "save"), ("Esc", "cancel")), id="ask"):
             yield LineInput(value=self._value)
             yield Static(Content.styled(self._note, "$muted"))
 
     @on(LineInput.Submitted)
     def _take(self, event: LineInput.Submitted) -> None:
         self.dismiss(event.value)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

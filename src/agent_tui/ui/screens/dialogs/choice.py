@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from agent_tui.core.text import first_line
 from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
+
+_HINTS = (("↑↓", "choose"), ("Enter", "take"), ("Esc", "back"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +26,18 @@ class Choice:
     note: str = ""
 
 
-class ChoiceScreen(ModalScreen[str]):
+class ChoiceScreen(Popup[str]):
     """Is dismissed with the value of the choice, or None on Esc.
 
     Args:
         title: what is chosen.
         choices: what there is, best first.
-        current: the value that the cursor starts on.
+        current: the value that is in force: it is marked, and the cursor starts on it.
         empty: what to say when there is nothing to choose from.
     """
 
-    CSS_PATH = [stylesheet("widgets/rows.tcss"), stylesheet("screens/choice.tcss")]
+    CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/choice.tcss")]
     AUTO_FOCUS = "Rows"
-    BINDINGS = [Binding("escape", "leave", "Back", show=False)]
 
     def __init__(
         self, title: str, choices: Sequence[Choice], current: str = "", empty: str = "Nothing here."
@@ -46,31 +45,34 @@ class ChoiceScreen(ModalScreen[str]):
         super().__init__()
         self._title = title
         self._choices = choices
+        self._current = current
         self._place = next((i for i, each in enumerate(choices) if each.value == current), 0)
         self._label_width = max((len(first_line(each.label)) for each in choices), default=0)
         self._rows = Rows(
-            self._draw, count=len(choices), choose_on_click=True, empty=Content(empty)
+            self._draw,
+            count=len(choices),
+            choose_on_click=True,
+            pointer=True,
+            empty=Content(empty),
         )
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="choice") as box:
-            box.border_title = Content(f"{first_line(self._title)}")
+        with self.frame(self._title, _HINTS, id="choice"):
             yield self._rows
 
     def on_mount(self) -> None:
         self._rows.cursor = self._place
 
     def on_resize(self) -> None:
-        self._rows.styles.height = max(1, min(len(self._choices) or 1, self.size.height - 2))
+        self._rows.styles.height = max(1, min(len(self._choices) or 1, self.size.height - 6))
 
     def _draw(self, index: int, width: int) -> Content:
         choice = self._choices[index]
         label = first_line(choice.label).ljust(self._label_width)
-        return Content.assemble(label, "  ", (first_line(choice.note, 200), "$muted"))
+        mark = ("● " if choice.value == self._current else "  ", "$user")
+        current = (mark,) if self._current else ()
+        return Content.assemble(*current, label, "  ", (first_line(choice.note, 200), "$muted"))
 
     @on(Rows.Chosen)
     def _choose(self, event: Rows.Chosen) -> None:
         self.dismiss(self._choices[event.index].value)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

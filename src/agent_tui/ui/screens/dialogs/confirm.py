@@ -5,26 +5,25 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Popup[bool]):
     """Is dismissed with True when the act may be done.
 
     Args:
         question: a short question.
-        consequence: what will change, and how it could be taken back.
+        consequence: what will change, and how it could be undone.
         act: the word on the answer that does it.
     """
 
-    CSS_PATH = [stylesheet("widgets/rows.tcss"), stylesheet("screens/confirm.tcss")]
+    CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/confirm.tcss")]
     AUTO_FOCUS = "Rows"
     BINDINGS = [
         Binding("y", "answer(True)", "Yes", show=False),
@@ -38,19 +37,15 @@ class ConfirmScreen(ModalScreen[bool]):
         self._answers = (clean(act), "Cancel")
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="confirm") as box:
-            box.border_title = Content(f"{clean(self._question)}")
+        hints = (("↑↓", "choose"), ("Enter", "confirm"), ("Esc", "cancel"))
+        with self.frame(self._question, hints, id="confirm"):
             yield Static(Content(clean(self._consequence)))
-            yield Rows(self._draw, count=2, choose_on_click=True)
+            yield Rows(self._draw, count=2, choose_on_click=True, pointer=True)
 
     def _draw(self, index: int, width: int) -> Content:
-        pointer = "▸ " if index == self.query_one(Rows).cursor else "  "
-        key = "y" if index == 0 else "Esc"
-        return Content.assemble(pointer, self._answers[index], (f"  {key}", "$faint"))
-
-    @on(Rows.Highlighted)
-    def _redraw(self, event: Rows.Highlighted) -> None:
-        event.rows.redraw()
+        key = "y" if index == 0 else "n"
+        gap = " " * max(1, width - len(self._answers[index]) - len(key))
+        return Content.assemble(self._answers[index], gap, (key, "$faint"))
 
     @on(Rows.Chosen)
     def _choose(self, event: Rows.Chosen) -> None:

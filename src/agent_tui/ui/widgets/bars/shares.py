@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from agent_tui.core.usage import Share
 
 _STYLES: tuple[tuple[str, str], ...] = (
-    ("system", "$faint"),
-    ("tools", "$muted"),
-    ("project", "$checkpoint"),
-    ("file", "$checkpoint"),
+    ("system", "$share-5"),
+    ("tools", "$share-5"),
+    ("project", "$share-4"),
+    ("file", "$share-4"),
     ("summary", "$compaction"),
-    ("user", "$user"),
-    ("assistant", "$assistant"),
-    ("thinking", "$thinking"),
-    ("tool call", "$code-operator"),
-    ("tool", "$tool"),
-    ("image", "$attention"),
-    ("media", "$attention"),
+    ("user", "$share-1"),
+    ("assistant", "$share-2"),
+    ("thinking", "$share-3"),
+    ("tool call", "$share-4"),
+    ("tool", "$share-3"),
+    ("image", "$share-2"),
+    ("media", "$share-2"),
 )
 _OTHER = "$muted"
 

@@ -24,6 +24,7 @@ DrawRow: TypeAlias = Callable[[int, int], Content]
 """Gives the text of a row from its index and the width in cells; asked only for rows in view."""
 
 _KEPT_STRIPS = 512
+_POINTER = "\u276f "
 _REVERSE = Style(reverse=True)
 
 
@@ -34,6 +35,7 @@ class Rows(ScrollView, can_focus=True):
         draw: gives the text of a row; it must hold no newline. Longer text is cut.
         choose_on_click: one click chooses; otherwise the first click only moves the cursor.
         has_cursor: without one the list only scrolls.
+        pointer: the row under the cursor is also marked with a sign, as popups do.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -79,6 +81,7 @@ class Rows(ScrollView, can_focus=True):
         count: int = 0,
         choose_on_click: bool = False,
         has_cursor: bool = True,
+        pointer: bool = False,
         empty: Content | None = None,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
@@ -88,6 +91,7 @@ class Rows(ScrollView, can_focus=True):
         self._count = count
         self._choose_on_click = choose_on_click
         self._has_cursor = has_cursor
+        self._pointer = pointer
         self._empty = empty or Content("")
         self._strips: LRUCache[tuple[int, int, str], Strip] = LRUCache(_KEPT_STRIPS)
         self._empty_strips: list[Strip] | None = None
@@ -150,7 +154,7 @@ class Rows(ScrollView, can_focus=True):
 
     def _render_row(self, index: int, width: int, state: str) -> Strip:
         style = self.get_visual_style(state) if state else self.visual_style
-        text = self.draw_row(index, width).truncate(width, ellipsis=True)
+        text = self._pointed(index, width, state).truncate(width, ellipsis=True)
         # Textual's visual styles know no reverse, and 16-colour terminals have nothing else.
         is_reverse = bool(state and self.get_component_styles(state).text_style.reverse)
         if is_reverse:
@@ -160,6 +164,13 @@ class Rows(ScrollView, can_focus=True):
         segments = [Segment(part, (style + part_style).rich_style) for part, part_style in parts]
         strip = Strip(segments, text.cell_length).adjust_cell_length(width, style.rich_style)
         return strip.apply_style(_REVERSE) if is_reverse else strip
+
+    def _pointed(self, index: int, width: int, state: str) -> Content:
+        if not self._pointer:
+            return self.draw_row(index, width)
+        sign = _POINTER if state == "rows--cursor" else " " * len(_POINTER)
+        row = self.draw_row(index, width - len(_POINTER))
+        return Content.assemble((sign, "bold $user"), row)
 
     def _blank_line(self, y: int, width: int) -> Strip:
         if not self._count and self._empty:

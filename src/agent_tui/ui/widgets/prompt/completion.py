@@ -75,7 +75,7 @@ class Completion(Rows, can_focus=False):
     """The list over the prompt; the prompt keeps the focus and drives it."""
 
     def __init__(self) -> None:
-        super().__init__(choose_on_click=True)
+        super().__init__(choose_on_click=True, pointer=True)
         self._candidates: Sequence[Candidate] = ()
         self._label_width = 0
 
@@ -97,7 +97,8 @@ class Completion(Rows, can_focus=False):
         self._candidates = candidates
         self._label_width = max((cell_len(each.label) for each in candidates), default=0)
         self.display = bool(candidates)
-        self.styles.height = min(8, max(3, self.app.size.height // 3), max(1, len(candidates)))
+        rows = min(8, max(3, self.app.size.height // 3), max(1, len(candidates)))
+        self.styles.height = rows + 2
         self.show_rows(len(candidates), cursor=0)
 
     def dismiss(self) -> None:

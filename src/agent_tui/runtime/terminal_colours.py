@@ -1,0 +1,14 @@
+"""Whether the terminal is dark or light, as far as it says so by itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+_LIGHT = {"7", "9", "10", "11", "12", "13", "14", "15"}
+
+
+def is_dark_terminal(environment: Mapping[str, str] = os.environ) -> bool:
+    """Read ``COLORFGBG`` ("text;background"), which several terminals set; dark without it."""
+    ground = environment.get("COLORFGBG", "").rpartition(";")[2].strip()
+    return ground not in _LIGHT

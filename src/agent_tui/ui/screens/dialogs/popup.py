@@ -1,0 +1,44 @@
+"""The one style of everything that opens over a screen: a frame with a title, and hints below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, TypeVar
+
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from agent_tui.core.text import clean, first_line
+from agent_tui.resources import stylesheet
+
+Result = TypeVar("Result")
+Hints: TypeAlias = Sequence[tuple[str, str]]
+"""Keys and what they do, for the lower edge of the frame."""
+
+POPUP_SHEETS = [stylesheet("widgets/rows.tcss"), stylesheet("widgets/line_input.tcss")]
+
+
+class Popup(ModalScreen[Result]):
+    """Stands over a screen, which stays readable; Esc leaves it without a result."""
+
+    CSS_PATH = [*POPUP_SHEETS]
+    BINDINGS = [Binding("escape", "leave", "Back", show=False)]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]
+
+    def frame(self, title: str, hints: Hints, *, id: str | None = None) -> Vertical:  # noqa: A002
+        """The frame to compose into."""
+        box = Vertical(id=id, classes="popup")
+        box.border_title = Content(f" {first_line(clean(title), 200)} ")
+        box.border_subtitle = hint_line(hints)
+        return box
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def hint_line(hints: Hints) -> Content:
+    """Keys and words in one line, as every frame shows them."""
+    parts = [Content.assemble((key, "$user"), " ", (word, "$muted")) for key, word in hints]
+    return Content.assemble(" ", Content.styled(" · ", "$faint").join(parts), " ")
