@@ -162,6 +162,10 @@ def _run_command(arguments: list[str]) -> int:
 
             say(man_page(), end="")
             return 0
+        case "doctor":
+            from agent_tui.headless.doctor import print_findings
+
+            return print_findings(as_json=options.json)
         case "completion":
             from agent_tui.cli.completion import completion_script
 

@@ -248,6 +248,7 @@ COMMANDS: tuple[Command, ...] = (
         json=False,
     ),
     Command("mcp accept", "accept changed tools of a server", (_SERVER,), json=False),
+    Command("doctor", "check what a run needs, and say what to do", engine=False),
     Command(
         "help",
         "show the help of a command",
