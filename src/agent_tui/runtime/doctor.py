@@ -75,7 +75,7 @@ def _check_terminal() -> Finding:
     words = [
         f"TERM={os.environ.get('TERM', 'not set')}",
         f"COLORTERM={os.environ.get('COLORTERM', 'not set')}",
-        f"{size.columns}×{size.lines}",
+        f"{size.columns} by {size.lines} cells",
         f"encoding {sys.stdout.encoding}",
     ]
     if "NO_COLOR" in os.environ:
@@ -108,9 +108,7 @@ def _check_disk(root: Path) -> Finding:
             try:
                 os.link(probe, Path(name) / "b")
             except OSError:
-                return Finding(
-                    "data", "warning", f"{root}: no hard links here; archives are copies"
-                )
+                return Finding("data", "warning", f"{root}: no hard links; archives are copies")
     except OSError as error:
         return Finding("data", "error", f"{root} cannot be written: {error.strerror}")
     free = shutil.disk_usage(root).free
