@@ -1,10 +1,19 @@
 """Who may do what: asked once at a time, remembered exactly, and never beyond what was allowed."""
 
 import asyncio
+from pathlib import Path
+
+import pytest
 
 from agent_tui.agent.approval import Approvals, approval_key
+from agent_tui.agent.permissions import Rule
+from agent_tui.agent.toolset import Toolset
+from agent_tui.core.errors import UsageError
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, Decision, Event
 from agent_tui.core.messages import ToolCall
+from agent_tui.tools.base import Subject, ToolContext
+from agent_tui.tools.catalogue import builtin_tools
+from agent_tui.tools.present_plan import PresentPlan
 
 CALL = ToolCall("c1", "run_command", '{"command": "ls"}')
 
@@ -72,3 +81,111 @@ def test_a_key_is_the_tool_the_folder_and_every_argument_in_one_order() -> None:
     assert same[0] == same[1]
     assert approval_key("run", {"a": 1}, "/w") != approval_key("run", {"a": 12}, "/w")
     assert approval_key("run", {"a": 1}, "/w") != approval_key("run", {"a": 1}, "/v")
+
+
+EDIT = ToolCall("c2", "edit_file", '{"path": "src/a.py"}')
+
+
+class Guarded(Person):
+    """Someone who allows the first rule that is offered."""
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, ApprovalRequested):
+            self.asked.append(event.request.id)
+            rule = event.request.offers[0] if event.request.offers else ""
+            answer = ApprovalAnswer("session", rule=rule)
+            asyncio.get_running_loop().call_soon(self.approvals.answer, event.request.id, answer)
+
+    async def run(self, command: str) -> bool:
+        """Whether a command had to be asked for."""
+        return await self.had_to_ask(CALL, Subject("command", command))
+
+    async def edit(self, path: str) -> bool:
+        """Whether an edit had to be asked for."""
+        return await self.had_to_ask(EDIT, Subject("edit", path))
+
+    async def had_to_ask(self, call: ToolCall, subject: Subject) -> bool:
+        before = len(self.asked)
+        await self.approvals.ask(call, key=subject.text, title="", display=None, subject=subject)
+        return len(self.asked) > before
+
+
+async def test_a_pattern_is_asked_for_once_and_covers_no_other_command() -> None:
+    person = Guarded("session")
+    assert await person.run("ls /")
+    assert not await person.run("ls /tmp")
+    assert await person.run("git status")
+    assert await person.run("git status; rm -rf x")
+    assert not await person.run("git status; ls")
+    assert [str(rule) for rule in person.approvals.session_rules][:2] == [
+        "run_command(ls *)",
+        "run_command(git status *)",
+    ]
+
+
+async def test_edits_of_a_folder_are_allowed_but_not_what_others_run() -> None:
+    person = Guarded("session")
+    assert await person.edit("src/a.py")
+    assert not await person.edit("src/deep/b.py")
+    assert await person.edit("tests/a.py")
+    assert await person.edit("src/.vscode/tasks.json")
+
+
+async def test_a_revoked_rule_asks_again() -> None:
+    person = Guarded("session")
+    await person.run("ls")
+    (rule,) = person.approvals.session_rules
+    person.approvals.revoke(rule)
+    assert await person.run("ls")
+
+
+async def test_accept_edits_asks_for_commands_and_risky_files_only() -> None:
+    person = Guarded("session")
+    person.approvals.set_mode("accept-edits")
+    assert not await person.edit("src/a.py")
+    for path in ("AGENTS.md", ".envrc", ".github/workflows/ci.yml", "sub/.husky/pre-commit"):
+        assert await person.edit(path)
+    assert await person.run("make")
+
+
+@pytest.mark.parametrize(
+    "text", ["edits", "edits(src/)", "run_command(git diff *)", "write_file", "server__tool"]
+)
+def test_a_rule_reads_back_as_it_is_written(text: str) -> None:
+    assert str(Rule.parse(text)) == text
+
+
+def test_what_is_no_rule_is_refused_in_words() -> None:
+    with pytest.raises(UsageError, match="Write a tool's name"):
+        Rule.parse("git diff *)")
+
+
+async def test_plan_mode_changes_nothing_until_a_plan_is_approved(tmp_path: Path) -> None:
+    tools = (*builtin_tools(), PresentPlan())
+    toolset = Toolset(lambda: tools, ToolContext(tmp_path))
+    asked = asyncio.Event()
+    approvals = Approvals(lambda _: asked.set(), mode="plan")
+    write = ToolCall("1", "write_file", '{"path": "a.txt", "content": "x"}')
+    assert "Plan mode" in (await toolset.carry_out(write, approvals)).result.output
+    plan = ToolCall("2", "present_plan", '{"plan": "# Write a.txt"}')
+    task = asyncio.create_task(toolset.carry_out(plan, approvals))
+    await asked.wait()
+    approvals.answer("approval-1", ApprovalAnswer("once"))
+    assert "approved" in (await task).result.output
+    assert approvals.mode == "accept-edits"
+    assert not (await toolset.carry_out(write, approvals)).result.is_error
+    assert (tmp_path / "a.txt").read_text() == "x"
+
+
+async def test_an_edited_command_is_what_runs_and_the_model_is_told(tmp_path: Path) -> None:
+    toolset = Toolset(builtin_tools, ToolContext(tmp_path))
+    asked = asyncio.Event()
+    approvals = Approvals(lambda _: asked.set())
+    call = ToolCall("1", "run_command", '{"command": "echo one"}')
+    task = asyncio.create_task(toolset.carry_out(call, approvals))
+    await asked.wait()
+    approvals.answer("approval-1", ApprovalAnswer("once", command="echo two"))
+    output = (await task).result.output
+    assert "The user changed the command" in output
+    assert "two" in output
+    assert "one\n" not in output

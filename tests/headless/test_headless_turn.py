@@ -81,7 +81,7 @@ def test_an_action_that_nobody_approves_is_denied(run: CommandLine, server: SseS
     ran = run("-p", "Run it", "--output-format", "json")
     assert ran.code == 5
     assert ran.json["denied"] == ["touch x"]
-    assert "touch x: nobody is here to approve it; run with --yolo" in ran.sentence
+    assert "nobody is here to approve it; allow it with --allow" in ran.sentence
     assert not (run.workspace / "x").exists()
 
 

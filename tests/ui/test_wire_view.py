@@ -39,6 +39,7 @@ from agent_tui.core.messages import (
     ToolCall,
     ToolResult,
 )
+from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -102,6 +103,9 @@ class Listener:
 
     def approval_requested(self, request: ApprovalRequest) -> None:
         self.heard.append(f"asks {request.title}")
+
+    def mode_changed(self, mode: ApprovalMode) -> None:
+        self.heard.append(f"mode {mode}")
 
     def compaction_began(self, trigger: str, tokens: int) -> None:
         self.heard.append(f"compacts {tokens}")

@@ -20,29 +20,16 @@ from agent_tui.tools.command_rules import command_is_allowed, offer_patterns
 EDITS = "edits"
 COMMAND = "run_command"
 _RULE = re.compile(r"([A-Za-z_][\w-]*)(?:\((.*)\))?", re.DOTALL)
-_RISKY = frozenset(
-    [
-        "AGENTS.md",
-        "CLAUDE.md",
-        ".agents",
-        ".agent-tui",
-        ".bashrc",
-        ".envrc",
-        ".gitattributes",
-        ".gitconfig",
-        ".github",
-        ".gitmodules",
-        ".husky",
-        ".idea",
-        ".mcp.json",
-        ".npmrc",
-        ".pre-commit-config.yaml",
-        ".profile",
-        ".vscode",
-        ".zshrc",
-        "sitecustomize.py",
-        "usercustomize.py",
-    ]
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_RISKY = _names(
+    "AGENTS.md CLAUDE.md .agents .agent-tui .bashrc .envrc .gitattributes .gitconfig "
+    ".github .gitmodules .husky .idea .mcp.json .npmrc .pre-commit-config.yaml .profile "
+    ".vscode .zshrc sitecustomize.py usercustomize.py"
 )
 """Names whose content is run or obeyed by other programs: accept-edits asks for these."""
 

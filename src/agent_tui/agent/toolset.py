@@ -11,14 +11,20 @@ from agent_tui.agent.workspace_watch import WorkspaceWatch
 from agent_tui.core.errors import AgentTuiError, ToolError
 from agent_tui.core.events import ApprovalAnswer
 from agent_tui.core.file_changes import ChangeCause
-from agent_tui.core.messages import ToolCall, ToolResult
+from agent_tui.core.messages import DiffDisplay, Display, ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord
 from agent_tui.providers.base import ToolSchema
 from agent_tui.tools.arguments import parse_arguments, schema_of
-from agent_tui.tools.base import AnyTool, Arguments, ToolContext
+from agent_tui.tools.base import AnyTool, Arguments, Subject, ToolContext
 
 Note: TypeAlias = Callable[[ApprovalRecord], Awaitable[None]]
 """Writes a person's decision down, before anything is done about it."""
+
+
+PLAN_ONLY = (
+    "Plan mode: nothing may be changed or run now. Look around with the reading tools, then call "
+    "present_plan with what you intend to do."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +95,23 @@ class Toolset:
         if tool is None:
             known = ", ".join(self._tools)
             return _failed(f"There is no tool {call.name!r}. There are: {known}.")
+        if approvals.mode == "plan" and tool.acts:
+            return _failed(PLAN_ONLY)
+        changed = ""
         try:
             arguments = parse_arguments(tool, call.arguments)
             if tool.needs_approval(arguments):
                 answer = await self._ask(tool, call, arguments, approvals, note)
                 if answer.decision == "reject":
                     return _rejected(answer.feedback)
+                if answer.command and answer.command != getattr(arguments, "command", None):
+                    changed = answer.command
+                    arguments = arguments.model_copy(update={"command": changed})
+                if tool.ends_plan:
+                    approvals.set_mode("accept-edits")
             inside = replace(self._context, tell=tell)
-            return Outcome(await self._run(tool, call, arguments, inside, cause))
+            result = await self._run(tool, call, arguments, inside, cause)
+            return Outcome(_tell_change(result, changed) if changed else result)
         except ToolError as error:
             return _failed(str(error))
         except AgentTuiError:
@@ -134,10 +149,25 @@ class Toolset:
             key=approval_key(call.name, fields, str(self._context.workspace)),
             title=tool.title(arguments),
             display=display,
+            subject=_resolve(tool.subject(arguments), display),
         )
         if request_id and note is not None:
             await note(ApprovalRecord(request_id, call.id, answer.decision, answer.feedback))
         return answer
+
+
+def _resolve(subject: Subject, display: Display | None) -> Subject:
+    """The subject with the path that is really written, links resolved."""
+    match display:
+        case DiffDisplay(path=path) if subject.kind == "edit":
+            return Subject("edit", path)
+        case _:
+            return subject
+
+
+def _tell_change(result: ToolResult, command: str) -> ToolResult:
+    said = f"[The user changed the command; this ran instead: {command}]\n{result.output}"
+    return replace(result, output=said)
 
 
 def _failed(text: str) -> Outcome:

@@ -57,6 +57,8 @@ def _flags(options: argparse.Namespace) -> tuple[tuple[tuple[str, ...], Any], ..
         ("agent", "max_steps"): options.max_steps,
         ("agent", "max_cost"): options.max_cost,
         ("agent", "max_seconds"): options.max_time,
+        ("commands", "sandbox"): options.sandbox,
+        ("approvals", "mode"): getattr(options, "mode", None),
     }
     if options.set:
         from agent_tui.config.writing import parse_assignment
@@ -85,6 +87,7 @@ def _chat(options: argparse.Namespace) -> int:
         lambda: _launch(
             options,
             yolo=options.yolo,
+            allow=tuple(options.allow),
             resume=options.resume or None,
             latest=options.latest,
             prompt=options.prompt,

@@ -64,6 +64,18 @@ CHAT_OPTIONS: tuple[Argument, ...] = (
         help="open a session; without ID, choose from the list",
     ),
     _argument("-y", "--yolo", action="store_true", help="allow every action without asking"),
+    _argument(
+        "--mode",
+        choices=("ask", "accept-edits", "plan", "auto"),
+        help="how much is allowed without asking (default: ask)",
+    ),
+    _argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="allow without asking, such as 'edits(src/)' or 'run_command(git diff *)'",
+    ),
     _argument("-V", "--version", action="store_true", help="print the version and exit"),
 )
 """What ``agent-tui [PROMPT]`` takes beside the engine's options."""
@@ -78,6 +90,7 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
     _argument("--max-steps", type=int, metavar="N", help="stop a turn after N steps"),
     _argument("--max-cost", type=float, metavar="USD", help="stop a turn that costs more"),
     _argument("--max-time", type=float, metavar="SECONDS", help="stop a turn that takes longer"),
+    _argument("--sandbox", choices=("auto", "off", "strict"), help="how commands are confined"),
     _argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting for now"
     ),

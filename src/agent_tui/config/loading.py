@@ -24,8 +24,8 @@ VARIABLES: dict[str, Names] = {
     "MOONSHOT_BASE_URL": ("providers", "kimi", "base_url"),
 }
 """The environment's variables and what they set."""
-USERS_ONLY = ("providers", "provider", "mcp")
-"""What a project never sets: where keys come from, where they go, and what is started."""
+USERS_ONLY = ("providers", "provider", "mcp", "approvals", "commands")
+"""What a project never sets: where keys come from and go, what is started, what may be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def _project_layer(path: Path) -> Layer:
     for name in USERS_ONLY:
         if name in values:
             raise ConfigError(
-                f"{path}, line {line_of(path, [name])}: a project cannot set {name}, because keys "
-                f"and addresses are yours alone. Move it to {config_path()}."
+                f"{path}, line {line_of(path, [name])}: a project cannot set {name}, because that "
+                f"is yours alone. Move it to {config_path()}."
             )
     return Layer("project", values, path)
 

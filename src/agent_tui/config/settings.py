@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent_tui.core.modes import ApprovalMode
+
 ProviderKind: TypeAlias = Literal["openai", "anthropic"]
 ThinkingLevel: TypeAlias = Literal["off", "low", "medium", "high"]
 _ENVIRONMENT_NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
@@ -148,6 +150,31 @@ class McpSettings(_Section):
     )
 
 
+class ApprovalSettings(_Section):
+    """What the agent may do without asking; only the user's own settings say so."""
+
+    mode: ApprovalMode = Field(default="ask", description="The mode in which sessions start.")
+    allow: tuple[str, ...] = Field(
+        default=(),
+        description="Rules such as edits(src/), run_command(git diff *) or the name of a tool.",
+    )
+
+
+class CommandSettings(_Section):
+    """How commands are confined; 0 means: no limit."""
+
+    sandbox: Literal["auto", "off", "strict"] = Field(
+        default="auto",
+        description="auto: with what the system has; strict: only with a sandbox; off: without.",
+    )
+    network: bool = Field(default=True, description="Whether commands may reach the network.")
+    memory_mb: int = Field(default=0, ge=0, description="Address space of each process.")
+    processes: int = Field(default=0, ge=0, description="Processes of your user at most.")
+    writable: tuple[str, ...] = Field(
+        default=(), description="More folders that commands in a sandbox may write to."
+    )
+
+
 class UiSettings(_Section):
     """How the screen looks."""
 
@@ -173,4 +200,6 @@ class Settings(_Section):
     agent: AgentSettings = AgentSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
     mcp: McpSettings = McpSettings()
+    approvals: ApprovalSettings = ApprovalSettings()
+    commands: CommandSettings = CommandSettings()
     ui: UiSettings = UiSettings()

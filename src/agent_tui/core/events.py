@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.file_changes import ChangeCause
 from agent_tui.core.messages import Display, ToolCall, ToolResult
+from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
 
@@ -24,14 +25,32 @@ class ApprovalRequest:
     call: ToolCall
     title: str
     display: Display | None
+    offers: tuple[str, ...] = ()
+    """Rules that may be allowed for the session instead of this one action, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswer:
-    """A person's decision; ``feedback`` is told to the agent with a rejection."""
+    """A person's decision.
+
+    Attributes:
+        decision: for once, for this session, or not at all.
+        feedback: is told to the agent with a rejection.
+        rule: one of the request's offers; without one, ``session`` means this very action.
+        command: what to run instead, where a person changed the command.
+    """
 
     decision: Decision
     feedback: str = ""
+    rule: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged:
+    """From now on more, or less, is allowed without asking."""
+
+    mode: ApprovalMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +349,7 @@ Event: TypeAlias = (
     | FilesChanged
     | ApprovalRequested
     | ApprovalAnswered
+    | ModeChanged
     | PromptJoined
     | ShellBegan
     | ShellOutput

@@ -40,7 +40,7 @@ EXIT_CODES: dict[TurnEnd, int] = {
     "rejected": 5,
     "cancelled": 130,
 }
-_NOBODY = "nobody is here to approve it; run with --yolo to allow every action"
+_NOBODY = "nobody is here to approve it"
 
 
 class Printer:
@@ -74,7 +74,8 @@ class Printer:
                 self._between_answers = bool(self.text)
             case ApprovalRequested(request):
                 self.denied.append(request.title)
-                self._say(f"denied: {request.title}: {_NOBODY}")
+                rule = f"; allow it with --allow '{request.offers[0]}'" if request.offers else ""
+                self._say(f"denied: {request.title}: {_NOBODY}{rule}")
                 self._session.answer(request.id, ApprovalAnswer("reject"))
             case Failed(message):
                 self.failure = message

@@ -15,6 +15,7 @@ from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import CompactionPolicy, Compactor
 from agent_tui.agent.instructions import Instructions, project_instructions
 from agent_tui.agent.loop import Agent
+from agent_tui.agent.permissions import Rule
 from agent_tui.agent.settle import settle
 from agent_tui.agent.system_prompt import write_system_prompt
 from agent_tui.agent.toolset import Toolset
@@ -54,6 +55,7 @@ from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from agent_tui.tools.base import AnyTool, FileMemory, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
+from agent_tui.tools.present_plan import PresentPlan
 
 _ONLY_READING = "it was opened only to be read"
 _HISTORY_SESSIONS = 10
@@ -253,12 +255,12 @@ class Engine:
         if keep is not None:
             approvals, toolset, watch = keep.approvals, keep.toolset, keep.watch
         else:
-            approvals = Approvals(wire.emit, yolo=self.launch.yolo)
+            approvals = self._approvals(wire)
             ours = (data_root(), config_path().parent)
             captured = workspace if self.settings.workspace.capture else None
             watch = watch_workspace(log, wire, captured)
             given = ToolContext(workspace, FileMemory(), ours)
-            toolset = Toolset(self._tools(), given, watch)
+            toolset = Toolset(self._tools(approvals), given, watch)
         context = Context(log, counter, toolset.schemas)
         chosen = self.settings.context
         compactor = Compactor(
@@ -292,13 +294,20 @@ class Engine:
             context, agent, approvals, compactor, toolset, name, model, workspace, watch
         )
 
-    def _tools(self) -> Callable[[], list[AnyTool]]:
+    def _approvals(self, wire: Wire) -> Approvals:
+        chosen = self.settings.approvals
+        rules = [Rule.parse(text) for text in (*chosen.allow, *self.launch.allow)]
+        return Approvals(wire.emit, yolo=self.launch.yolo, mode=chosen.mode, always=rules)
+
+    def _tools(self, approvals: Approvals) -> Callable[[], list[AnyTool]]:
         """What gives a session its tools, those of servers as soon as they are ready."""
-        own = list(builtin_tools())
-        if self.tool_servers is None:
-            return lambda: own
-        borrowed = self.tool_servers.offer()
-        return lambda: [*own, *borrowed()]
+        own, plan = list(builtin_tools()), PresentPlan()
+        borrowed = self.tool_servers.offer() if self.tool_servers is not None else list
+
+        def offer() -> list[AnyTool]:
+            return [*own, *([plan] if approvals.mode == "plan" else []), *borrowed()]
+
+        return offer
 
     def _workspace_of(self, log: SessionLog) -> Path:
         """Where the session's tools work: its own folder, except that a demo's is made anew."""

@@ -17,6 +17,7 @@ class Launch:
         scenario: a scenario file to play instead of the embedded one; implies ``demo``.
         model: a model name that wins over config and environment; empty for theirs.
         yolo: allow every action without asking.
+        allow: rules of what is allowed without asking, beside those of the settings.
         resume: a session id to open, or None for a new session.
         latest: open the newest session of the workspace.
         path: a log or session file to browse read-only.
@@ -30,6 +31,7 @@ class Launch:
     scenario: Path | None = None
     model: str = ""
     yolo: bool = False
+    allow: tuple[str, ...] = ()
     resume: str | None = None
     latest: bool = False
     path: Path | None = None

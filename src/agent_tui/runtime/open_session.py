@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Review
 from agent_tui.agent.settle import settle
 from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
@@ -213,6 +214,11 @@ class OpenSession:
     def take_steers(self) -> list[str]:
         """What was sent to a turn that ended before it could join: for the prompt."""
         return self._parts.agent.take_steers()
+
+    @property
+    def approvals(self) -> Approvals:
+        """What is allowed without asking, and in which mode."""
+        return self._parts.approvals
 
     def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
         """Decide about an action that waits."""

@@ -117,6 +117,8 @@ class Tool(Generic[Parameters]):
     parameters: type[Parameters]
     acts: bool = False
     """Whether a call may change the world: it is durable before it runs."""
+    ends_plan: bool = False
+    """Whether an approved call means that what was planned may be done."""
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments; a tool from elsewhere brings one of its own."""

@@ -1,9 +1,9 @@
 """Which commands a pattern such as ``git diff *`` allows: known programs with harmless flags.
 
 A pattern is the words with which a command begins. The words behind them may be any that name
-something inside the workspace; flags only those that stand in the pattern, or that are known here to
-change nothing. Programs that run other programs, or whose words are code, are allowed only word for
-word.
+something inside the workspace; flags only those that stand in the pattern, or that are known here
+to change nothing. Programs that run other programs, or whose words are code, are allowed only word
+for word.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ class _Known:
     names: str = ""
     anywhere: bool = False
     most_words: int = 1_000
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 # fmt: off
@@ -107,13 +111,25 @@ _READERS: dict[Words, _Known] = {
 }
 """Keyed by the first words; the flags that are named change nothing and run nothing."""
 
-_RUNNERS = frozenset(
-    ["ash", "awk", "bash", "bun", "busybox", "builtin", "chroot", "command", "csh", "curl", "dash", "dd", "deno", "docker", "doas", "emacs", "env", "eval", "exec", "fish", "flock", "gawk", "gdb", "ionice", "kill", "ksh", "kubectl", "ld", "less", "lua", "m4", "make", "man", "mawk", "more", "mksh", "mv", "nano", "nc", "nice", "node", "nohup", "nsenter", "ocaml", "open", "osascript", "parallel", "perl", "php", "pkexec", "podman", "powershell", "pwsh", "python", "python2", "python3", "rm", "rsync", "ruby", "run0", "runuser", "scp", "screen", "script", "sed", "setsid", "sftp", "sh", "shred", "socat", "source", "sqlite3", "ssh", "stdbuf", "strace", "su", "sudo", "systemctl", "systemd-run", "tar", "taskset", "tclsh", "tee", "telnet", "time", "timeout", "tmux", "trap", "truncate", "unlink", "unshare", "vi", "view", "vim", "watch", "wget", "xargs", "xdg-open", "zip", "zsh", ".", "ed", "ex", "expect", "chmod", "chown", "cp", "ln", "install", "rmdir", "find", "crontab", "at", "batch", "alias", "unalias", "set", "export", "declare", "printf", "read", "mount", "umount", "iptables", "reboot", "shutdown", "halt", "bpftrace", "bwrap", "chpst", "entr", "fakeroot", "npx", "pnpx", "uvx", "pipx"]
+_RUNNERS = _names(
+    "ash awk bash bun busybox builtin chroot command csh curl dash dd deno docker doas "
+    "emacs env eval exec fish flock gawk gdb ionice kill ksh kubectl ld less lua m4 make "
+    "man mawk more mksh mv nano nc nice node nohup nsenter ocaml open osascript parallel "
+    "perl php pkexec podman powershell pwsh python python2 python3 rm rsync ruby run0 "
+    "runuser scp screen script sed setsid sftp sh shred socat source sqlite3 ssh stdbuf "
+    "strace su sudo systemctl systemd-run tar taskset tclsh tee telnet time timeout tmux "
+    "trap truncate unlink unshare vi view vim watch wget xargs xdg-open zip zsh . ed ex "
+    "expect chmod chown cp ln install rmdir find crontab at batch alias unalias set export "
+    "declare printf read mount umount iptables reboot shutdown halt bpftrace bwrap chpst "
+    "entr fakeroot npx pnpx uvx pipx"
 )
 """Programs that run others, whose words are code, or that destroy: never by a wide pattern."""
-_INSTALLERS = frozenset(["pip", "pip3", "uv", "gem", "brew", "apt", "apt-get", "dnf", "yum", "pacman", "conda", "poetry", "nix"])
-_ACTING = frozenset(
-    ["add", "apply", "clean", "create", "delete", "destroy", "dlx", "exec", "get", "i", "init", "install", "link", "login", "merge", "prune", "publish", "purge", "push", "release", "remove", "rm", "rollback", "uninstall", "update", "upgrade", "x"]
+_INSTALLERS = _names(
+    "pip pip3 uv gem brew apt apt-get dnf yum pacman conda poetry nix"
+)
+_ACTING = _names(
+    "add apply clean create delete destroy dlx exec get i init install link login merge "
+    "prune publish purge push release remove rm rollback uninstall update upgrade x"
 )
 """Subcommands that fetch, change or run what their words name."""
 # fmt: on
@@ -123,7 +139,12 @@ _OUTSIDE = re.compile(r"(?:^|[=:,])(?:/|~)|(?:^|/|[=:,])\.\.(?:/|$)|^[A-Za-z]+:/
 
 
 def offer_patterns(command: str) -> tuple[str, ...]:
-    """What could be allowed for a command: the widest pattern that is safe, then word for word."""
+    """What could be allowed for a command: the widest pattern that is safe, then word for word.
+
+    Nothing for one that would read like a pattern.
+    """
+    if command.endswith(ANYTHING):
+        return ()
     commands = read_commands(command)
     exact = " ".join(command.split("\n")).strip()
     if commands is None or len(commands) != 1:
@@ -168,7 +189,7 @@ def allows(pattern: str, words: Words) -> bool:
 
 def command_is_allowed(patterns: Sequence[str], command: str) -> bool:
     """Whether every simple command of a line is allowed, or the line is, word for word."""
-    if command in patterns:
+    if not command.endswith(ANYTHING) and command in patterns:
         return True
     commands = read_commands(command)
     if commands is None:

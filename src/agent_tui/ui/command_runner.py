@@ -35,6 +35,7 @@ _WITH_SCREEN = frozenset(
         "compact",
         "compactions",
         "tokens",
+        "approvals",
     ]
 )
 
@@ -89,6 +90,39 @@ async def _help(chat: ChatScreen, _argument: str) -> None:
     from agent_tui.ui.screens.dialogs.help import HelpScreen
 
     await chat.app.push_screen_wait(HelpScreen())
+
+
+async def _mode(chat: ChatScreen, argument: str) -> None:
+    from agent_tui.core.modes import MODE_HELP, MODES, next_mode
+
+    approvals = _session(chat).approvals
+    named = [mode for mode in MODES if mode == argument.strip()]
+    if argument and not named:
+        raise UsageError(f"Expected one of {', '.join(MODES)}, got {argument!r}.")
+    mode = named[0] if named else next_mode(approvals.mode)
+    approvals.set_mode(mode)
+    chat.show_hint(MODE_HELP[mode])
+
+
+async def _approvals(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
+
+    approvals = _session(chat).approvals
+    while True:
+        rows = [
+            *(Choice(str(rule), str(rule), "Enter revokes it") for rule in approvals.session_rules),
+            *(Choice("", str(rule), "from the settings or --allow") for rule in approvals.always),
+        ]
+        if count := approvals.single_actions:
+            rows.append(Choice("*", f"single actions: {count}", "Enter revokes them"))
+        screen = ChoiceScreen("Allowed without asking", rows, empty="Nothing is allowed yet.")
+        chosen = await chat.app.push_screen_wait(screen)
+        if chosen is None:
+            return
+        if chosen == "*":
+            approvals.revoke_single_actions()
+        for rule in [rule for rule in approvals.session_rules if str(rule) == chosen]:
+            approvals.revoke(rule)
 
 
 async def _new(chat: ChatScreen, _argument: str) -> None:
@@ -280,6 +314,8 @@ async def _exit(chat: ChatScreen, _argument: str) -> None:
 
 
 _FLOWS: dict[str, Flow] = {
+    "mode": _mode,
+    "approvals": _approvals,
     "help": _help,
     "sessions": _sessions,
     "new": _new,

@@ -153,6 +153,19 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("model", "Choose a model", "Show or change the model", "Session", "[name]"),
     Command("export", "Export session", "Write this session to a file", "Session", "[format]"),
+    Command(
+        "mode",
+        "Approval mode",
+        "Cycle what runs without asking: ask, accept edits, plan, auto",
+        "General",
+        "[mode]",
+        "shift+tab",
+        "Shift+Tab",
+        priority=True,
+    ),
+    Command(
+        "approvals", "Approvals", "List what is allowed in this session, and revoke it", "General"
+    ),
     Command("theme", "Change theme", "Choose colours", "General", "[name]"),
     Command(
         "fold",

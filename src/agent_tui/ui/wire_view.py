@@ -23,6 +23,7 @@ from agent_tui.core.events import (
     Event,
     Failed,
     FilesChanged,
+    ModeChanged,
     NoticeGiven,
     PromptJoined,
     Reverted,
@@ -47,6 +48,7 @@ from agent_tui.core.events import (
     TurnResumed,
 )
 from agent_tui.core.messages import CommandDisplay
+from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.ui.blocks import (
@@ -80,6 +82,7 @@ class WireListener(Protocol):
     def prompt_joined(self, text: str) -> None: ...
     def working(self, work: str) -> None: ...
     def approval_requested(self, request: ApprovalRequest) -> None: ...
+    def mode_changed(self, mode: ApprovalMode) -> None: ...
     def compaction_began(self, trigger: str, tokens: int) -> None: ...
     def compaction_streamed(self, text: str) -> None: ...
     def compaction_finished(self, report: CompactionReport | None, reason: str) -> None: ...
@@ -182,6 +185,8 @@ class WireView:
                 self._notice(f"The agent sent a D-Mail to its checkpoint {checkpoint}")
             case SubagentEvent() | FilesChanged():
                 pass
+            case ModeChanged(mode):
+                self._listener.mode_changed(mode)
             case NoticeGiven(text):
                 self._notice(text)
             case AnswerUnsaved():

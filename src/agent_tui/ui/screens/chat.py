@@ -36,6 +36,7 @@ from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, StepRetried, TurnEnd
+    from agent_tui.core.modes import ApprovalMode
     from agent_tui.core.summary import CompactionReport, OperationReport
     from agent_tui.core.usage import Gauge, Usage
     from agent_tui.runtime.engine import Engine
@@ -173,6 +174,7 @@ class ChatScreen(Screen[None]):
         self.status.title = session.view.title
         self.status.model = session.model
         self.status.banner = session.read_only
+        self.status.mode = session.approvals.mode
         self.prompt_box.read_only = session.read_only
 
     @work(exclusive=True, group="shares", exit_on_error=False)
@@ -513,6 +515,9 @@ class ChatScreen(Screen[None]):
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self.gauge.gauge = replace(gauge, shares=self.gauge.gauge.shares)
         self.status.model = model or self.status.model
+
+    def mode_changed(self, mode: ApprovalMode) -> None:
+        self.status.mode = mode
 
     def approval_requested(self, request: ApprovalRequest) -> None:
         from agent_tui.core.events import ApprovalAnswer

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 
+from rich.cells import cell_len, set_cell_size
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -14,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
+from agent_tui.core.messages import CommandDisplay
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.answer_guard import GUARD_SECONDS, TYPING_GUARD_SECONDS, AnswerGuard
@@ -21,30 +23,85 @@ from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.action_body import ActionBody, action_of
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
-_OPTIONS = (
-    ("1", "y", "Allow once"),
-    ("2", "a", "Allow this, and the same again in this session"),
-    ("3", "n", "Reject"),
-    ("4", "w", "Reject with feedback"),
-)
-_REJECT = 2
+_ONCE, _SESSION, _REJECT, _FEEDBACK, _EDIT = range(5)
+_KEYS = (("1", "y"), ("2", "a"), ("3", "n"), ("4", "w"), ("5", "e"))
 _FRAME_SECONDS = 0.02
 _MORE = "PgDn for more · ends with: "
 
 
 class Options(Rows):
-    """The four answers."""
+    """The answers; the second one says what would be allowed, which can be narrowed."""
 
-    def __init__(self) -> None:
-        super().__init__(count=len(_OPTIONS), choose_on_click=True)
+    def __init__(self, offers: Sequence[str], *, can_edit: bool) -> None:
+        super().__init__(count=5 if can_edit else 4, choose_on_click=True)
+        self._offers = tuple(offers)
+        self._chosen = 0
+        self._narrow_from = 10_000
         self.is_drawn = False
+
+    @property
+    def rule(self) -> str:
+        """The rule that would be allowed for the session."""
+        return self._offers[self._chosen] if self._offers else ""
+
+    def narrow(self) -> None:
+        """Offer the next rule in place of this one."""
+        if self._offers:
+            self._chosen = (self._chosen + 1) % len(self._offers)
+            self.redraw()
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        on_rule = offset is not None and offset.y + round(self.scroll_y) == _SESSION
+        if on_rule and offset is not None and offset.x >= self._narrow_from:
+            event.stop()
+            event.prevent_default()
+            self.narrow()
 
     def draw_row(self, index: int, width: int) -> Content:
         self.is_drawn = True
-        number, letter, text = _OPTIONS[index]
+        number, letter = _KEYS[index]
         pointer = "▸ " if index == self.cursor else "  "
-        style = "$danger" if index >= _REJECT else "$ok"
-        return Content.assemble(pointer, (f"{number} ", style), text, (f"  {letter}", "$faint"))
+        style = "$danger" if index in (_REJECT, _FEEDBACK) else "$ok"
+        narrow = "  ⇄ Tab" if index == _SESSION and len(self._offers) > 1 else ""
+        label = self._label(index)
+        room = max(8, width - 7 - len(narrow))
+        if cell_len(label) > room:
+            label = set_cell_size(label, room - 1) + "…"
+        row = Content.assemble(pointer, (f"{number} ", style), label, (f"  {letter}", "$faint"))
+        if narrow:
+            self._narrow_from = row.cell_length
+        return Content.assemble(row, (narrow, "$muted"))
+
+    def _label(self, index: int) -> str:
+        match index:
+            case 0:
+                return "Allow once"
+            case 1:
+                return f"Allow {_say_rule(self.rule)} for this session"
+            case 2:
+                return "Reject"
+            case 3:
+                return "Reject with feedback"
+            case _:
+                return "Edit, then run once"
+
+
+def _say_rule(rule: str) -> str:
+    """A rule as people say it."""
+    tool, _, rest = rule.partition("(")
+    pattern = reveal(rest.removesuffix(")"))
+    match tool, pattern:
+        case "edits", "":
+            return "all edits here"
+        case "edits", _:
+            return f"edits {'in' if pattern.endswith('/') else 'of'} {pattern}"
+        case _, "":
+            return reveal(tool) or "this"
+        case "run_command", _ if pattern.endswith("*"):
+            return f"“{pattern[:-1].strip()} …”"
+        case _:
+            return f"“{first_line(pattern, 200)}”"
 
 
 class ApprovalScreen(ModalScreen[ApprovalAnswer]):
@@ -67,9 +124,10 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
     AUTO_FOCUS = "Options"
     BINDINGS = [
         *(
-            Binding(f"{number},{letter}", f"answer({index})", text, show=False)
-            for index, (number, letter, text) in enumerate(_OPTIONS)
+            Binding(f"{number},{letter}", f"answer({index})", show=False)
+            for index, (number, letter) in enumerate(_KEYS)
         ),
+        Binding("tab,left,right", "narrow", "Narrow", show=False),
         Binding("escape", "back", "Reject", show=False),
         Binding("pageup", "scroll_body(-1)", "Scroll", show=False, priority=True),
         Binding("pagedown", "scroll_body(1)", "Scroll", show=False, priority=True),
@@ -89,7 +147,11 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         self.guard = AnswerGuard(TYPING_GUARD_SECONDS if typing else GUARD_SECONDS)
         self._on_typed = on_typed
         self._press_counts = False
-        self._options = Options()
+        display = request.display
+        self._draft = display.command if isinstance(display, CommandDisplay) else ""
+        self._can_edit = bool(self._draft) and "\n" not in self._draft and not self._action.warning
+        self._options = Options(request.offers, can_edit=self._can_edit)
+        self._command = LineInput("The command to run", id="approval-command")
         self._feedback = LineInput("What should the agent do instead?", id="approval-feedback")
 
     def compose(self) -> ComposeResult:
@@ -103,9 +165,11 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
             yield Static(id="approval-tail")
             yield self._options
             yield self._feedback
+            yield self._command
 
     def on_mount(self) -> None:
         self._feedback.display = False
+        self._command.display = False
         says_the_same = self.request.title.strip() == self._action.text.strip()
         self.query_one("#approval-title").display = not says_the_same
         self._options.cursor = _REJECT
@@ -132,7 +196,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
 
     def on_key(self, event: events.Key) -> None:
         """Drop a key that came too early; a letter goes to the prompt, which it was meant for."""
-        if self._feedback.has_focus or self.guard.accepts(event.time, monotonic()):
+        if self._is_writing or self.guard.accepts(event.time, monotonic()):
             return
         event.stop()
         event.prevent_default()
@@ -157,7 +221,12 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         rows = self._body.rows_at(self._body.scrollable_content_region.width)
         tail = self.query_one("#approval-tail", Static)
         title = self.query_one("#approval-title")
-        others = 1 + title.display + len(_OPTIONS) + self._feedback.display
+        others = (
+            1
+            + title.display
+            + self._options.count
+            + (self._feedback.display or self._command.display)
+        )
         height = self.size.height
         free = max(2, (height if height < 20 else int(height * 0.9)) - 2 - others)
         is_cut = rows > free
@@ -178,25 +247,46 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
             case 0:
                 self.dismiss(ApprovalAnswer("once"))
             case 1:
-                self.dismiss(ApprovalAnswer("session"))
+                self.dismiss(ApprovalAnswer("session", rule=self._options.rule))
             case 2:
                 self.dismiss(ApprovalAnswer("reject"))
-            case _:
-                self._options.cursor = index
-                self._feedback.display = True
-                self._feedback.focus()
-                self._fit_body()
+            case 3:
+                self._write_in(self._feedback, index)
+            case _ if self._can_edit:
+                self._write_in(self._command, index)
 
-    @on(LineInput.Submitted)
+    def _write_in(self, line: LineInput, index: int) -> None:
+        if line is self._command:
+            line.value = self._draft
+        self._options.cursor = index
+        line.display = True
+        line.focus()
+        self._fit_body()
+
+    @property
+    def _is_writing(self) -> bool:
+        return self._feedback.has_focus or self._command.has_focus
+
+    @on(LineInput.Submitted, "#approval-command")
+    def _run_edited(self, event: LineInput.Submitted) -> None:
+        event.stop()
+        if event.value.strip():
+            self.dismiss(ApprovalAnswer("once", command=event.value))
+
+    @on(LineInput.Submitted, "#approval-feedback")
     def _send_feedback(self, event: LineInput.Submitted) -> None:
         event.stop()
         self.dismiss(ApprovalAnswer("reject", clean(event.value.strip())))
 
+    def action_narrow(self) -> None:
+        """Offer a narrower rule, or a wider one again."""
+        self._options.narrow()
+
     def action_back(self) -> None:
-        if not self._feedback.has_focus:
+        if not self._is_writing:
             self.dismiss(ApprovalAnswer("reject"))
             return
-        self._feedback.display = False
+        self._feedback.display = self._command.display = False
         self._options.focus()
         self._fit_body()
 

@@ -11,6 +11,7 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
+from agent_tui.core.modes import MODE_WORDS, ApprovalMode
 from agent_tui.core.text import first_line
 from agent_tui.ui.commands import footer_commands
 
@@ -28,7 +29,7 @@ class StatusLine(Widget):
 
     ``work`` is what runs now ("thinking", "running a tool"), empty when nothing does.
     ``notice`` replaces the keys: a retry, a warning. ``banner`` is a lasting sign, such as
-    "open in another window".
+    "open in another window". ``mode`` is how much runs without asking.
     """
 
     ALLOW_SELECT = False
@@ -38,6 +39,7 @@ class StatusLine(Widget):
     work: reactive[str] = reactive("")
     notice: reactive[str] = reactive("")
     banner: reactive[str] = reactive("")
+    mode: reactive[ApprovalMode] = reactive("ask")
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -74,7 +76,7 @@ class StatusLine(Widget):
     def render(self) -> Content:
         width = self.size.width
         self._places.clear()
-        left = self._state().truncate(width, ellipsis=True)
+        left = Content.assemble(self._state(), "  ", self._mode()).truncate(width, ellipsis=True)
         asked = len(first_line(self.notice, 200)) + 6 if self.notice else 0
         right = self._names(max(0, width - left.cell_length - 2 - asked))
         self._middle_start = left.cell_length + 2
@@ -94,6 +96,11 @@ class StatusLine(Widget):
         return Content.assemble(
             (f"{frame} {first_line(self.work, 40)}", "$assistant"), (clock, "$muted")
         )
+
+    def _mode(self) -> Content:
+        """What runs without asking; auto is never quiet."""
+        style = {"ask": "$muted", "accept-edits": "$attention", "plan": "$user"}.get(self.mode)
+        return Content.styled(MODE_WORDS[self.mode], style or "$danger bold")
 
     def _names(self, room: int) -> Content:
         model = first_line(self.model, 30)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual.content import Content
 
+from agent_tui.core.arguments import read_arguments
 from agent_tui.core.events import ApprovalRequest
 from agent_tui.core.format import format_count
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
@@ -66,6 +67,8 @@ def action_of(request: ApprovalRequest) -> Action:
             return Action(command, "command", reveal(cwd))
         case DiffDisplay(diff=diff):
             return Action(diff, "diff")
+        case None if request.call.name == "present_plan":
+            return Action(read_arguments(request.call.arguments).get("plan", ""), "plan")
         case None:
             return Action(request.call.arguments or "(no arguments)", "arguments")
 
