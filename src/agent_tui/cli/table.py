@@ -195,6 +195,16 @@ COMMANDS: tuple[Command, ...] = (
         ),
     ),
     Command(
+        "ship",
+        "write every session as flat rows for a database or a collector",
+        (
+            _argument("folder", type=Path, metavar="DIR", help="where the files go"),
+            _argument("--format", choices=("jsonl", "parquet", "otlp"), default="jsonl"),
+            _argument("--content", action="store_true", help="also what was said, without secrets"),
+            _argument("--endpoint", default="", metavar="URL", help="send OTLP to this collector"),
+        ),
+    ),
+    Command(
         "index",
         "bring the search index up to date",
         (

@@ -62,6 +62,14 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             await search.update_index(rebuild=options.rebuild, check=options.check, as_json=as_json)
         case "search":
             await search.search_sessions(options.words, options.limit, as_json=as_json)
+        case "ship":
+            await search.ship(
+                options.folder,
+                options.format,
+                with_content=options.content,
+                endpoint=options.endpoint,
+                as_json=as_json,
+            )
         case "statistics":
             await search.print_statistics(options.by, options.since, as_json=as_json)
         case "why":

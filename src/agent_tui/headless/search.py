@@ -13,6 +13,7 @@ from agent_tui.headless.printing import print_json, print_rows, to_json
 from agent_tui.library.search.finding import FoundSession
 from agent_tui.library.statistics import Statistic
 from agent_tui.runtime.searching import open_search_index
+from agent_tui.runtime.shipping import ship_sessions
 
 
 async def update_index(*, rebuild: bool, check: bool, as_json: bool) -> None:
@@ -108,3 +109,18 @@ def _row(each: Statistic) -> tuple[object, ...]:
 
 def _tool_row(each: Statistic) -> tuple[object, ...]:
     return (each.name, each.sessions, each.calls, each.errors)
+
+
+async def ship(
+    folder: Path, form: str, *, with_content: bool, endpoint: str, as_json: bool
+) -> None:
+    """Write what is new in every session as flat rows; content only where it was asked for."""
+    shipment = await ship_sessions(folder, form, with_content=with_content, endpoint=endpoint)
+    if as_json:
+        print_json(shipment)
+        return
+    for sentence in (*shipment.troubles, shipment.redacted):
+        if sentence:
+            complain(clean(sentence))
+    rows, sessions = format_count(shipment.rows, "row"), format_count(shipment.sessions, "session")
+    say(clean(f"{rows} of {sessions} written to {folder}."))

@@ -183,7 +183,7 @@ class Indexer:
     def _read_lines(self, ref: SessionRef, file: int, start: int, head: bytes) -> None:
         end = start
         tally = Tally(*self._about.get(file, ("", "")))
-        for offset, line in _whole_lines(ref, start):
+        for offset, line in whole_lines(ref, start):
             end = offset + len(line) + 1
             value = decode(line)
             if value is None:
@@ -335,7 +335,7 @@ def _has_grown(ref: SessionRef, row: _Known) -> bool:
     return ref.stamp[0] >= row.offset and row.head == _head_hash(ref, row.size)
 
 
-def _whole_lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
+def whole_lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes of every finished line from a place on; longer ones than we read are not."""
     with ref.path.open("rb") as file:
         file.seek(start)

@@ -50,7 +50,7 @@ _SILENT = frozenset(
         *("tool_call_id", "toolCallId", "call_id", "callId", "data", "url", "toolUseResult"),
         *("thoughtSignature", "replacement_history", "tokens", "stop_reason", "finish_reason"),
         *("status", "level", "logicalParentUuid", "leafUuid", "message_id", "provider", "api"),
-        *("responseId", "media_type", "mimeType"),
+        *("responseId", "media_type", "mimeType", "origin", "subtype", "userType"),
     )
 )
 """Names whose values nobody would search for, or that are read by name."""

@@ -80,7 +80,7 @@ class Tally:
         message = value.get("message")
         name = str(message.get("id") or "") if isinstance(message, dict) else ""
         known = self._usage if name and name == self._message else Usage()
-        fresh = _beyond(usage, known)
+        fresh = beyond(usage, known)
         self._message, self._usage = name, known + fresh
         count = self._days[(self._day, self._model)]
         count.input_tokens += fresh.input_tokens
@@ -101,7 +101,7 @@ class Tally:
             yield (tool, *astuple(count))
 
 
-def _beyond(usage: Usage, known: Usage) -> Usage:
+def beyond(usage: Usage, known: Usage) -> Usage:
     """What a repeated usage adds to the one that is counted already."""
     return Usage(
         max(0, usage.input_tokens - known.input_tokens),

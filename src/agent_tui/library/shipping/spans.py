@@ -1,0 +1,140 @@
+"""Sessions as OpenTelemetry spans, in OTLP's JSON, after its conventions for generative AI.
+
+Names follow version 1.38 of the semantic conventions (the GenAI group is marked experimental):
+``invoke_agent`` for a turn, ``chat`` for an answer of the model, ``execute_tool`` for a call. One
+session is one trace. A log says when a line was written, so a span begins where the one before
+it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from agent_tui.library.shipping.rows import Row
+
+CONVENTIONS = "1.38.0"
+SCHEMA_URL = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
+Span = dict[str, Any]
+
+
+def export_spans(rows: Iterable[Row]) -> dict[str, Any]:
+    """The body of one OTLP request (``ExportTraceServiceRequest`` as JSON) for some rows."""
+    sessions: dict[str, list[Row]] = {}
+    for row in rows:
+        sessions.setdefault(row.session_id, []).append(row)
+    return {
+        "resourceSpans": [
+            {
+                "resource": {"attributes": _attributes({"service.name": found[0].agent})},
+                "scopeSpans": [
+                    {
+                        "scope": {"name": "agent-tui"},
+                        "schemaUrl": SCHEMA_URL,
+                        "spans": list(_session_spans(session, found)),
+                    }
+                ],
+            }
+            for session, found in sessions.items()
+        ]
+    }
+
+
+def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
+    trace = blake2b(session.encode(), digest_size=16).hexdigest()
+    turn: Span | None = None
+    before = 0
+    calls: dict[str, tuple[Row, int]] = {}
+    for row in rows:
+        now = _nanoseconds(row.at) or before
+        begin = before or now
+        parent = turn["spanId"] if turn else ""
+        if row.kind == "prompt":
+            if turn is not None:
+                yield turn
+            operation = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": row.agent}
+            turn = _span(trace, row, "", f"invoke_agent {row.agent}", now, now, operation)
+        elif row.kind == "reply":
+            yield _span(trace, row, parent, f"chat {row.model}".strip(), begin, now, _chat(row))
+        elif row.kind == "tool_call" and row.call_id:
+            calls[row.call_id] = (row, now)
+        elif row.kind == "tool_result" and row.call_id in calls:
+            call, begun = calls.pop(row.call_id)
+            yield _span(
+                *(trace, call, parent, f"execute_tool {call.tool}", begun, now),
+                _tool(call, failed=row.is_error),
+            )
+        elif row.kind == "compaction":
+            yield _span(trace, row, parent, "compaction", begin, now, _compaction(row))
+        if turn is not None:
+            turn["endTimeUnixNano"] = str(max(now, int(turn["endTimeUnixNano"])))
+        before = now
+    if turn is not None:
+        yield turn
+
+
+def _chat(row: Row) -> dict[str, Any]:
+    return {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": row.model,
+        "gen_ai.usage.input_tokens": row.input_tokens,
+        "gen_ai.usage.output_tokens": row.output_tokens,
+        "agent_tui.cost_usd": row.cost,
+    }
+
+
+def _tool(row: Row, *, failed: bool) -> dict[str, Any]:
+    found = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": row.tool,
+        "gen_ai.tool.call.id": row.call_id,
+    }
+    return found | ({"error.type": "tool_error"} if failed else {})
+
+
+def _compaction(row: Row) -> dict[str, Any]:
+    return {
+        "agent_tui.compaction.tokens_before": row.tokens_before,
+        "agent_tui.compaction.tokens_after": row.tokens_after,
+        "agent_tui.compaction.messages_dropped": row.messages_dropped,
+    }
+
+
+def _span(
+    trace: str, row: Row, parent: str, name: str, begin: int, end: int, more: dict[str, Any]
+) -> Span:
+    common = {"gen_ai.conversation.id": row.session_id, "agent_tui.project": row.project}
+    span: Span = {
+        "traceId": trace,
+        "spanId": blake2b(row.id.encode(), digest_size=8).hexdigest(),
+        "name": name,
+        "kind": 3 if name.startswith("chat") else 1,
+        "startTimeUnixNano": str(begin),
+        "endTimeUnixNano": str(max(begin, end)),
+        "attributes": _attributes(common | more),
+        "status": {"code": 2} if "error.type" in more else {},
+    }
+    return span | ({"parentSpanId": parent} if parent else {})
+
+
+def _attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in values.items() if value != ""]
+
+
+def _value(value: object) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    return {"stringValue": str(value)}
+
+
+def _nanoseconds(at: str) -> int:
+    try:
+        return int(datetime.fromisoformat(at).timestamp() * 1_000_000) * 1_000
+    except ValueError:
+        return 0

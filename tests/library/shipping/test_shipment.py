@@ -1,0 +1,155 @@
+"""Shipments: flat rows that a database reads as they are, once, without content or secrets."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from agent_tui.core.errors import UsageError
+from agent_tui.library.redaction import Redactor
+from agent_tui.library.search.sources import own_refs
+from agent_tui.library.shipping.shipment import STATE, Shipment, Shipper
+from tests.library.search.conftest import Library, assistant, call, user
+
+README = Path(__file__).resolve().parents[3] / "README.md"
+CANARY = "canary-5d1f-key"
+SECOND = "2026-11-01T10:00:0{}Z"
+
+
+def talk() -> list[dict[str, Any]]:
+    lines = [
+        user(f"Fix it with {CANARY}", at=SECOND.format(0)),
+        assistant(
+            "", call("edit_file", path="a.py"), at=SECOND.format(1), model="gpt-5-mini", content="x"
+        ),
+        {"role": "_usage", "token_count": 1, "usage": {"input_tokens": 900, "output_tokens": 90}},
+        {"role": "tool", "tool_call_id": "call-edit_file", "content": "no", "is_error": True},
+        {"role": "_compaction", "pre_tokens": 900, "post_tokens": 100, "dropped": 4, "archive": 1},
+    ]
+    return [{**line, "uuid": f"u{number}"} for number, line in enumerate(lines)]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path)
+
+
+def ship(library: Library, folder: Path, form: str = "jsonl", *, content: bool = False) -> Shipment:
+    shipper = Shipper(folder, Redactor([CANARY]), with_content=content)
+    return shipper.ship(own_refs(library.data), form)
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    files = sorted(folder.glob("events-*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+def ask(query: str) -> list[Any]:
+    return duckdb.connect().execute(query).fetchall()
+
+
+def test_a_session_becomes_rows_once(library: Library, tmp_path: Path) -> None:
+    log = library.log("one", talk())
+    out = tmp_path / "out"
+    assert ship(library, out).rows == len(rows(out)) > 5
+    before = rows(out)
+    assert ship(library, out).rows == 0
+    with log.open("a") as file:
+        file.write(json.dumps(user("More", uuid="u9")) + "\n")
+    assert ship(library, out).rows == 1
+    assert rows(out)[: len(before)] == before
+    assert rows(out)[-1]["id"] == "one/u9"
+
+
+def test_a_shipment_that_was_cut_off_comes_again_with_the_same_ids(
+    library: Library, tmp_path: Path
+) -> None:
+    library.log("one", talk())
+    out = tmp_path / "out"
+    ship(library, out)
+    (out / STATE).unlink()
+    ship(library, out)
+    ids = [row["id"] for row in rows(out)]
+    assert len(ids) == 2 * len(set(ids))
+
+
+def test_what_two_logs_of_a_session_share_is_shipped_once(library: Library, tmp_path: Path) -> None:
+    log = library.log("one", talk())
+    log.rename(log.with_name("context.jsonl.1"))
+    library.log("one", talk()[:2])
+    ship(library, tmp_path / "out")
+    ids = [row["id"] for row in rows(tmp_path / "out") if "/u" in row["id"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_content_goes_only_where_it_was_asked_for_and_never_with_a_secret(
+    library: Library, tmp_path: Path
+) -> None:
+    library.log("one", talk())
+    ship(library, tmp_path / "plain")
+    assert {row["content"] for row in rows(tmp_path / "plain")} == {""}
+    shipment = ship(library, tmp_path / "full", content=True)
+    said = [row["content"] for row in rows(tmp_path / "full")]
+    assert "Fix it with [redacted]" in said
+    assert shipment.redacted == "Redacted: 1 known value."
+    for file in (tmp_path / "full").iterdir():
+        assert CANARY not in file.read_text()
+        assert file.stat().st_mode & 0o077 == 0
+
+
+def test_parquet_holds_the_same_rows(library: Library, tmp_path: Path) -> None:
+    library.log("one", talk())
+    ship(library, tmp_path / "lines")
+    ship(library, tmp_path / "parquet", "parquet")
+    (file,) = (tmp_path / "parquet").glob("*.parquet")
+    found = ask(f"SELECT id, kind FROM '{file}'")
+    assert found == [(row["id"], row["kind"]) for row in rows(tmp_path / "lines")]
+
+
+def test_spans_follow_the_conventions(library: Library, tmp_path: Path) -> None:
+    library.log("one", talk())
+    ship(library, tmp_path / "out", "otlp")
+    (file,) = (tmp_path / "out").glob("*.otlp.json")
+    (resource,) = json.loads(file.read_text())["resourceSpans"]
+    spans = resource["scopeSpans"][0]["spans"]
+    names = {span["name"] for span in spans}
+    assert names == {"invoke_agent agent-tui", "chat gpt-5-mini", "execute_tool edit_file"} | {
+        "compaction"
+    }
+    assert len({span["traceId"] for span in spans}) == 1
+    assert all(re.fullmatch("[0-9a-f]{16}", span["spanId"]) for span in spans)
+    (turn,) = [span for span in spans if span["name"].startswith("invoke_agent")]
+    children = [span for span in spans if span is not turn]
+    assert {span["parentSpanId"] for span in children} == {turn["spanId"]}
+    for span in spans:
+        assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
+    (tool,) = [span for span in spans if span["name"].startswith("execute_tool")]
+    assert tool["status"] == {"code": 2}
+    assert CANARY not in file.read_text()
+
+
+def queries() -> list[str]:
+    return re.findall(r"```sql\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_readmes_queries_run_on_a_shipment(library: Library, tmp_path: Path) -> None:
+    library.log("one", talk())
+    ship(library, tmp_path / "out")
+    (text,) = queries()
+    asked = [query.strip() for query in text.split(";") if query.strip()]
+    assert len(asked) == 3
+    cost, losses, failing = (ask(query.replace("shipment/", f"{tmp_path}/out/")) for query in asked)
+    assert cost[0][0] == "/work/tide"
+    assert cost[0][1] > 0
+    assert losses == [("/work/tide", 1, 800, 4)]
+    assert failing == [("edit_file", 1, 1)]
+
+
+def test_an_unknown_form_is_told(library: Library, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Expected one of jsonl, parquet, otlp"):
+        ship(library, tmp_path / "out", "xml")
