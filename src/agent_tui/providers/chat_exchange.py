@@ -26,6 +26,7 @@ USAGE_SECONDS = 3.0
 _BURST_SECONDS = 0.004
 _LESSONS = 3
 _DRAIN_SECONDS = 0.05
+_BIG_BYTES = 1_000_000
 _SAMPLE_BYTES = 20_000
 _HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream"}
 
@@ -136,6 +137,8 @@ class ChatExchange:
         breathed = time.perf_counter()
         while (data := await self._next_bytes(arriving)) is not None:
             for event in events.feed(data):
+                if len(event.data) > _BIG_BYTES:
+                    await asyncio.sleep(0)  # joining it took long enough
                 for part in self._read_event(event):
                     yield part
                 if self._is_over:

@@ -63,7 +63,9 @@ from agent_tui.ui.blocks import (
     ended,
     turn_end_block,
 )
+from agent_tui.ui.renderers.long_text import MOST_ROWS
 
+_SEEN_CHARS = 20_000
 _LOOK = 16
 """Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
@@ -337,9 +339,13 @@ def _joined(content: Content) -> str:
 
 def _text_rows(content: Content, width: int) -> int:
     if not isinstance(content, str):
-        return 1 + sum(
-            len(part.text) // width + part.text.count("\n") + 1
-            for part in content
-            if isinstance(part, TextPart)
-        )
-    return len(content) // width + content.count("\n") + 1 if content else 0
+        texts = (part.text for part in content if isinstance(part, TextPart))
+        return 1 + sum(_rows_of(text, width) + 1 for text in texts)
+    return _rows_of(content, width) + 1 if content else 0
+
+
+def _rows_of(text: str, width: int) -> int:
+    """About how many rows a text takes; of a very long one only the beginning is looked at."""
+    seen = min(len(text), _SEEN_CHARS)
+    rows = seen // width + text.count("\n", 0, seen)
+    return rows if seen == len(text) else min(MOST_ROWS, rows * len(text) // seen)

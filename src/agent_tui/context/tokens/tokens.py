@@ -29,7 +29,7 @@ CALL_TOKENS = 8  # the id of a call and the marks around it
 SCHEMA_TOKENS = 8
 NAMED_MEDIA_TOKENS = 4  # media in answers and results are sent as a word that names them
 EXACT_LIMIT_CHARS = 200_000
-_SAMPLE_CHARS = 50_000
+_SAMPLE_CHARS, _SAMPLES = 20_000, 8
 _PATIENCE_SECONDS = 0.015
 _CHARS_AT_ONCE = 500_000
 
@@ -79,18 +79,19 @@ class TokenCounter:
 
     def count_text(self, text: str) -> int:
         """The tokens of a text; on the event loop, a guess where an exact count would take long."""
-        found = self._counts.get(text)
+        key = _key_of(text)
+        found = self._counts.get(key)
         if found is None:
             counts = self._count_exactly((text,))
-            found = counts[0] if counts else estimate_tokens(text)
+            found = counts[0] if counts else _estimate(text)
             if counts or not self.exact:
-                self._counts.put(text, found)
+                self._counts.put(key, found)
         return found
 
     def _count_exactly(self, texts: Sequence[str]) -> list[int]:
         """The model's own counts; empty where they are not to be had now.
 
-        A text that would hold things up is counted in three samples, and scaled.
+        A text that would hold things up is counted in samples, and scaled.
         """
         if self._process is None:
             return []
@@ -117,10 +118,10 @@ class TokenCounter:
         wanted: dict[str, None] = {}
         for message in messages:
             self._parts(message, lambda text: wanted.setdefault(text) or 0)
-        waiting = [text for text in wanted if text and not self._counts.holds(text)]
+        waiting = [text for text in wanted if text and not self._counts.holds(_key_of(text))]
         for some in _in_portions(waiting, _CHARS_AT_ONCE):
             for text, tokens in zip(some, self._count_exactly(some), strict=False):
-                self._counts.put(text, tokens)
+                self._counts.put(_key_of(text), tokens)
 
     def glance_message(self, message: Message) -> int:
         """About the tokens of a message: rough, quick, and right on average over many."""
@@ -206,22 +207,30 @@ def _in_portions(texts: Iterable[str], most_chars: int) -> Iterator[list[str]]:
 
 
 def _samples(text: str) -> tuple[str, ...]:
+    """The text, or of a long one pieces from all over it."""
     if len(text) <= EXACT_LIMIT_CHARS:
         return (text,)
-    middle = len(text) // 2
-    return (
-        text[:_SAMPLE_CHARS],
-        text[middle : middle + _SAMPLE_CHARS],
-        text[-_SAMPLE_CHARS:],
-    )
+    step = (len(text) - _SAMPLE_CHARS) / (_SAMPLES - 1)
+    starts = (round(number * step) for number in range(_SAMPLES))
+    return tuple(text[start : start + _SAMPLE_CHARS] for start in starts)
 
 
-def _whole_count(text: str, counts: list[int]) -> int:
-    """The tokens of a text whose samples were counted: the guess, scaled."""
+def _key_of(text: str) -> str:
+    """By what a count is remembered: looking all through megabytes would hold things up."""
+    if len(text) <= EXACT_LIMIT_CHARS:
+        return text
+    return f"{len(text)} characters: {''.join(_samples(text))}"
+
+
+def _whole_count(text: str, counts: Sequence[int]) -> int:
+    """The tokens of a text whose samples were counted."""
     if len(counts) == 1:
         return counts[0]
-    guessed = sum(map(estimate_tokens, _samples(text)))
-    return round(estimate_tokens(text) * sum(counts) / guessed) if guessed else 0
+    return round(sum(counts) * len(text) / (_SAMPLES * _SAMPLE_CHARS))
+
+
+def _estimate(text: str) -> int:
+    return _whole_count(text, [estimate_tokens(sample) for sample in _samples(text)])
 
 
 def _on_event_loop() -> bool:

@@ -36,13 +36,19 @@ from agent_tui.ui.renderers.shell import draw_shell
 from agent_tui.ui.renderers.tool import draw_tool
 
 
-def draw_block(block: Block, canvas: Canvas, *, expanded: bool, active: bool) -> Drawing:
-    """Draw a block. ``expanded``: opened by the user; ``active``: under the pointer or cursor."""
+def draw_block(
+    block: Block, canvas: Canvas, *, expanded: bool, active: bool, glance: bool = False
+) -> Drawing:
+    """Draw a block.
+
+    ``expanded``: opened by the user; ``active``: under the pointer or cursor; ``glance``: of a long
+    answer only the ends, because somebody waits.
+    """
     match block:
         case UserBlock():
             return draw_user(block, canvas, expanded=expanded)
         case AssistantBlock():
-            return draw_assistant(block, canvas, expanded=expanded)
+            return draw_assistant(block, canvas, expanded=expanded, glance=glance)
         case ToolBlock():
             return draw_tool(block, canvas, expanded=expanded)
         case ShellBlock():

@@ -27,6 +27,7 @@ class Drawing:
         surface: a background for the whole width, where the block has one.
         space: empty rows above the block.
         wide: the rows fill the gutter too (rules across the screen).
+        gap: the row that stands for what is left out; -1 where nothing is.
     """
 
     rows: list[Line]
@@ -35,6 +36,7 @@ class Drawing:
     surface: Style | None = None
     space: int = 1
     wide: bool = False
+    gap: int = -1
 
 
 NOTHING = Drawing([], space=0)

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from rich.segment import Segment
 
+from agent_tui.core.format import format_count
 from agent_tui.core.text import clean, first_line
 from agent_tui.ui.blocks import AssistantBlock, UserBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import NOTHING, Drawing, Parts
 from agent_tui.ui.renderers.fold import fold
 from agent_tui.ui.renderers.lines import Line, wrap_text
-from agent_tui.ui.renderers.markdown import draw_markdown
+from agent_tui.ui.renderers.long_text import MOST_CHARS, cut_ends, draw_text
 from agent_tui.ui.renderers.tool import draw_tool
 
 _PROMPT_ROWS = 24
@@ -36,7 +37,7 @@ def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     if block.origin in ("compaction", "branch"):
         return _draw_summary(block, canvas, expanded=expanded)
     palette = canvas.palette
-    text = clean(block.text.rstrip()) or ("" if block.media else "(empty)")
+    text = clean(_shortened(block.text.rstrip())) or ("" if block.media else "(empty)")
     rows: list[Line] = [[Segment(row, palette.text)] for row in wrap_text(text, canvas.prose_width)]
     rows = rows if text else []
     rows = fold(rows, _PROMPT_ROWS, canvas, expanded=expanded)
@@ -53,7 +54,8 @@ def _draw_aside(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     sign = Segment("·", palette.faint)
     if expanded:
         rows: list[Line] = [
-            [Segment(row, palette.muted)] for row in wrap_text(clean(block.text), canvas.width)
+            [Segment(row, palette.muted)]
+            for row in wrap_text(clean(_shortened(block.text)), canvas.width)
         ]
         return Drawing(rows, sign)
     line = f"{_LABELS[block.origin]}: {first_line(block.text, canvas.width)}"
@@ -63,19 +65,28 @@ def _draw_aside(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
 def _draw_summary(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     palette = canvas.palette
     rail = Segment("│", palette.compaction)
-    rows = draw_markdown(clean(block.text.strip()), canvas)
+    rows, _ = draw_text(block.text.strip(), canvas, glance=not expanded)
     if not expanded:
         rows = [row for row in rows if any(segment.text.strip() for segment in row)]
     rows = fold(rows, _SUMMARY_ROWS, canvas, expanded=expanded)
     return Drawing([[Segment(_LABELS[block.origin], palette.compaction)], *rows], rail, rail)
 
 
-def draw_assistant(block: AssistantBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
-    """An answer in Markdown, under one line about the thinking that led to it."""
-    text = clean(block.text).strip("\n")
-    answer = draw_markdown(text, canvas) if text.strip() else []
+def draw_assistant(
+    block: AssistantBlock, canvas: Canvas, *, expanded: bool, glance: bool = False
+) -> Drawing:
+    """An answer in Markdown, under one line about the thinking that led to it.
+
+    ``glance``: only the ends of a long one, because somebody waits.
+    """
+    answer: list[Line] = []
+    gap = -1
+    if block.text.strip():
+        answer, gap = draw_text(block.text, canvas, glance=glance)
     thinking = draw_thinking(block.thinking, canvas, expanded=expanded)
     drawing = join_answer(thinking, answer, canvas)
+    if gap >= 0:
+        drawing = replace(drawing, gap=gap + len(drawing.rows) - len(answer))
     for call in block.calls:
         drawing = _add_call(drawing, draw_tool(call, canvas, expanded=expanded))
     return drawing
@@ -100,13 +111,21 @@ def _add_call(drawing: Drawing, call: Drawing) -> Drawing:
     return replace(drawing, rows=[*drawing.rows, [], marked, *body])
 
 
+def _shortened(text: str) -> str:
+    """The ends of a text that is too long to be drawn at once."""
+    if len(text) <= MOST_CHARS:
+        return text
+    ends = cut_ends(text, MOST_CHARS)
+    return f"{ends.head}\n\n… {format_count(ends.hidden, 'character')} not drawn\n\n{ends.tail}"
+
+
 def draw_thinking(thinking: str, canvas: Canvas, *, expanded: bool) -> list[Line]:
     """One line once it is done; all of it when opened."""
     if not thinking.strip():
         return []
     style = canvas.palette.thinking
     if expanded:
-        rows = wrap_text(clean(thinking).strip(), canvas.prose_width)
+        rows = wrap_text(clean(_shortened(thinking)).strip(), canvas.prose_width)
         return [[Segment(row, style)] for row in rows]
     glance = first_line(thinking, canvas.prose_width)
     return [

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rich.segment import Segment
+
 from agent_tui.core.records import Record
 from agent_tui.ui.blocks import (
     AssistantBlock,
@@ -23,9 +25,10 @@ from agent_tui.ui.blocks import (
 from agent_tui.ui.record_view import RecordBlocks
 from agent_tui.ui.renderers.block import draw_block
 from agent_tui.ui.renderers.canvas import Canvas
-from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, assemble
+from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, Drawing, assemble
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
+from agent_tui.ui.renderers.long_text import GLANCE_CHARS
 from agent_tui.ui.widgets.timeline.heights import Heights
 from agent_tui.ui.widgets.timeline.open_answer import OpenAnswer
 from agent_tui.ui.widgets.timeline.row_cache import RowCache
@@ -33,8 +36,8 @@ from agent_tui.ui.widgets.timeline.row_cache import RowCache
 Place = tuple[int, int]
 """A row of the timeline: a block and a row inside it."""
 
-Drawn = tuple[int, Block, list[Row]]
-"""A block at an index, and its rows."""
+Drawn = tuple[int, Block, list[Row], Canvas]
+"""A block at an index, its rows, and what they were drawn on."""
 
 _MARKERS = (CheckpointBlock, CompactionBlock, RevertBlock, BranchBlock, LabelBlock)
 _SAMPLE = 48
@@ -60,7 +63,7 @@ class BlockList:
         self._live: list[Block] = []
         self._toggled: set[int] = set()
         self._cache = RowCache()
-        self._plain: set[int] = set()
+        self._rough: set[int] = set()
         self._canvas: Canvas | None = None
         self._width = 0
 
@@ -88,7 +91,7 @@ class BlockList:
         if gained <= 0:
             return
         before = [
-            (block, self.is_expanded(index), self.rows(index))
+            (block, self.is_expanded(index), self.rows(index), index in self._rough)
             for index, block in enumerate(self._live, first)
         ]
         self._toggled = {index for index in self._toggled if index < first}
@@ -125,17 +128,19 @@ class BlockList:
                 self._live[place] = replace(block, unsaved=True)
                 return
 
-    def _recognise(self, first: int, before: list[tuple[Block, bool, list[Row]]]) -> None:
+    def _recognise(self, first: int, before: list[tuple[Block, bool, list[Row], bool]]) -> None:
         """Records that look as their live blocks did stay open or folded, and need no drawing."""
         for index in range(first, self.recorded):
             block = self._source.block(index)
-            place = next((n for n, (live, _, _) in enumerate(before) if live == block), None)
+            place = next((n for n, (live, *_) in enumerate(before) if live == block), None)
             if block is None or place is None:
                 continue
-            _, expanded, rows = before[place]
+            _, expanded, rows, rough = before[place]
             del before[: place + 1]
             if expanded != self.is_expanded(index):
                 self._toggled.add(index)
+            if rough:
+                self._rough.add(index)
             self._keep(index, rows)
 
     def draw_on(self, canvas: Canvas, width: int) -> None:
@@ -146,7 +151,7 @@ class BlockList:
     def redraw(self) -> None:
         """Draw everything again; it takes the same rows."""
         self._cache.clear()
-        self._plain.clear()
+        self._rough.clear()
         if self.answer is not None and self._canvas is not None:
             self.answer.place(self._canvas, self._width)
 
@@ -188,7 +193,10 @@ class BlockList:
             return
         answer, self.answer = self.answer, None
         self._live.append(answer.block)
-        self._keep(self._live_end - 1, answer.finish())
+        if answer.is_behind:
+            self._forget(self._live_end - 1)
+        else:
+            self._keep(self._live_end - 1, answer.finish())
 
     def measure_open(self) -> int:
         """Take over the open answer's rows; returns how many came."""
@@ -230,6 +238,7 @@ class BlockList:
         """The rows of a block, exactly as many as ``height`` says."""
         if self.answer is not None and index == self._live_end:
             return self.answer.rows
+        active = active and is_marker(self.block(index))  # nothing else looks different
         key = (index, self.is_expanded(index), active)
         rows = self._cache.get(key)
         if rows is None:
@@ -274,42 +283,62 @@ class BlockList:
         return self.walk((last, self.height(last)), -height) if last >= 0 else (0, 0)
 
     @property
-    def has_plain(self) -> bool:
-        """Whether a long block was drawn without its colours."""
-        return bool(self._plain)
+    def has_rough(self) -> bool:
+        """Whether a long block was drawn without its colours, or only its ends."""
+        return bool(self._rough)
 
-    def next_plain(self) -> Callable[[], Drawn] | None:
-        """How to draw, in a thread, a long block whose code was drawn plain at first."""
+    def next_rough(self) -> Callable[[], Drawn] | None:
+        """How to draw, in a thread, a long block that was drawn in a hurry."""
         canvas, width = self._canvas, self._width
-        index = next(iter(self._plain), None)
+        index = next(iter(self._rough), None)
         block = self.block(index) if index is not None and index < len(self) else None
         if index is None or block is None or canvas is None:
-            self._plain.clear()
+            self._rough.clear()
             return None
         expanded = self.is_expanded(index)
 
         def draw() -> Drawn:
             drawing = draw_block(block, canvas, expanded=expanded, active=False)
-            return index, block, assemble(drawing, width, canvas.palette.base)
+            return index, block, assemble(drawing, width, canvas.palette.base), canvas
 
         return draw
 
-    def colour(self, index: int, block: Block, rows: list[Row]) -> None:
-        """Take over what ``next_plain`` drew, if the block is still the same, as wide, and seen."""
-        self._plain.discard(index)
-        if index < len(self) and self.block(index) == block and self.heights[index] == len(rows):
-            self._keep(index, rows)
+    def refine(self, index: int, block: Block, rows: list[Row], canvas: Canvas) -> int:
+        """Take over what ``next_rough`` drew, if the block is still the same and drawn alike.
+
+        Returns how many rows it takes more than before.
+        """
+        self._rough.discard(index)
+        if index >= len(self) or self.block(index) != block or canvas is not self._canvas:
+            return 0
+        before = self.heights[index]
+        self._keep(index, rows)
+        return len(rows) - before
 
     def _draw(self, index: int, *, active: bool) -> list[Row]:
         block = self.block(index)
         canvas = self._canvas
         if block is None or canvas is None:
             return []
-        if isinstance(block, AssistantBlock) and len(block.text) > _LONG and "```" in block.text:
-            self._plain.add(index)
+        glance = isinstance(block, AssistantBlock) and len(block.text) > GLANCE_CHARS
+        if glance or (isinstance(block, AssistantBlock) and _has_long_code(block.text)):
+            self._rough.add(index)
             canvas = replace(canvas, languages=Languages())
-        drawing = draw_block(block, canvas, expanded=self.is_expanded(index), active=active)
-        return assemble(drawing, self._width, canvas.palette.base)
+        expanded = self.is_expanded(index)
+        drawing = draw_block(block, canvas, expanded=expanded, active=active, glance=glance)
+        rows = assemble(drawing, self._width, canvas.palette.base)
+        if glance and self.heights.is_exact(index) and drawing.gap >= 0:
+            self._fill_gap(rows, drawing, self.heights[index])
+        return rows
+
+    def _fill_gap(self, rows: list[Row], drawing: Drawing, height: int) -> None:
+        """Where it is known how tall a block is when it is drawn whole, nothing has to move."""
+        assert self._canvas is not None
+        missing = height - len(rows)
+        if missing > 0:
+            blank: Row = (Segment(" " * self._width, self._canvas.palette.base),)
+            place = drawing.space + drawing.gap + 1
+            rows[place:place] = [blank] * missing
 
     def _renew(self, first: int) -> None:
         """The blocks from an index on are others now: know their rows anew."""
@@ -330,6 +359,7 @@ class BlockList:
 
     def _forget(self, index: int) -> None:
         self._cache.forget(index)
+        self.heights.set_exact(index, 0)
         self.heights.set_exact(index, len(self.rows(index)))
 
     def _estimate(self, index: int) -> int:
@@ -339,7 +369,7 @@ class BlockList:
 
     def _lay_out(self) -> None:
         self._cache.clear()
-        self._plain.clear()
+        self._rough.clear()
         count = len(self)
         step = max(1, count // _SAMPLE)
         sample = [self._estimate(index) for index in range(0, count, step)]
@@ -348,6 +378,10 @@ class BlockList:
         if self.answer is not None and self._canvas is not None:
             self.answer.place(self._canvas, self._width)
             self.measure_open()
+
+
+def _has_long_code(text: str) -> bool:
+    return len(text) > _LONG and "```" in text
 
 
 def is_marker(block: Block | None) -> bool:

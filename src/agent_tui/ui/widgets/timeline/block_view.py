@@ -174,7 +174,7 @@ class BlockView(ScrollView):
             self.show_change()
 
     def _colour(self) -> None:
-        draw = None if self._languages.missing else self._blocks.next_plain()
+        draw = None if self._languages.missing else self._blocks.next_rough()
         self.run_worker(self._work_on_colours(draw), group="colours")
 
     async def _work_on_colours(self, draw: Callable[[], Drawn] | None) -> None:
@@ -192,7 +192,10 @@ class BlockView(ScrollView):
         if gained:
             self._blocks.redraw()
         if drawn:
-            self._blocks.colour(*drawn)
+            came = self._blocks.refine(*drawn)
+            index, offset = self._anchor
+            if came and index == drawn[0] and offset > self.view_height:
+                self._anchor = index, max(0, offset + came)  # what is seen is the end of it
         self.show_change()
 
     # Painting.
@@ -207,7 +210,7 @@ class BlockView(ScrollView):
         if self.lines_below and strips:
             strips[-1] = self._with_hint(strips[-1], palette)
         before, self._painted = self._painted, strips
-        if not self._colouring and (self._languages.missing or self._blocks.has_plain):
+        if not self._colouring and (self._languages.missing or self._blocks.has_rough):
             self._colouring = True
             self.call_after_refresh(self._colour)
         if len(before) != len(strips):

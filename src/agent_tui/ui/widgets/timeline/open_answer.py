@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from rich.segment import Segment
 
 from agent_tui.core.text import clean
@@ -9,17 +11,22 @@ from agent_tui.ui.blocks import AssistantBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import assemble
 from agent_tui.ui.renderers.lines import Line, Row, wrap_text
+from agent_tui.ui.renderers.long_text import GLANCE_CHARS, MOST_CHARS, MOST_ROWS
 from agent_tui.ui.renderers.markdown import MarkdownWriter
 from agent_tui.ui.renderers.message import draw_thinking, join_answer
 
 _LIVE_THINKING_ROWS = 6
 _LIVE_THINKING_TEXT = 1_500
+_FRAME_SECONDS = 0.010
+_SLICE_CHARS = 2_000
+_BACKLOG_CHARS = 64_000
 
 
 class OpenAnswer:
     """Collects the pieces of an answer and keeps its rows, most of them final.
 
-    ``advance`` draws what came since it was last called; its cost does not grow with the answer.
+    ``advance`` draws what came since it was last called, as far as a frame has time; its cost
+    does not grow with the answer. Of a flood only the end is drawn.
     """
 
     def __init__(self) -> None:
@@ -35,16 +42,27 @@ class OpenAnswer:
         self._final_lines = 0
         self._final_drawn = 0
         self._changed = False
+        self._pending = ""
+        self._length = 0
+        self._skipped = False
 
     def add_text(self, text: str) -> None:
         """More of the answer."""
         self._text.append(text)
+        self._length += len(text)
         self._changed = True
 
     def add_thinking(self, text: str) -> None:
         """More of the reasoning."""
         self._thinking.append(text)
         self._changed = True
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the rows are not those of the whole answer, nor soon could be."""
+        waiting = len(self._pending) + sum(map(len, self._text[self._fed :]))
+        is_long = self._length > MOST_CHARS or len(self.rows) > MOST_ROWS
+        return self._skipped or is_long or waiting > GLANCE_CHARS
 
     @property
     def block(self) -> AssistantBlock:
@@ -56,7 +74,8 @@ class OpenAnswer:
         self._canvas, self._width = canvas, width
         self._writer = MarkdownWriter(canvas)
         self._fed = self._final_lines = self._final_drawn = 0
-        self._held = ""
+        self._held = self._pending = ""
+        self._skipped = False
         self.rows = []
         self._changed = True
         self.advance()
@@ -69,7 +88,8 @@ class OpenAnswer:
         if not self._text:
             self._draw_live_thinking(self._canvas)
             return True
-        self._feed(self._writer)
+        self._feed(time.perf_counter() + _FRAME_SECONDS)
+        self._changed = bool(self._pending)
         tail = self._writer.preview()
         if not self._final_drawn:
             self._draw_all(self._canvas, [*self._writer.lines, *tail])
@@ -84,7 +104,7 @@ class OpenAnswer:
         if self._canvas is None or self._writer is None:
             return []
         if self._text:
-            self._feed(self._writer)
+            self._feed(float("inf"))
         lines = self._writer.finish()
         if self._final_drawn:
             self._draw_new(self._writer, [])
@@ -92,11 +112,31 @@ class OpenAnswer:
             self._draw_all(self._canvas, lines)
         return self.rows
 
-    def _feed(self, writer: MarkdownWriter) -> None:
-        fresh = self._held + "".join(self._text[self._fed :])
+    def _feed(self, until: float) -> None:
+        """Let the writer read what came, until a time."""
+        self._pending += "".join(self._text[self._fed :])
         self._fed = len(self._text)
-        self._held = "\r" if fresh.endswith("\r") else ""
-        writer.feed(clean(fresh.removesuffix("\r")))
+        if len(self._pending) > _BACKLOG_CHARS and until != float("inf"):
+            self._skip_to_the_end()
+        assert self._writer is not None
+        while self._pending:
+            fresh = self._held + self._pending[:_SLICE_CHARS]
+            self._pending = self._pending[_SLICE_CHARS:]
+            self._held = "\r" if fresh.endswith("\r") else ""
+            self._writer.feed(clean(fresh.removesuffix("\r")))
+            if time.perf_counter() > until:
+                break
+
+    def _skip_to_the_end(self) -> None:
+        """More came than can be drawn: go on with its end, below what was drawn so far."""
+        assert self._canvas is not None
+        self._pending = self._pending[-GLANCE_CHARS:].partition("\n")[2] or "…"
+        self._writer = MarkdownWriter(self._canvas)
+        self._skipped = True
+        del self.rows[min(self._final_drawn, MOST_ROWS) :]
+        note: Line = [Segment("…", self._canvas.palette.faint)]
+        self.rows.extend(self._finish([[], note, []]))
+        self._final_lines, self._final_drawn = 0, len(self.rows)
 
     def _draw_all(self, canvas: Canvas, lines: list[Line]) -> None:
         thinking = draw_thinking("".join(self._thinking), canvas, expanded=self.expanded)
@@ -117,7 +157,7 @@ class OpenAnswer:
         return assemble(drawing, self._width, self._canvas.palette.base)[drawing.space :]
 
     def _draw_live_thinking(self, canvas: Canvas) -> None:
-        text = clean("".join(self._thinking)[-_LIVE_THINKING_TEXT:]).strip()
+        text = clean("".join(self._thinking[-_LIVE_THINKING_TEXT:])[-_LIVE_THINKING_TEXT:]).strip()
         style = canvas.palette.thinking
         rows: list[Line] = [
             [Segment(row, style)]

@@ -14,7 +14,7 @@ Key: TypeAlias = tuple[int, bool, bool]
 class RowCache:
     """Least recently used first out. Rows, not blocks, are what takes memory."""
 
-    def __init__(self, most_rows: int = 4_000) -> None:
+    def __init__(self, most_rows: int = 16_000) -> None:
         self._most_rows = most_rows
         self._held_rows = 0
         self._blocks: OrderedDict[Key, list[Row]] = OrderedDict()

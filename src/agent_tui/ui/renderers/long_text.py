@@ -1,0 +1,88 @@
+"""Texts too long to be drawn at once: their two ends, and a row that says what is between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.segment import Segment
+
+from agent_tui.core.format import format_count
+from agent_tui.core.text import clean
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.lines import Line
+from agent_tui.ui.renderers.markdown import draw_markdown
+
+GLANCE_CHARS = 8_000
+"""What is drawn of a text while one waits for a key; about 15 ms."""
+
+MOST_CHARS = 128_000
+"""What is drawn of a text at all."""
+
+MOST_ROWS = 5_000
+_FENCE = "\n```"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The beginning and the end of a text, and how many characters are between them."""
+
+    head: str
+    tail: str
+    hidden: int
+
+
+def cut_ends(text: str, most: int) -> Ends:
+    """The two ends of a text that is longer than ``most``, cut between paragraphs or lines.
+
+    A fence that is open at a cut is closed by the end of the head, and opened again by the tail.
+    """
+    half = most // 2
+    end = _last_break(text, half)
+    start = _first_break(text, len(text) - half)
+    head, tail = text[:end], text[start:]
+    if text.count(_FENCE, 0, start) % 2 != text.startswith(_FENCE[1:]):
+        tail = f"{_FENCE[1:]}\n{tail}"
+    return Ends(head, tail, start - end)
+
+
+def _last_break(text: str, place: int) -> int:
+    for mark in ("\n\n", "\n", " "):
+        found = text.rfind(mark, place // 2, place)
+        if found > 0:
+            return found
+    return place
+
+
+def _first_break(text: str, place: int) -> int:
+    for mark in ("\n\n", "\n", " "):
+        found = text.find(mark, place, place + (len(text) - place) // 2)
+        if found > 0:
+            return found + len(mark)
+    return place
+
+
+def draw_text(text: str, canvas: Canvas, *, glance: bool) -> tuple[list[Line], int]:
+    """Markdown as rows; of a long text its ends.
+
+    With it the number of the row that stands for what is left out; -1 where nothing is.
+    """
+    most = GLANCE_CHARS if glance else MOST_CHARS
+    if len(text) <= most:
+        return _bounded(draw_markdown(clean(text).strip("\n"), canvas), canvas)
+    ends = cut_ends(text, most)
+    head = draw_markdown(clean(ends.head).strip("\n"), canvas)
+    tail = draw_markdown(clean(ends.tail).strip("\n"), canvas)
+    if not glance:
+        head, tail = head[: MOST_ROWS // 2], tail[-MOST_ROWS // 2 :]
+    note = f"… {format_count(ends.hidden, 'character')} not drawn: /export writes all of it"
+    gap = [Segment("…" if glance else note, canvas.palette.faint)]
+    return [*head, [], gap, [], *tail], len(head) + 1
+
+
+def _bounded(rows: list[Line], canvas: Canvas) -> tuple[list[Line], int]:
+    hidden = len(rows) - MOST_ROWS
+    if hidden <= 0:
+        return rows, -1
+    note = f"… {format_count(hidden, 'row')} not drawn: /export writes all of it"
+    half = MOST_ROWS // 2
+    return [*rows[:half], [Segment(note, canvas.palette.faint)], *rows[-half:]], half
