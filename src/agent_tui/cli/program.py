@@ -100,8 +100,12 @@ def _chat(options: argparse.Namespace) -> int:
         return _fail(f"--cwd expects a folder, and {launch.cwd} is not one.", 2)
     if options.print and launch.pick:
         return _fail("--resume needs an ID with --print; agent-tui sessions list shows them.", 2)
-    if options.print:
-        return _print_turn(launch, options.output_format)
+    if options.daemon:
+        from agent_tui.headless.daemon import serve
+
+        return _run(serve(launch))
+    if options.print or options.output_schema:
+        return _print_turn(launch, options.output_format, options.output_schema)
     if options.output_format != "text":
         return _fail("--output-format needs --print.", 2)
     return _run_screen(launch)
@@ -119,16 +123,20 @@ def _run_screen(launch: Launch) -> int:
     return run_app(launch)
 
 
-def _print_turn(launch: Launch, form: Any) -> int:
+def _print_turn(launch: Launch, form: Any, schema_path: Path | None) -> int:
     import dataclasses
 
     given = _read_piped(patient=not launch.prompt.strip())
     prompt = "\n\n".join(text for text in (launch.prompt.strip(), given) if text)
     if not prompt:
         return _fail("--print expects a PROMPT, as an argument or on standard input.", 2)
+    from agent_tui.headless.schema_answer import AnswerSchema
     from agent_tui.headless.turn import print_turn
 
-    return _run(print_turn(dataclasses.replace(launch, prompt=prompt), form))
+    schema = _guard(lambda: AnswerSchema.read(schema_path)) if schema_path else None
+    if isinstance(schema, int):
+        return schema
+    return _run(print_turn(dataclasses.replace(launch, prompt=prompt), form, schema))
 
 
 def _read_piped(*, patient: bool) -> str:
@@ -209,6 +217,11 @@ def _show_help(options: argparse.Namespace) -> int:
         return 0
     if not options.words:
         chat_parser().print_help()
+        return 0
+    if options.words == ["stream-json"]:
+        from agent_tui.headless.event_lines import describe_events
+
+        say(describe_events(), end="")
         return 0
     if options.words[0] not in GROUPS:
         return _fail(f"there is no command {options.words[0]!r}; see agent-tui --help.", 2)

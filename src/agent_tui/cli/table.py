@@ -49,6 +49,18 @@ CHAT_OPTIONS: tuple[Argument, ...] = (
         help="what --print prints (default: text)",
     ),
     _argument(
+        "--output-schema",
+        type=Path,
+        metavar="FILE",
+        help="have the answer fit a JSON schema, and print only the value",
+    ),
+    _argument(
+        "-d",
+        "--daemon",
+        action="store_true",
+        help="serve prompts from standard input as JSON lines, many sessions at once",
+    ),
+    _argument(
         "-c",
         "--continue",
         action="store_true",
@@ -276,7 +288,7 @@ COMMANDS: tuple[Command, ...] = (
         "help",
         "show the help of a command",
         (
-            _argument("words", nargs="*", metavar="COMMAND"),
+            _argument("words", nargs="*", metavar="COMMAND", help="or stream-json"),
             _argument("--all", action="store_true", help="every option and command on one page"),
         ),
         json=False,

@@ -17,14 +17,15 @@ from agent_tui.core.events import (
     StatusChanged,
     StepBegan,
     StepRetried,
-    SubagentEvent,
     TextDelta,
     TurnEnd,
     TurnFinished,
 )
 from agent_tui.core.output import complain, say
 from agent_tui.core.usage import Usage
+from agent_tui.headless.event_lines import OPENED, event_fields
 from agent_tui.headless.printing import to_json
+from agent_tui.headless.schema_answer import MOST_TRIES, AnswerSchema, UnfitAnswer
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.open_session import OpenSession
@@ -46,21 +47,26 @@ _NOBODY = "nobody is here to approve it"
 class Printer:
     """Prints what a turn emits, in one of the three forms; denies what nobody can approve."""
 
-    def __init__(self, session: OpenSession, form: OutputFormat) -> None:
+    def __init__(
+        self, session: OpenSession, form: OutputFormat, *, only_value: bool = False
+    ) -> None:
         self.text = ""
+        self.answer = ""
+        self.value: Any = None
         self.failure = ""
         self.denied: list[str] = []
         self.compactions = 0
         self.usage = Usage()
         self._session = session
         self._form = form
+        self._only_value = only_value
         self._mid_line = False
         self._between_answers = False
 
     def begin(self) -> None:
         """Name the session where lines follow one by one, so that it is known whatever comes."""
         if self._form == "stream-json":
-            opened = {"type": "session_opened", "session_id": self._session.session_id}
+            opened = {"type": OPENED, "session_id": self._session.session_id}
             say(to_json(opened), flush=True)
 
     def hear(self, event: Event) -> None:
@@ -72,6 +78,7 @@ class Printer:
                 self._write(text)
             case StepBegan():
                 self._between_answers = bool(self.text)
+                self.answer = ""
             case ApprovalRequested(request):
                 self.denied.append(request.title)
                 rule = f"; allow it with --allow '{request.offers[0]}'" if request.offers else ""
@@ -94,10 +101,11 @@ class Printer:
                 pass
 
     def _write(self, text: str) -> None:
+        self.answer += text
         if self._between_answers:
             text, self._between_answers = f"\n\n{text}", False
         self.text += text
-        if self._form == "text":
+        if self._form == "text" and not self._only_value:
             self._mid_line = not text.endswith("\n")
             say(text, end="", flush=True)
 
@@ -111,6 +119,9 @@ class Printer:
         """Close the output: a last newline, or the one JSON object."""
         if self._form == "text" and self._mid_line:
             say()
+        if self._only_value and end == "done" and self._form != "json":
+            value = {"type": "answer", "value": self.value}
+            say(to_json(self.value if self._form == "text" else value), flush=True)
         if self._form != "json":
             return
         gauge = self._session.gauge
@@ -118,6 +129,7 @@ class Printer:
             "session_id": self._session.session_id,
             "end": end,
             "text": self.text,
+            **({"value": self.value} if self._only_value else {}),
             "usage": dataclasses.asdict(self.usage),
             "tokens": gauge.tokens,
             "window": gauge.window,
@@ -128,31 +140,19 @@ class Printer:
         say(to_json(result))
 
 
-def event_fields(event: Event) -> dict[str, Any]:
-    """An event as a JSON object: its type in snake case, then its fields."""
-    name = type(event).__name__
-    snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
-    fields = {"type": snake.replace("d_mail", "dmail"), **dataclasses.asdict(event)}
-    return fields if not isinstance(event, SubagentEvent) else fields | _nested(event)
-
-
-def _nested(event: SubagentEvent) -> dict[str, Any]:
-    return {"event": event_fields(event.event)}
-
-
-async def print_turn(launch: Launch, form: OutputFormat) -> int:
+async def print_turn(launch: Launch, form: OutputFormat, schema: AnswerSchema | None) -> int:
     """Run the launch's prompt and print it; returns the exit code."""
     engine = await asyncio.to_thread(Engine.assemble, launch)
     try:
         session = await engine.open_launched()
         for notice in (*session.notices, *await engine.settle_tools()):
             complain(notice)
-        printer = Printer(session, form)
+        printer = Printer(session, form, only_value=schema is not None)
         printer.begin()
         session.subscribe(printer.hear)
         end: TurnEnd = "cancelled"
         try:
-            end = await session.run_turn(launch.prompt)
+            end = await _run(session, launch.prompt, printer, schema)
         except asyncio.CancelledError:
             complain("interrupted; the session is safe.")
         except AgentTuiError as error:
@@ -163,3 +163,22 @@ async def print_turn(launch: Launch, form: OutputFormat) -> int:
         return EXIT_CODES[end]
     finally:
         await engine.aclose()
+
+
+async def _run(
+    session: OpenSession, prompt: str, printer: Printer, schema: AnswerSchema | None
+) -> TurnEnd:
+    """One turn; with a schema as many as it takes until the answer fits, within bounds."""
+    if schema is None:
+        return await session.run_turn(prompt)
+    prompt = schema.instruct(prompt)
+    for _ in range(MOST_TRIES):
+        end = await session.run_turn(prompt)
+        if end != "done":
+            return end
+        printer.value, trouble = schema.check(printer.answer)
+        if not trouble:
+            return end
+        prompt = schema.ask_again(trouble)
+    printer.value = None
+    raise UnfitAnswer(f"After {MOST_TRIES} answers: {trouble}")
