@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.headless.command_line import CommandLine
+from tests.importers.foreign_files import codex_session
+from tests.importers.session_files import write_lines
 
 LOOKS = (
     ("sessions", "list"),
@@ -145,3 +147,15 @@ def test_what_may_only_be_read_is_read(run: CommandLine, session_id: str) -> Non
     finally:
         for place in places:
             place.chmod(0o700 if place.is_dir() else 0o600)
+
+
+def test_other_agents_sessions_are_listed_on_request(run: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "codex" / "sessions"
+    folder.mkdir(parents=True)
+    path = write_lines(folder / "rollout-1.jsonl", codex_session())
+    run.set("HOME", str(tmp_path))
+    run.set("CODEX_HOME", str(tmp_path / "codex"))
+    assert run("sessions", "list", "--json").json == []
+    (row,) = run("sessions", "list", "--all-agents", "--json").json
+    assert (row["source"], row["title"], row["folder"]) == ("codex", "list files", str(path))
+    assert str(path) in run("sessions", "list", "--all-agents").out

@@ -111,7 +111,11 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
 """What every command that uses the engine takes."""
 
 COMMANDS: tuple[Command, ...] = (
-    Command("sessions list", "list every session of every project"),
+    Command(
+        "sessions list",
+        "list every session of every project",
+        (_argument("--all-agents", action="store_true", help="list other agents' sessions too"),),
+    ),
     Command("sessions show", "show what a session holds", (_ID,)),
     Command("sessions rename", "name a session", (_ID, _argument("title", metavar="TITLE"))),
     Command("sessions delete", "move a session into the trash", (_ID,)),

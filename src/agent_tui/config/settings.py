@@ -184,6 +184,15 @@ class UiSettings(_Section):
     )
 
 
+class LibrarySettings(_Section):
+    """Where sessions are found beside our own."""
+
+    folders: dict[str, str] = Field(
+        default={},
+        description="Where another agent keeps its sessions, by its name: codex, claude-code, …",
+    )
+
+
 class Settings(_Section):
     """All settings. A model is named as at its provider, or PROVIDER/MODEL."""
 
@@ -202,4 +211,5 @@ class Settings(_Section):
     mcp: McpSettings = McpSettings()
     approvals: ApprovalSettings = ApprovalSettings()
     commands: CommandSettings = CommandSettings()
+    library: LibrarySettings = LibrarySettings()
     ui: UiSettings = UiSettings()

@@ -7,6 +7,9 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.usage import Usage
 
+OURS = "agent-tui"
+"""The source of our own sessions."""
+
 Fate: TypeAlias = Literal["kept", "masked", "summarised", "dropped"]
 """Kept word for word; kept but for its long output; told by the summary; neither."""
 
@@ -36,7 +39,7 @@ class SessionSummary:
     archives: int
     first_prompt: str = ""
     model: str = ""
-    source: str = "agent-tui"
+    source: str = OURS
 
 
 @dataclass(frozen=True, slots=True)

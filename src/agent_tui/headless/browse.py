@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_tui.core.output import complain, say, say_bytes
-from agent_tui.core.summary import OperationReport
+from agent_tui.core.summary import OURS, OperationReport
 from agent_tui.core.text import clean, format_count
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.engine import Engine
@@ -41,15 +41,27 @@ async def looked_at(engine: Engine, session_id: str) -> AsyncIterator[OpenSessio
         await session.close()
 
 
-async def list_sessions(engine: Engine, *, as_json: bool) -> None:
-    """Every session of every project, newest first."""
+async def list_sessions(engine: Engine, *, all_agents: bool, as_json: bool) -> None:
+    """Every session of every project, newest first; with ``all_agents`` other agents' too.
+
+    Ours are named by their ids, others' by the paths that ``open``, ``tree`` and ``fork`` take.
+    """
     rows = await engine.list_sessions()
+    if all_agents:
+        rows += await asyncio.to_thread(engine.agent_sessions.rows)
+        rows.sort(key=lambda row: row.updated_at, reverse=True)
     if as_json:
         print_json(rows)
         return
     print_rows(
         (
-            (row.session_id, row.updated_at[:16].replace("T", " "), row.cwd, row.title)
+            (
+                row.session_id if row.source == OURS else row.folder,
+                *((row.source,) if all_agents else ()),
+                row.updated_at[:16].replace("T", " "),
+                row.cwd,
+                row.title,
+            )
             for row in rows
         ),
         "No sessions yet. Start one with: agent-tui",

@@ -25,7 +25,7 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
     as_json: bool = options.json
     match name:
         case "sessions list":
-            await browse.list_sessions(engine, as_json=as_json)
+            await browse.list_sessions(engine, all_agents=options.all_agents, as_json=as_json)
         case "sessions show":
             await browse.show_session(engine, options.id, as_json=as_json)
         case "sessions rename":

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import SessionError, UnknownArchive
 from agent_tui.core.records import CompactionRecord, Message
-from agent_tui.core.summary import ArchiveSummary
+from agent_tui.core.summary import OURS, ArchiveSummary
 from agent_tui.history.checkpoints import list_checkpoints
 from agent_tui.history.contents import LogContents, ReadLog, count_messages
 from agent_tui.history.indexed_records import BIG_BYTES, IndexedRecords
@@ -88,7 +88,7 @@ class ImportedSource:
     def build_tree(self, *, related: bool) -> SessionTree:
         del related  # its forks are sessions of another agent
         found = self._found
-        if found.source == kimi.OURS:
+        if found.source == OURS:
             return SessionTree.of_files(_logs_beside(found.path))
         name = found.session_id
         logs = [(Source(name, found.path, each.number), each.records) for each in found.archives]
@@ -157,7 +157,7 @@ def open_source(path: Path) -> ImportedSource | BigLogSource:
         path = path / LIVE
     is_big = path.is_file() and path.stat().st_size >= BIG_BYTES
     importer = recognise(path) if is_big else None
-    if importer is not None and importer.source in (kimi.OURS, kimi.KIMI):
+    if importer is not None and importer.source in (OURS, kimi.KIMI):
         return BigLogSource(path)
     return ImportedSource(import_session(path))
 

@@ -25,7 +25,7 @@ from agent_tui.core.records import (
     UnknownRecord,
     UserMessage,
 )
-from agent_tui.core.summary import SessionSummary
+from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import first_line
 from agent_tui.importers import fields
 from agent_tui.importers.accounting import Accounting, add_up
@@ -50,7 +50,7 @@ from agent_tui.importers.lines import (
 )
 from agent_tui.importers.listing import file_refs, shell_command, summary_of
 
-KIMI, OURS = "kimi", "agent-tui"
+KIMI = "kimi"
 _BOOKKEEPING = ("_session", "_system_prompt", "_checkpoint", "_usage")
 _MESSAGES = ("user", "assistant", "tool")
 _ELSEWHERE = ("system", "developer", "function")

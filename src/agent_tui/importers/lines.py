@@ -24,7 +24,8 @@ from agent_tui.importers.accounting import AccountBook
 _SMALL_FILE = 4 << 20
 _SMALL_TEXT = 4 << 10
 _PADDING = BOM + b"\0 \t\r\n"
-_HEAD_BYTES = 64 << 10
+_HEAD_BYTES = 32 << 10
+_END_BYTES = 16 << 10
 _TAIL_BLOCK = 256 << 10
 _LONGEST_TAIL = 16 << 20
 _LONGEST_LOG = 4 << 30
@@ -231,8 +232,8 @@ def read_ends(path: Path) -> Entries:
         descriptor = file.fileno()
         try:
             head = os.pread(descriptor, _HEAD_BYTES, 0)
-            start = max(len(head), os.fstat(descriptor).st_size - _HEAD_BYTES)
-            tail = os.pread(descriptor, _HEAD_BYTES, start)
+            start = max(len(head), os.fstat(descriptor).st_size - _END_BYTES)
+            tail = os.pread(descriptor, _END_BYTES, start)
         except OSError as error:
             raise _broken_off(path, error) from error
     for line in (*head.split(b"\n"), *tail.split(b"\n")):

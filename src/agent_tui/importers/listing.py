@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from agent_tui.core.errors import AgentTuiError
@@ -39,20 +41,30 @@ def file_refs(source: str, root: Path, *patterns: str) -> Iterator[SessionRef]:
     A pattern names one part of the path after another: ``*/chats/session-*.json``.
     """
     for pattern in patterns:
-        for path in _fitting(root, pattern.split("/")):
-            stamp = stamp_of(path)
-            if stamp[0]:
-                yield SessionRef(source, path, stamp=stamp)
+        for path, status in _fitting(str(root), pattern.split("/")):
+            stamp = (status.st_size, status.st_mtime_ns, status.st_ino)
+            if status.st_size:
+                yield SessionRef(source, Path(path), stamp=stamp)
 
 
-def _fitting(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+def _fitting(folder: str, parts: Sequence[str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Regular files by their path below a folder, which is never left through a link."""
     part, rest = parts[0], parts[1:]
-    for path in list_folder(folder):
-        if path.match(part) and not path.is_symlink():
-            if rest:
-                yield from _fitting(path, rest)
-            elif path.is_file():
-                yield path
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except (OSError, ValueError):
+        return
+    for entry in entries:
+        if not fnmatchcase(entry.name, part):
+            continue
+        try:
+            if rest and entry.is_dir(follow_symlinks=False):
+                yield from _fitting(entry.path, rest)
+            elif not rest and entry.is_file(follow_symlinks=False):
+                yield entry.path, entry.stat(follow_symlinks=False)
+        except OSError:
+            continue  # it went meanwhile
 
 
 def list_folder(folder: Path) -> list[Path]:
@@ -77,7 +89,7 @@ def summary_of(
     header, model, named, prompt = None, "", "", ""
     times: list[str] = []
     for record in records:
-        if record.stamp.at:
+        if record.stamp.at and _TIME.match(record.stamp.at):
             times.append(record.stamp.at)
         if isinstance(record, SessionHeader):
             header = header or record
@@ -105,6 +117,7 @@ def summary_of(
     )
 
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 _PROMPTS = ("human", "steer", None)
 
 

@@ -32,9 +32,11 @@ from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_tree import RecordTree
 from agent_tui.history.view import SessionView
 from agent_tui.importers.registry import describe
+from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.providers.base import Provider
 from agent_tui.providers.catalog import window_of
 from agent_tui.resources import demo_folder
+from agent_tui.runtime.agent_places import agent_places
 from agent_tui.runtime.connect import connect
 from agent_tui.runtime.exporting import Exported, export_file
 from agent_tui.runtime.files import FileList
@@ -92,6 +94,7 @@ class Engine:
         self._window = window
         self._counter = TokenCounter(model)
         self._temporary = workspace if launch.demo else None
+        self.agent_sessions = AgentSessions(data_root(), agent_places(settings))
 
     @classmethod
     def assemble(cls, launch: Launch) -> Engine:
