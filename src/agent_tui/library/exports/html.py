@@ -22,7 +22,7 @@ from agent_tui.core.records import (
     TurnEndRecord,
     UserMessage,
 )
-from agent_tui.core.text import clean
+from agent_tui.core.text import clean, first_line
 from agent_tui.resources import page_part
 
 _SPEAKERS = {"human": "You", "steer": "You", "shell": "You ran", "compaction": "Summary"}
@@ -74,12 +74,13 @@ def _pieces(record: Record, names: dict[str, str]) -> Iterator[str]:
             body = _folded("Thinking", _text(thinking.strip())) if thinking else ""
             body += _body(content)
             for call in calls:
-                body += _folded(f"{_text(call.name)} ▸", _text(_pretty(call.arguments)))
+                what = first_line(" ".join(call.arguments.split()), 90)
+                body += _folded(_text(f"{call.name} {what}"), _text(_pretty(call.arguments)))
             yield _article("Agent", "agent", record, body)
         case ToolMessage(call_id, content):
             name = _text(names.get(call_id, "tool"))
             state = " failed" if record.is_error else ""
-            body = _folded(f"{name}{state}", _text(text_of(content)))
+            body = _folded(f"result of {name}{state}", _text(text_of(content)))
             yield f'<article class="tool{state}">{body}</article>'
         case SystemPrompt(content):
             yield f'<article class="tool">{_folded("System prompt", _text(content))}</article>'
