@@ -149,6 +149,10 @@ class Shim:
         self, name: str, real: Callable[..., Any], arguments: Any, options: dict[str, Any]
     ) -> Any:
         result = real(*arguments, **options)
+        for place, named in enumerate(("src_dir_fd", "dst_dir_fd")):
+            if options.get(named) is not None:
+                whole = Path(self._descriptors[options[named]], arguments[place])
+                arguments = (*arguments[:place], whole, *arguments[place + 1 :])
         if options.get("dir_fd") is not None:
             arguments = (Path(self._descriptors[options["dir_fd"]], arguments[0]), *arguments[1:])
         if name == "open":

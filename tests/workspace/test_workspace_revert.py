@@ -326,6 +326,18 @@ def test_a_path_of_a_log_that_leaves_the_workspace_is_refused(yard: Yard, path: 
     os.close(root)
 
 
+def test_a_damaged_content_is_never_restored(yard: Yard) -> None:
+    yard.write("a.txt", "old\n")
+    yard.take()
+    yard.write("a.txt", "agent\n")
+    (change,) = yard.take().delta
+    assert change.old is not None
+    Path(yard.store.path_of(change.old.hash)).write_bytes(b"bad\n")
+    plan = yard.plan()
+    assert not plan.paths
+    assert plan.uncovered[0].why == "its content in the store is damaged"
+
+
 def test_what_was_not_captured_is_named_and_nothing_is_claimed(yard: Yard) -> None:
     yard.write("a.txt", "a\n")
     yard.take()

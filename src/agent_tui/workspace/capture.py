@@ -17,7 +17,7 @@ from typing import Literal
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.file_changes import FileChange, FileState, LeftOut
 from agent_tui.workspace.errors import ContentMissing, NotCovered, explain
-from agent_tui.workspace.folders import open_root
+from agent_tui.workspace.folders import is_there, open_root
 from agent_tui.workspace.git import Repository, find_repository, git_program
 from agent_tui.workspace.git_scan import GitScanner
 from agent_tui.workspace.limits import DEFAULT_LIMITS, Limits
@@ -171,7 +171,7 @@ class Capture:
             try:
                 sight = scanner.open()
             except NotCovered:
-                if os.path.exists(os.path.join(folder, "index")):
+                if is_there(os.path.join(folder, "index")):
                     raise  # what it knows must not be mistaken for new
                 repository, scanner = None, PlainScanner(root, folder, self.limits)
                 sight = scanner.open()

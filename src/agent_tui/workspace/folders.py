@@ -15,6 +15,8 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
+_BLOCK = 1 << 20
+
 Signature: TypeAlias = tuple[int, int, int, int, int]
 """Mode, inode, size, and the times of content and status: another one means another content."""
 
@@ -53,11 +55,11 @@ def open_parent(root: int, path: str, *, make: bool = False) -> Iterator[tuple[i
     if not is_safe_path(path):
         raise NotADirectoryError(errno.ENOTDIR, "not a path inside the workspace", path)
     *parents, name = path.split("/")
-    descriptor = os.dup(root)
+    descriptor = os.open(".", FOLDER, dir_fd=root)
     try:
         for parent in parents:
             below = _enter(descriptor, parent, make)
-            os.close(descriptor)
+            close(descriptor)
             descriptor = below
         yield descriptor, name
     finally:
@@ -107,19 +109,46 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
+def close(descriptor: int) -> None:
+    """Close what was only read or locked: that cannot fail what was done with it."""
+    with suppress(OSError):
+        os.close(descriptor)
+
+
+def is_there(path: str) -> bool:
+    """Whether something stands at a path; raises OSError where that cannot be told."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def read_whole(path: str) -> bytes:
+    """Every byte of a file of ours; raises OSError."""
+    descriptor = os.open(path, FILE)
+    try:
+        blocks = []
+        while block := os.read(descriptor, _BLOCK):
+            blocks.append(block)
+        return b"".join(blocks)
+    finally:
+        close(descriptor)
+
+
 def sync_folder(path: str) -> None:
     """Make the names in a folder durable."""
     descriptor = os.open(path, FOLDER)
     try:
         os.fsync(descriptor)
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def make_private_folder(path: str) -> None:
     """Create a folder with its missing parents, 0700 under any umask, each name durable."""
     missing = []
-    while not os.path.lexists(path):
+    while not is_there(path):
         missing.append(path)
         path = os.path.dirname(path)
     for new in reversed(missing):

@@ -16,7 +16,13 @@ from dataclasses import dataclass
 
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.workspace.errors import NotCovered
-from agent_tui.workspace.folders import make_private_folder, open_root, signature, status_of
+from agent_tui.workspace.folders import (
+    is_there,
+    make_private_folder,
+    open_root,
+    signature,
+    status_of,
+)
 from agent_tui.workspace.git import Git, Repository
 from agent_tui.workspace.limits import Limits
 from agent_tui.workspace.oids import ObjectNames
@@ -71,7 +77,7 @@ class GitScanner:
             os.unlink(os.path.join(self._folder, "index.lock"))  # its holder is dead: we are it
         if excludes := excludes_file():
             self._settings.append(f"core.excludesFile={excludes}")
-        fresh = not os.path.exists(os.path.join(self._folder, "index"))
+        fresh = not is_there(os.path.join(self._folder, "index"))
         converted: set[str] = set()
         make_private_folder(self._folder)
         write_settings(self._folder, self._repository, self._algorithm)

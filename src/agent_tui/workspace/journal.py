@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from agent_tui.core.file_changes import FileChange, change_fields, is_safe_path, parse_change
 from agent_tui.workspace.errors import NotCovered
-from agent_tui.workspace.folders import FILE, replace_private_file, sync_folder
+from agent_tui.workspace.folders import read_whole, replace_private_file, sync_folder
 from agent_tui.workspace.scanning import STAGING_PREFIX
 
 Phase = Literal["prepare", "commit", "rollback"]
@@ -58,17 +58,11 @@ def read_journal(path: str) -> Journal | None:
         NotCovered: it is damaged, so that nobody knows what to do.
     """
     try:
-        descriptor = os.open(path, FILE)
+        data = read_whole(path)
     except FileNotFoundError:
         return None
-    blocks = []
     try:
-        while block := os.read(descriptor, 1 << 20):
-            blocks.append(block)
-    finally:
-        os.close(descriptor)
-    try:
-        return _parse(json.loads(b"".join(blocks)))
+        return _parse(json.loads(data))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotCovered(
             f"the journal of an interrupted revert cannot be read: {path}. Compare the files with"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent_tui.workspace.folders import FILE, write_all
+from agent_tui.workspace.folders import read_whole, write_all
 
 
 class ObjectNames:
@@ -41,12 +41,11 @@ class ObjectNames:
         if self._names is None:
             self._names = {}
             try:
-                descriptor = os.open(self._path, FILE)
-            except OSError:
+                listed = read_whole(self._path)
+            except FileNotFoundError:
                 return self._names
-            with os.fdopen(descriptor, "rb") as lines:
-                for line in lines:
-                    words = line.decode(errors="replace").split()
-                    if len(words) == 3 and len(words[1]) == 64 and words[2].isdecimal():
-                        self._names[words[0]] = (words[1], int(words[2]))
+            for line in listed.split(b"\n"):
+                words = line.decode(errors="replace").split()
+                if len(words) == 3 and len(words[1]) == 64 and words[2].isdecimal():
+                    self._names[words[0]] = (words[1], int(words[2]))
         return self._names

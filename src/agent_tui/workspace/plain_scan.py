@@ -9,7 +9,14 @@ from contextlib import suppress
 
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.workspace.errors import NotCovered
-from agent_tui.workspace.folders import Signature, make_private_folder, signature
+from agent_tui.workspace.folders import (
+    Signature,
+    is_there,
+    make_private_folder,
+    read_whole,
+    replace_private_file,
+    signature,
+)
 from agent_tui.workspace.limits import Limits
 from agent_tui.workspace.reading import Reading
 from agent_tui.workspace.scanning import STAGING_PREFIX, UNKNOWN, Sight, is_below
@@ -42,11 +49,11 @@ class PlainScanner:
     def open(self) -> Sight:
         """Take up what an earlier run settled."""
         make_private_folder(self._folder)
-        with suppress(OSError, ValueError, TypeError, KeyError), open(self._list, "rb") as file:
-            for path, mark, kind, mode, digest, size in json.loads(file.read()):
+        with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+            for path, mark, kind, mode, digest, size in json.loads(read_whole(self._list)):
                 state = FileState(kind, mode, digest, size)
                 self._settled[path] = (tuple(mark) if mark else None, state)
-        fresh = not os.path.exists(self._list)
+        fresh = not is_there(self._list)
         sight = self.look()
         sight.fresh = fresh
         return sight
@@ -150,8 +157,4 @@ class PlainScanner:
             [path, mark, state.kind, state.mode, state.hash, state.size]
             for path, (mark, state) in self._settled.items()
         ]
-        temporary = f"{self._list}.tmp"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(json.dumps(rows, separators=(",", ":")).encode())
-        os.rename(temporary, self._list)
+        replace_private_file(self._list, json.dumps(rows, separators=(",", ":")).encode())

@@ -14,6 +14,7 @@ from agent_tui.workspace.folders import FILE, Signature, open_parent, signature
 
 _BLOCK = 1 << 20
 _TRIES = 3
+UNREADABLE = "it cannot be read"
 UNSTEADY = "it kept changing while it was read"
 
 
@@ -109,7 +110,7 @@ def _is_steady(folder: int, name: str, reading: Reading) -> bool:
 
 
 def _unreadable(root: int, path: str, error: OSError) -> Reading:
-    why = f"it cannot be read: {error.strerror or error}"
+    why = f"{UNREADABLE}: {error.strerror or error}"
     try:
         with open_parent(root, path) as (folder, name):
             status = os.lstat(name, dir_fd=folder)

@@ -8,6 +8,7 @@ is reached through open folders, and is checked to be as planned just before it 
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ from agent_tui.workspace.errors import NotCovered, PathChanged, explain
 from agent_tui.workspace.folders import (
     FOLDER,
     NEW_FILE,
+    close,
+    is_there,
     open_parent,
     open_root,
     write_all,
@@ -29,7 +32,7 @@ from agent_tui.workspace.folders import (
 from agent_tui.workspace.journal import Journal, read_journal, remove_journal, write_journal
 from agent_tui.workspace.limits import DEFAULT_LIMITS
 from agent_tui.workspace.plan import Action
-from agent_tui.workspace.reading import read_entry
+from agent_tui.workspace.reading import UNREADABLE, read_entry
 from agent_tui.workspace.scanning import STAGING_PREFIX
 from agent_tui.workspace.store import ContentStore
 
@@ -66,10 +69,10 @@ class Restore:
         Raises:
             PathChanged, NotCovered, StorageError: nothing was changed.
         """
-        if os.path.lexists(self._journal_path):
-            raise NotCovered("an earlier revert was interrupted; open the session again first")
         doing = "Reverting files"
         try:
+            if is_there(self._journal_path):
+                raise NotCovered("an earlier revert was interrupted; open the session again")
             with self._store.locked(alone=True), open_root(self._root) as root:
                 changes = self._verify(root, actions)
                 staging = f"{STAGING_PREFIX}{operation}"
@@ -105,7 +108,7 @@ class Restore:
             NotCovered, StorageError: it cannot be done now; the journal stays.
         """
         try:
-            if not os.path.lexists(self._journal_path):
+            if not is_there(self._journal_path):
                 return None
             with self._store.locked(alone=True):
                 journal = read_journal(self._journal_path)
@@ -158,7 +161,7 @@ class Restore:
                         _stage(folder, str(number), change.new, self._store)
                 os.fsync(folder)
             finally:
-                os.close(folder)
+                close(folder)
             os.fsync(root)
         except (OSError, AgentTuiError):
             self._clear(root, journal)
@@ -202,8 +205,9 @@ class Restore:
                 for name in os.listdir(folder):
                     os.unlink(name, dir_fd=folder)
             finally:
-                os.close(folder)
+                close(folder)
             os.rmdir(journal.staging, dir_fd=root)
+            os.fsync(root)  # or the power may go while nobody knows of it any more
         remove_journal(self._journal_path)
 
 
@@ -263,7 +267,10 @@ class _Replacing:
         return _deletions_first(self.journal.changes)
 
     def _now(self, path: str) -> FileState | None:
-        return read_entry(self.root, path, DEFAULT_LIMITS.target_bytes).state
+        reading = read_entry(self.root, path, DEFAULT_LIMITS.target_bytes)
+        if reading.why.startswith(UNREADABLE):  # which is not "somebody changed it"
+            raise OSError(errno.EIO, reading.why, path)
+        return reading.state
 
     def _restage(self, name: str, state: FileState | None) -> None:
         if state is None:
@@ -276,7 +283,7 @@ class _Replacing:
                 os.unlink(name, dir_fd=folder)
             _stage(folder, name, state, self.store)
         finally:
-            os.close(folder)
+            close(folder)
 
     def _replace(
         self, staged: str, path: str, old: FileState | None, new: FileState | None
@@ -308,7 +315,7 @@ class _Replacing:
         try:
             os.rename(staged, name, src_dir_fd=staging, dst_dir_fd=folder)
         finally:
-            os.close(staging)
+            close(staging)
 
     def _sync(self) -> None:
         for path in sorted(self.folders):

@@ -19,14 +19,14 @@ from contextlib import contextmanager, suppress
 
 from agent_tui.workspace.errors import ContentMissing, NotCovered
 from agent_tui.workspace.folders import (
-    FILE,
     NEW_FILE,
+    close,
     make_private_folder,
+    read_whole,
     sync_folder,
     write_all,
 )
 
-_BLOCK = 1 << 20
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -62,7 +62,7 @@ class ContentStore:
             _lock(descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, seconds)
             yield
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     def path_of(self, digest: str) -> str:
         """Where a content is, or would be."""
@@ -124,16 +124,9 @@ class ContentStore:
         if not _HASH.fullmatch(digest):
             raise ContentMissing("its content was not kept")
         try:
-            descriptor = os.open(self.path_of(digest), FILE)
+            data = read_whole(self.path_of(digest))
         except OSError as error:
             raise ContentMissing("its content is not in the store any more") from error
-        try:
-            blocks = []
-            while block := os.read(descriptor, _BLOCK):
-                blocks.append(block)
-        finally:
-            os.close(descriptor)
-        data = b"".join(blocks)
         if hashlib.sha256(data).hexdigest() != digest:
             raise ContentMissing("its content in the store is damaged")
         return data
@@ -170,7 +163,7 @@ class ContentStore:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)
         try:
-            write_all(descriptor, "".join(self._new_refs).encode())
+            write_all(descriptor, "".join(["\n", *self._new_refs]).encode())
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -185,14 +178,13 @@ class ContentStore:
 def read_refs(session_folder: str) -> Iterator[tuple[str, int]]:
     """The contents that a session needs, with their sizes; torn lines are passed over."""
     try:
-        descriptor = os.open(os.path.join(session_folder, "refs"), FILE)
+        listed = read_whole(os.path.join(session_folder, "refs"))
     except OSError:
         return
-    with os.fdopen(descriptor, "rb") as lines:
-        for line in lines:
-            digest, _, size = line.decode(errors="replace").strip().partition(" ")
-            if _HASH.fullmatch(digest) and size.isdecimal():
-                yield digest, int(size)
+    for line in listed.split(b"\n"):
+        digest, _, size = line.decode(errors="replace").partition(" ")
+        if _HASH.fullmatch(digest) and size.isdecimal():
+            yield digest, int(size)
 
 
 def shrink(folders: Iterable[str], most_bytes: int, spare: str) -> list[str]:

@@ -1,0 +1,227 @@
+"""Deliberate bugs, those that others have shipped among them: a test turns red for each."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_tui.core.revert_plan import PathPlan
+from agent_tui.workspace import (
+    capture,
+    folders,
+    git,
+    git_scan,
+    merge,
+    plan,
+    reading,
+    restore,
+    seed,
+    store,
+)
+from tests.faults import files_layer
+from tests.faults.hunt import scratch_folder
+from tests.faults.outcome import Effort
+from tests.workspace import test_workspace_capture as captures
+from tests.workspace import test_workspace_revert as reverts
+from tests.workspace.yard import Yard
+
+Patch = AbstractContextManager[None]
+
+
+@contextlib.contextmanager
+def replaced(*changes: tuple[Any, str, Any]) -> Iterator[None]:
+    """Put something in the place of attributes for a while."""
+    with pytest.MonkeyPatch.context() as patch:
+        for target, name, value in changes:
+            patch.setattr(target, name, value)
+        yield
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A bug, and the test that notices it."""
+
+    name: str
+    patch: Callable[[], Patch]
+    test: Callable[[Path], None]
+
+
+def of_yard(test: Callable[[Yard], None], *, with_git: bool = True) -> Callable[[Path], None]:
+    return lambda folder: test(Yard(folder / "yard", with_git=with_git))
+
+
+def of_make(test: Callable[..., None], *more: Any) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        made: list[int] = []
+
+        def make(**options: Any) -> Yard:
+            made.append(1)
+            return Yard(folder / f"yard{len(made)}", **options)
+
+        test(make, *more)
+
+    return run
+
+
+def failing_git(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        make = lambda **options: Yard(folder / "yard", **options)  # noqa: E731
+        captures.test_a_failing_git_gives_no_answer_rather_than_the_last_one(make, patch, folder)
+
+
+def harness(_folder: Path) -> None:
+    with scratch_folder() as scratch:
+        outcome = files_layer.run(Effort(scratch, first_only=True))
+    assert not outcome.findings
+
+
+def swapped(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        yard = Yard(folder / "yard")
+        reverts.test_a_link_that_is_swapped_in_during_the_restore_is_not_followed(yard, patch)
+
+
+def ignore_exit_code() -> Patch:
+    def output(self: git.Running, data: bytes = b"", may_be: int = 0) -> bytes:
+        return self._process.communicate(data)[0]
+
+    return replaced((git.Running, "output", output))
+
+
+def follow_links() -> Patch:
+    follow = folders.FOLDER & ~os.O_NOFOLLOW
+    return replaced((folders, "FOLDER", follow), (restore, "FOLDER", follow))
+
+
+def tick_everything() -> Patch:
+    every = property(lambda self: frozenset({0}) | {hunk.id for hunk in self.hunks})
+    return replaced((PathPlan, "default", every))
+
+
+def take_theirs() -> Patch:
+    def merged(base: bytes, ours: bytes, theirs: bytes) -> merge.Merged:
+        return merge.Merged(theirs, theirs)
+
+    return replaced((plan, "merge_contents", merged))
+
+
+def forget_the_unknown() -> Patch:
+    return replaced((git_scan, "is_below", lambda *_: False))
+
+
+def settle_before_the_log() -> Patch:
+    real = capture.Capture.take
+
+    def take(self: capture.Capture, *args: Any, **options: Any) -> capture.WorkspaceDelta:
+        found = real(self, *args, **options)
+        self.settle()
+        return found
+
+    return replaced((capture.Capture, "take", take))
+
+
+def touch_everything() -> Patch:
+    real = restore.Restore.run
+
+    def run(self: restore.Restore, *args: Any) -> Any:
+        for place in Path(self._root).glob("*.txt"):
+            place.write_bytes(place.read_bytes())
+        return real(self, *args)
+
+    return replaced((restore.Restore, "run", run))
+
+
+def unflushed(function: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*arguments: Any) -> Any:
+        with replaced((os, "fsync", nothing)):
+            return function(*arguments)
+
+    return run
+
+
+def trusting(self: store.ContentStore, digest: str) -> bytes:
+    return Path(self.path_of(digest)).read_bytes()
+
+
+PLAIN = (False,)
+
+
+def one_hash_for_all_modes() -> Patch:
+    def staged(folder: int, name: str, state: Any, contents: store.ContentStore) -> None:
+        real(folder, name, replace(state, mode=0o644), contents)
+
+    real = restore._stage
+    return replaced((restore, "_stage", staged))
+
+
+MUTANTS = (
+    Mutant("the exit code of git is ignored", ignore_exit_code, failing_git),
+    Mutant("unknown files are deleted", lambda: replaced((plan, "_may_delete", lambda _: True)),
+           of_yard(reverts.test_a_file_that_a_person_created_is_never_deleted)),
+    Mutant("links are followed", follow_links,
+           of_yard(reverts.test_no_link_is_followed_out_of_the_workspace)),
+    Mutant("a link that is swapped in is followed", follow_links, swapped),
+    Mutant("everything is ticked", tick_everything,
+           of_yard(reverts.test_a_conflict_is_shown_and_nothing_is_overwritten)),
+    Mutant("what a person wrote is overwritten", take_theirs,
+           of_yard(reverts.test_a_person_s_lines_stay_when_the_agent_s_go)),
+    Mutant("what was ignored counts as created", forget_the_unknown,
+           of_make(captures.test_what_git_no_longer_ignores_was_not_created_by_anybody)),
+    Mutant("the pre-image is not adopted",
+           lambda: replaced((git_scan.GitScanner, "_adopt", nothing)),
+           of_make(captures.test_amend_and_gc_cost_nothing_that_was_captured)),
+    Mutant("git's objects are taken for contents",
+           lambda: replaced((seed, "_converted", lambda *_: iter(()))),
+           of_make(captures.test_line_ends_identifiers_and_filters_do_not_change_what_is_kept)),
+    Mutant("hidden paths stay hidden", lambda: replaced((git_scan, "unhide", lambda *_: set())),
+           of_make(captures.test_hidden_paths_of_an_index_are_looked_at_all_the_same)),
+    Mutant("nested repositories are not looked into",
+           lambda: replaced((git_scan.GitScanner, "_find_gitlinks", lambda _: set())),
+           lambda folder: captures.test_a_submodule_is_a_scope_of_its_own(
+               lambda **o: Yard(folder / str(len(list(folder.iterdir()))), **o), folder)),
+    Mutant("a file that changes while it is read is kept as it came",
+           lambda: replaced((reading, "_is_steady", lambda *_: True)),
+           of_make(captures.test_a_file_that_keeps_changing_is_left_out_and_found_later,
+                   *PLAIN)),
+    Mutant("settled before it is in the log", settle_before_the_log,
+           of_make(captures.test_a_capture_that_never_reached_the_log_is_found_again, *PLAIN)),
+    Mutant("files are not marked as secret",
+           lambda: replaced((git_scan.GitScanner, "_mark_ignored", nothing)),
+           of_make(captures.test_small_ignored_files_are_kept_and_marked_secret)),
+    Mutant("every mtime changes", touch_everything,
+           of_yard(reverts.test_no_other_mtime_changes)),
+    Mutant("modes are not kept", one_hash_for_all_modes,
+           of_yard(reverts.test_edits_deletions_and_creations_go_back_with_their_modes)),
+    Mutant("the preview is trusted", lambda: replaced((restore, "_is", lambda *_: True)),
+           of_yard(reverts.test_a_file_that_changes_after_the_preview_stops_the_whole_revert)),
+    Mutant("a content is not checked against its hash",
+           lambda: replaced((store.ContentStore, "get", trusting)),
+           of_yard(reverts.test_a_damaged_content_is_never_restored)),
+    Mutant("there is no lock on the store", lambda: replaced((store, "_lock", nothing)),
+           of_make(captures.test_two_sessions_of_a_project_keep_apart)),
+    Mutant("there is no journal", lambda: replaced((restore, "write_journal", nothing)), harness),
+    Mutant("nothing is recovered",
+           lambda: replaced((restore.Restore, "recover", lambda _: None)), harness),
+    Mutant("an error is not rolled back",
+           lambda: replaced((restore.Restore, "_give_up", nothing)), harness),
+    Mutant("new contents are not flushed",
+           lambda: replaced((restore, "_stage", unflushed(restore._stage))), harness),
+)  # fmt: skip
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "-"))
+def test_a_bug_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
+    with mutant.patch(), pytest.raises((Exception, pytest.fail.Exception)):
+        mutant.test(tmp_path)
