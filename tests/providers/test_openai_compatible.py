@@ -690,3 +690,15 @@ async def test_the_schema_of_a_tool_is_sent_as_it_is(sse_server: SseServer) -> N
     await hear(sse_server)
     function = sse_server.requests[0].body["tools"][0]["function"]
     assert function["parameters"] == json.loads(json.dumps(TOOLS[0].parameters))
+
+
+async def test_a_model_is_told_how_hard_to_think_unless_the_server_refuses(
+    sse_server: SseServer,
+) -> None:
+    await hear(sse_server, level_of=lambda _: "high", headers={"X-Mine": "yes"})
+    assert sse_server.requests[0].body["reasoning_effort"] == "high"
+    assert sse_server.requests[0].headers["x-mine"] == "yes"
+    refusal = failure(400, {"error": {"message": "Unknown parameter: 'reasoning_effort'."}})
+    assert text(await hear(sse_server, refusal, level_of=lambda _: "off"))
+    sent = [seen.body.get("reasoning_effort") for seen in sse_server.requests]
+    assert sent == ["high", "minimal", None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, assert_never
@@ -27,6 +27,7 @@ from agent_tui.providers.encoded_messages import EncodedMessages
 from agent_tui.providers.server_events import encode_json
 
 _CONVERSATIONS = 4
+_EFFORTS = {"off": "minimal"}
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 
@@ -37,6 +38,7 @@ class Quirks:
     stream_options: bool = True
     completion_tokens: bool = False
     reasoning_content: bool = False
+    reasoning_effort: bool = True
 
     def learn(self, words: str) -> bool:
         """Take a lesson from a refusal; True when the request is worth another try."""
@@ -44,6 +46,8 @@ class Quirks:
             self.stream_options = False
         elif "max_completion_tokens" in words and not self.completion_tokens:
             self.completion_tokens = True
+        elif "reasoning_effort" in words and self.reasoning_effort:
+            self.reasoning_effort = False
         elif "reasoning_content" in words:
             self.reasoning_content = not self.reasoning_content
         else:
@@ -54,10 +58,12 @@ class Quirks:
 class ChatBodies:
     """Writes the bodies of requests; of a conversation only what was added is encoded anew.
 
-    Thread-safe: a body of megabytes is written off the event loop.
+    Thread-safe: a body of megabytes is written off the event loop. ``level_of`` says how hard a
+    model should think; None leaves that to the server.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, level_of: Callable[[str], str | None] = lambda _: None) -> None:
+        self._level_of = level_of
         self._lock = threading.Lock()
         self._conversations: list[tuple[bool, EncodedMessages]] = []
         self._tools: tuple[ToolSchema, ...] = ()
@@ -79,6 +85,9 @@ class ChatBodies:
         if request.max_output_tokens is not None:
             name = "max_completion_tokens" if quirks.completion_tokens else "max_tokens"
             fields[name] = request.max_output_tokens
+        level = self._level_of(request.model)
+        if level is not None and quirks.reasoning_effort:
+            fields["reasoning_effort"] = _EFFORTS.get(level, level)
         return msgspec.json.encode(fields), conversation.call_ids
 
     def _find(self, request: ModelRequest, with_reasoning: bool) -> EncodedMessages:

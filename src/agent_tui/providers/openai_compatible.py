@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import importlib
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -36,6 +36,8 @@ class OpenAICompatible:
         key_source: where the key came from, in words, for error messages.
         timeout_seconds: how long the server may be silent: before the first token, in all, and
             between two chunks.
+        headers: more headers for every request.
+        level_of: how hard a model should think; None leaves that to the server.
     """
 
     def __init__(
@@ -46,6 +48,8 @@ class OpenAICompatible:
         name: str = "openai",
         key_source: str = "OPENAI_API_KEY",
         timeout_seconds: float = 300.0,
+        headers: Mapping[str, str] | None = None,
+        level_of: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         from agent_tui.providers.chat_request import ChatBodies, Quirks
 
@@ -55,7 +59,8 @@ class OpenAICompatible:
         self._key_source = key_source
         self._timeout_seconds = timeout_seconds
         self._quirks = Quirks()
-        self._bodies = ChatBodies()
+        self._headers = dict(headers or {})
+        self._bodies = ChatBodies(level_of)
         self._client: AsyncOpenAI | None = None
         self._warming = threading.Lock()
 
@@ -71,7 +76,7 @@ class OpenAICompatible:
         """
         with self._warming:
             if self._client is None and self._refusal() is None:
-                self._client = _make_client(self._url, self._key)
+                self._client = _make_client(self._url, self._key, self._headers)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
         """Ask the model and yield its reply as it arrives; see Provider."""
@@ -120,7 +125,7 @@ class OpenAICompatible:
         return None
 
 
-def _make_client(url: str, key: Secret) -> AsyncOpenAI:
+def _make_client(url: str, key: Secret, headers: Mapping[str, str]) -> AsyncOpenAI:
     """The SDK's client: it neither retries (the loop does) nor limits the time between chunks.
 
     Requests are finished bodies and answers are read as they come, so the SDK's models of both,
@@ -131,7 +136,11 @@ def _make_client(url: str, key: Secret) -> AsyncOpenAI:
 
     timeout = openai.Timeout(None, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS)
     client = openai.AsyncOpenAI(
-        base_url=url, api_key=key.reveal() or _NO_KEY, max_retries=0, timeout=timeout
+        base_url=url,
+        api_key=key.reveal() or _NO_KEY,
+        max_retries=0,
+        timeout=timeout,
+        default_headers=headers,
     )
     for module in ("agent_tui.providers.chat_exchange", "anyio._backends._asyncio"):
         with contextlib.suppress(ImportError):  # else imported on the loop by the first request

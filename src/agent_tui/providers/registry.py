@@ -88,6 +88,8 @@ def make_provider(spec: ProviderSpec, settings: Settings) -> Provider:
                 name=spec.name,
                 key_source=found.source,
                 timeout_seconds=chosen.timeout_seconds,
+                headers=chosen.headers,
+                level_of=lambda model: facts_of(model, settings).thinking_level,
             )
         case "anthropic":
             from agent_tui.providers.anthropic import Anthropic
