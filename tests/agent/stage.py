@@ -49,9 +49,11 @@ from agent_tui.core.events import (
 from agent_tui.providers.base import Provider
 from agent_tui.providers.demo.scenario import Reply, Scenario, ScriptedCall
 from agent_tui.providers.demo.scripted import Scripted
+from agent_tui.runtime.connect import Connections
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
-from agent_tui.runtime.open_session import OpenSession
+from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.operations import Operations
 from agent_tui.sessions.replay import INTERRUPTED, SessionState, read_log, repaired_messages
 from agent_tui.sessions.store import SessionStore
 
@@ -81,21 +83,20 @@ class Stage:
         self.answers: deque[ApprovalAnswer] = deque()
         self.listeners: list[Callable[[Event], None]] = []
         self.provider = provider or Scripted(Scenario(script=script, compactions=compactions))
+        settings = Settings(
+            agent=agent or AgentSettings(),
+            context=context or ContextSettings(),
+            workspace=WorkspaceSettings(capture=capture),
+        )
         self.engine = Engine(
             launch=Launch(self.workspace, yolo=yolo),
-            settings=Settings(
-                agent=agent or AgentSettings(),
-                context=context or ContextSettings(),
-                workspace=WorkspaceSettings(capture=capture),
-            ),
+            settings=settings,
             store=SessionStore(folder / "home"),
-            provider=self.provider,
-            model="scripted",
-            window=window,
+            connections=Connections(settings, self.provider, "scripted", window),
             workspace=self.workspace,
         )
         self._resume = resume
-        self.session: OpenSession
+        self.session: LiveSession
 
     async def __aenter__(self) -> Stage:
         if self._resume:
@@ -121,6 +122,11 @@ class Stage:
             asyncio.get_running_loop().call_soon(self.session.answer, event.request.id, answer)
         for listener in self.listeners:
             listener(event)
+
+    @property
+    def operations(self) -> Operations:
+        """What changes the session."""
+        return self.session.operations
 
     async def say(self, prompt: str) -> TurnEnd:
         """One turn, to its end."""

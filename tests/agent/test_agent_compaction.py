@@ -113,7 +113,7 @@ async def test_a_manual_compaction_with_nothing_to_gain_changes_nothing(tmp_path
         await stage.say("a")
         before = stage.log.read_bytes()
         with pytest.raises(CompactionError, match="Nothing to compact"):
-            await stage.session.compact()
+            await stage.operations.compact()
         assert stage.log.read_bytes() == before
         assert stage.transcript()[-1].startswith("not compacted: Nothing to compact")
 
@@ -164,6 +164,8 @@ class Cramped:
             self.briefs.append(text_of(request.messages[0].content))
         yield TextDelta(LONG if request.tools else "They talked at length.")
         yield ReplyEnded("stop", None)
+
+    def warm(self) -> None: ...
 
     async def aclose(self) -> None: ...
 
@@ -236,7 +238,7 @@ async def test_where_nothing_compacts_by_itself_a_long_request_is_refused_with_a
         assert ends == ["done", "done", "failed"]
         (failure,) = [event.message for event in stage.events if isinstance(event, Failed)]
         assert failure.endswith("compact it with /compact, then retry.")
-        await stage.session.compact()
+        await stage.operations.compact()
         assert await stage.session.retry_turn() == "done"
 
 
@@ -257,6 +259,8 @@ class Halting:
         yield TextDelta(" and the second." if not request.tools else LONG)
         yield ReplyEnded("stop", None)
 
+    def warm(self) -> None: ...
+
     async def aclose(self) -> None: ...
 
 
@@ -265,7 +269,7 @@ async def test_a_summary_that_breaks_off_is_asked_for_again(tmp_path: Path) -> N
     async with Stage(tmp_path, provider=server, window=WINDOW) as stage:
         for prompt in ("a", "b", "c", "d"):
             await stage.say(prompt)
-        report = await stage.session.compact()
+        report = await stage.operations.compact()
         assert (report.fallback, report.retries, server.summaries) == (False, 1, 2)
         (summary,) = [m for m in stage.on_disk("user") if m["origin"] == "compaction"]
         assert summary["content"][1]["text"] == "The first half and the second."
@@ -285,7 +289,7 @@ async def test_a_summary_that_is_cut_off_by_the_models_limit_says_so(tmp_path: P
     async with Stage(tmp_path, provider=Wordy(), window=WINDOW) as stage:
         for prompt in ("a", "b", "c", "d"):
             await stage.say(prompt)
-        report = await stage.session.compact()
+        report = await stage.operations.compact()
         assert (report.fallback, report.retries) == (False, 0)
         (summary,) = [m for m in stage.on_disk("user") if m["origin"] == "compaction"]
         assert summary["content"][1]["text"].startswith("A long sum\n\n(Cut off here")

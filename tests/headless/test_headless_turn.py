@@ -211,7 +211,7 @@ def test_a_folder_that_is_gone_is_told_and_the_session_goes_on(
     gone.rmdir()
     ran = run("-p", "two", "-r", run.logs()[0].parent.name)
     assert ran.code == 0
-    assert "is not there any more" in ran.sentence
+    assert "no longer exists" in ran.sentence
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

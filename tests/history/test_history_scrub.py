@@ -61,19 +61,19 @@ async def test_every_moment_shows_exactly_what_its_request_held(tmp_path: Path) 
         session = stage.session
         for letter in "abc":
             await stage.say(LONG + letter)
-        await session.revert(session.view.checkpoints()[-2].id)
+        await session.operations.revert(session.view.checkpoints()[-2].id)
         await stage.say(LONG + "d")
         await stage.say(LONG + "e")
-        await session.compact()
+        await session.operations.compact()
         await stage.say("f")
         tree = await session.view.tree()
         outline = tree.outline("turns")
         rows = [outline.row(index) for index in range(len(outline))]
         records = await tree.describe([row.place for row in rows])
         d = next(r for r in rows if getattr(records[r.place], "content", "") == LONG + "d")
-        await session.branch(tree, d)
+        await session.operations.branch(tree, d)
         await stage.say("g")
-        await session.undo()
+        await session.operations.undo()
         scrub = Scrub(await session.view.tree())
         looks = [scrub.look(index) for index in range(len(scrub))]
         steps = [

@@ -77,7 +77,7 @@ async def test_a_session_without_branches_is_one_row_a_prompt(tmp_path: Path) ->
 async def test_what_a_revert_left_stands_beside_what_came_after(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.view.checkpoints()[2].id)
+        await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
         assert (await told(stage))[-5:] == ["a", "  + b", "  c [archive 1]", "user", "d [live]"]
 
@@ -86,7 +86,7 @@ async def test_a_branch_begins_before_a_prompt_which_comes_back(tmp_path: Path) 
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
         before = stage.log.read_bytes()
-        report = await stage.session.branch(*await find(stage, "b"))
+        report = await stage.operations.branch(*await find(stage, "b"))
         assert (report.prompt, report.archive) == ("b", 0)
         assert isinstance(stage.events[-1], Reverted)
         assert prompts(stage) == ["a"]
@@ -102,7 +102,7 @@ async def test_a_branch_begins_behind_any_other_entry(tmp_path: Path) -> None:
         tree = await grow(stage)
         outline = tree.outline("steps")
         answer = next(r for r in map(outline.row, range(len(outline))) if r.kind == "step")
-        assert (await stage.session.branch(tree, answer)).prompt == ""
+        assert (await stage.operations.branch(tree, answer)).prompt == ""
         assert prompts(stage) == ["a"]
         await say(stage, "c")
         assert prompts(stage) == ["a", "c"]
@@ -111,38 +111,43 @@ async def test_a_branch_begins_behind_any_other_entry(tmp_path: Path) -> None:
 async def test_branches_are_undone_and_redone_one_by_one(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
-        await stage.session.branch(*await find(stage, "b"))
+        await stage.operations.branch(*await find(stage, "b"))
         await say(stage, "c")
-        await stage.session.branch(*await find(stage, "c"))
+        await stage.operations.branch(*await find(stage, "c"))
         seen = [prompts(stage)]
-        for act in (stage.session.undo, stage.session.undo, stage.session.redo, stage.session.redo):
+        for act in (
+            stage.operations.undo,
+            stage.operations.undo,
+            stage.operations.redo,
+            stage.operations.redo,
+        ):
             await act()
             seen.append(prompts(stage))
         assert seen == [["a"], ["a", "c"], ["a", "b"], ["a", "c"], ["a"]]
         with pytest.raises(SessionError, match="nothing to redo"):
-            await stage.session.redo()
-        await stage.session.undo()
+            await stage.operations.redo()
+        await stage.operations.undo()
         assert prompts(stage) == ["a", "c"]
 
 
 async def test_a_switch_goes_to_the_end_of_the_other_branch(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.branch(*await find(stage, "b"))
+        await stage.operations.branch(*await find(stage, "b"))
         await say(stage, "d")
-        await stage.session.switch_branch(*await find(stage, "b"))
+        await stage.operations.switch_branch(*await find(stage, "b"))
         assert prompts(stage) == ["a", "b", "c"]
         assert not await stage.session.view.archives(), "both branches are in the live log"
-        await stage.session.undo()
+        await stage.operations.undo()
         assert prompts(stage) == ["a", "d"]
 
 
 async def test_a_switch_into_an_archive_restores_it(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.view.checkpoints()[2].id)
+        await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
-        report = await stage.session.switch_branch(*await find(stage, "b"))
+        report = await stage.operations.switch_branch(*await find(stage, "b"))
         assert report.archive == 2
         assert prompts(stage) == ["a", "b", "c"]
         assert "  d [archive 2]" in await told(stage)
@@ -151,14 +156,14 @@ async def test_a_switch_into_an_archive_restores_it(tmp_path: Path) -> None:
 async def test_a_branch_from_an_archive_is_one_act_to_undo(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.view.checkpoints()[2].id)
+        await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
-        report = await stage.session.branch(*await find(stage, "c"))
+        report = await stage.operations.branch(*await find(stage, "c"))
         assert (report.prompt, report.archive) == ("c", 2)
         assert prompts(stage) == ["a", "b"]
-        await stage.session.undo()
+        await stage.operations.undo()
         assert prompts(stage) == ["a", "d"]
-        await stage.session.redo()
+        await stage.operations.redo()
         assert prompts(stage) == ["a", "b"]
 
 
@@ -166,7 +171,7 @@ async def test_a_compaction_goes_on_from_what_it_compacted(tmp_path: Path) -> No
     summaries = (Reply(text="## Current focus\nThe letters."),)
     async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
         await say(stage, *("long " * 400 + letter for letter in "abcd"))
-        await stage.session.compact()
+        await stage.operations.compact()
         await say(stage, "e")
         lines = [line.replace("long ", "") for line in await told(stage)]
         assert lines[-6:] == ["a", "b", "c", "d [archive 1]", "compaction", "e [live]"]
@@ -179,8 +184,8 @@ async def test_a_fork_goes_on_from_what_was_compacted_before_it(tmp_path: Path) 
     summaries = (Reply(text="## Current focus\nThe letters."),)
     async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
         await say(stage, *("long " * 400 + letter for letter in "abcd"))
-        await stage.session.compact()
-        fork = await stage.engine.open_session(await stage.session.fork())
+        await stage.operations.compact()
+        fork = await stage.engine.open_session(await stage.operations.fork())
         await fork.run_turn("e")
         lines = await tell(await fork.view.tree())
         left = f"compaction [{stage.session.session_id}]"
@@ -194,11 +199,11 @@ async def test_a_branch_from_before_a_compaction_restores_what_it_compacted(tmp_
     async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
         texts = ["long " * 400 + letter for letter in "abcd"]
         await say(stage, *texts)
-        await stage.session.compact()
-        report = await stage.session.branch(*await find(stage, texts[3]))
+        await stage.operations.compact()
+        report = await stage.operations.branch(*await find(stage, texts[3]))
         assert report.prompt == texts[3]
         assert prompts(stage) == texts[:3]
-        await stage.session.undo()
+        await stage.operations.undo()
         assert "compaction" in (await told(stage))[-1] or "compaction" in (await told(stage))[-2]
 
 
@@ -208,7 +213,7 @@ async def test_labels_survive_reverts_compactions_and_restores(tmp_path: Path) -
         await say(stage, *("long " * 400 + letter for letter in "abcd"))
         for prompt, label in (("a", "start"), ("c", "the end")):
             tree, row = await find(stage, "long " * 400 + prompt)
-            await stage.session.label(tree, row, label)
+            await stage.operations.label(tree, row, label)
 
         async def labels() -> list[str]:
             outline = (await grow(stage)).outline("turns")
@@ -216,15 +221,15 @@ async def test_labels_survive_reverts_compactions_and_restores(tmp_path: Path) -
             return [row.label for row in rows if row.label]
 
         assert await labels() == ["start", "the end"]
-        await stage.session.revert(stage.session.view.checkpoints()[2].id)
+        await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         assert await labels() == ["start", "the end"]
-        await stage.session.undo()
-        await stage.session.compact()
+        await stage.operations.undo()
+        await stage.operations.compact()
         assert await labels() == ["start", "the end"]
-        await stage.session.restore(1)
+        await stage.operations.restore(1)
         assert await labels() == ["start", "the end"]
         tree, row = await find(stage, "long " * 400 + "c")
-        await stage.session.label(tree, row, "")
+        await stage.operations.label(tree, row, "")
         assert await labels() == ["start"]
 
 
@@ -232,34 +237,34 @@ async def test_a_summary_of_the_branch_left_behind_is_told_to_the_model(tmp_path
     summaries = (Reply(text="## What was tried\nA regular expression."),)
     async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
         await say(stage, "a", "b")
-        await stage.session.branch(*await find(stage, "b"))
+        await stage.operations.branch(*await find(stage, "b"))
         heard: list[str] = []
-        summary = await stage.session.sum_up_branch(*await find(stage, "b"), heard.append)
+        summary = await stage.operations.sum_up_branch(*await find(stage, "b"), heard.append)
         assert summary == "".join(heard).strip() == "## What was tried\nA regular expression."
         written = stage.session.view.records[-2:]
         assert isinstance(written[0], BranchSummary)
         assert isinstance(written[1], UserMessage)
         assert written[1].origin == "branch"
         assert "A regular expression." in text_of(written[1].content)
-        with pytest.raises(SessionError, match="in the context anyway"):
-            await stage.session.sum_up_branch(*await find(stage, "a"), heard.append)
+        with pytest.raises(SessionError, match="Nothing new to summarize"):
+            await stage.operations.sum_up_branch(*await find(stage, "a"), heard.append)
 
 
 async def test_an_act_where_the_session_is_already_changes_nothing(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a")
         before = stage.log.read_bytes()
-        with pytest.raises(SessionError, match="where the session is"):
-            await stage.session.switch_branch(*await find(stage, "a"))
+        with pytest.raises(SessionError, match="Already on this branch"):
+            await stage.operations.switch_branch(*await find(stage, "a"))
         with pytest.raises(SessionError, match="nothing to undo"):
-            await stage.session.undo()
+            await stage.operations.undo()
         assert stage.log.read_bytes() == before
 
 
 async def test_any_point_opens_with_the_context_as_it_was(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.view.checkpoints()[2].id)
+        await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
         tree, row = await find(stage, "b")
         then = await stage.session.view.at_row(tree, row, "then")
@@ -272,7 +277,7 @@ async def test_any_point_opens_with_the_context_as_it_was(tmp_path: Path) -> Non
 async def test_every_record_has_a_row_when_all_is_shown(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
-        await stage.session.branch(*await find(stage, "b"))
+        await stage.operations.branch(*await find(stage, "b"))
         await say(stage, "c")
         tree = await grow(stage)
         outline = tree.outline("records")
@@ -285,9 +290,9 @@ async def test_every_record_has_a_row_when_all_is_shown(tmp_path: Path) -> None:
 async def test_forks_are_part_of_the_tree(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
-        await stage.session.revert(stage.session.view.checkpoints()[2].id)
+        await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "c")
-        fork = (await stage.session.undo()).fork
+        fork = (await stage.operations.undo()).fork
         assert fork
         lines = await told(stage)
         assert any(f"[archive 2, {fork}]" in line or f"[{fork}]" in line for line in lines)

@@ -31,13 +31,13 @@ async def live_a_life(stage: Stage) -> SessionView:
     """Two compactions, so that the second archive holds the marker of the first, and a revert."""
     for prompt in "abc":
         await stage.say(f"{prompt} {LONG}")
-    await stage.session.compact()
+    await stage.operations.compact()
     for prompt in "def":
         await stage.say(f"{prompt} {LONG}")
-    await stage.session.compact()
+    await stage.operations.compact()
     await stage.say("g")
     view = stage.session.view
-    await stage.session.revert(view.checkpoints()[-1].id)
+    await stage.operations.revert(view.checkpoints()[-1].id)
     return view
 
 

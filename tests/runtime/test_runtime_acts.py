@@ -31,11 +31,11 @@ def prompts(stage: Stage) -> list[object]:
 async def test_two_undos_at_once_take_two_acts_back(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two", "three")
-        await stage.session.revert(4)
-        await stage.session.revert(2)
-        await asyncio.gather(stage.session.undo(), stage.session.undo())
+        await stage.operations.revert(4)
+        await stage.operations.revert(2)
+        await asyncio.gather(stage.operations.undo(), stage.operations.undo())
         assert prompts(stage) == ["one", "two", "three"]
-        await asyncio.gather(stage.session.redo(), stage.session.redo())
+        await asyncio.gather(stage.operations.redo(), stage.operations.redo())
         assert prompts(stage) == ["one"]
 
 
@@ -44,8 +44,8 @@ async def test_a_turn_asked_for_during_a_restore_goes_on_from_what_was_restored(
 ) -> None:
     async with Stage(tmp_path, *numbered(5)) as stage:
         await talk(stage, "one", "two", "three")
-        await stage.session.revert(2)
-        await asyncio.gather(stage.session.undo(), stage.say("four"))
+        await stage.operations.revert(2)
+        await asyncio.gather(stage.operations.undo(), stage.say("four"))
         assert prompts(stage) == ["one", "two", "three", "four"]
         places = [r for r in stage.session.view.records if isinstance(r, Checkpoint)]
         assert [place.id for place in places] == list(range(8))
@@ -58,7 +58,9 @@ async def test_a_revert_asked_for_twice_is_made_once(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two", "three")
         twice = await asyncio.gather(
-            stage.session.revert(2), stage.session.revert(2), return_exceptions=True
+            stage.operations.revert(2),
+            stage.operations.revert(2),
+            return_exceptions=True,
         )
         made = [each for each in twice if isinstance(each, OperationReport)]
         refused = [each for each in twice if isinstance(each, AgentTuiError)]
@@ -72,11 +74,11 @@ async def test_nothing_but_a_compaction_is_done_while_a_turn_runs(tmp_path: Path
         turn = asyncio.create_task(stage.say("two"))
         await asyncio.sleep(0)
         for act in (
-            stage.session.undo,
-            stage.session.clear,
-            lambda: stage.session.revert(0),
+            stage.operations.undo,
+            stage.operations.clear,
+            lambda: stage.operations.revert(0),
             lambda: stage.session.run_shell("echo no"),
-            lambda: stage.session.use_model("another"),
+            lambda: stage.operations.use_model("another"),
         ):
             with pytest.raises(SessionError, match="turn is running"):
                 await act()
@@ -86,9 +88,9 @@ async def test_nothing_but_a_compaction_is_done_while_a_turn_runs(tmp_path: Path
 async def test_an_act_that_is_cancelled_while_it_waits_is_not_done(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two", "three")
-        await stage.session.revert(4)
-        first = asyncio.create_task(stage.session.undo())
-        second = asyncio.create_task(stage.session.clear())
+        await stage.operations.revert(4)
+        first = asyncio.create_task(stage.operations.undo())
+        second = asyncio.create_task(stage.operations.clear())
         await asyncio.sleep(0)
         second.cancel()
         await asyncio.wait([first, second])

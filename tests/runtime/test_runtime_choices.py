@@ -58,38 +58,43 @@ def place_of(stage: Stage, prompt: str) -> int:
 async def test_a_rename_before_a_revert_is_undone_behind_it(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one", "two")
-        await stage.session.rename("good name")
-        await stage.session.revert(place_of(stage, "two"))
+        await stage.operations.rename("good name")
+        await stage.operations.revert(place_of(stage, "two"))
         assert seen(stage) == ("good name", 1), "a name outlives the revert"
         story = []
-        for act in (stage.session.undo, stage.session.undo, stage.session.redo, stage.session.redo):
+        for act in (
+            stage.operations.undo,
+            stage.operations.undo,
+            stage.operations.redo,
+            stage.operations.redo,
+        ):
             told = (await act()).told
             story.append((told, *seen(stage)))
         assert story == [
-            ("The revert is undone.", "good name", 2),
-            ("Name is “one” again.", "one", 2),
-            ("Name is “good name” again.", "good name", 2),
-            ("The revert is made again.", "good name", 1),
+            ("Undid the revert", "good name", 2),
+            ("Name: “one”", "one", 2),
+            ("Name: “good name”", "good name", 2),
+            ("Redid the revert", "good name", 1),
         ]
         with pytest.raises(SessionError, match="nothing to redo"):
-            await stage.session.redo()
+            await stage.operations.redo()
 
 
 async def test_a_rename_behind_a_revert_is_undone_before_it(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one", "two")
-        await stage.session.rename("first name")
-        await stage.session.revert(place_of(stage, "two"))
-        await stage.session.rename("second name")
+        await stage.operations.rename("first name")
+        await stage.operations.revert(place_of(stage, "two"))
+        await stage.operations.rename("second name")
         states = []
         for _ in range(3):
-            await stage.session.undo()
+            await stage.operations.undo()
             states.append(seen(stage))
         assert states == [("first name", 1), ("first name", 2), ("one", 2)]
         with pytest.raises(SessionError, match="nothing to undo"):
-            await stage.session.undo()
+            await stage.operations.undo()
         for _ in range(3):
-            await stage.session.redo()
+            await stage.operations.redo()
             states.append(seen(stage))
         assert states[3:] == [("first name", 2), ("first name", 1), ("second name", 1)]
 
@@ -98,49 +103,49 @@ async def test_only_what_a_person_named_is_an_act(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one", "two")
         await stage.session._log.append(TitleRecord("as logs of old say"), durability=Durability.D1)
-        await stage.session.rename("as logs of old say")
+        await stage.operations.rename("as logs of old say")
         with pytest.raises(SessionError, match="nothing to undo"):
-            await stage.session.undo()
-        await stage.session.rename("by hand")
-        await stage.session.revert(place_of(stage, "two"))
+            await stage.operations.undo()
+        await stage.operations.rename("by hand")
+        await stage.operations.revert(place_of(stage, "two"))
         (said_again,) = stage.on_disk("_title")[1:]
         assert "before" not in said_again
-        await stage.session.undo()
+        await stage.operations.undo()
         assert seen(stage) == ("by hand", 2)
 
 
 async def test_undoing_goes_on_when_the_session_is_opened_again(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(1)) as stage:
         await talk(stage, "one")
-        await stage.session.rename("a")
-        await stage.session.rename("b")
-        await stage.session.undo()
+        await stage.operations.rename("a")
+        await stage.operations.rename("b")
+        await stage.operations.undo()
         session_id = stage.session.session_id
     async with Stage(tmp_path, resume=session_id) as stage:
         assert stage.session.view.title == "a"
-        await stage.session.undo()
+        await stage.operations.undo()
         assert stage.session.view.title == "one"
         for name in ("a", "b"):
-            await stage.session.redo()
+            await stage.operations.redo()
             assert stage.session.view.title == name
 
 
 async def test_a_new_name_ends_what_could_be_redone(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one", "two")
-        await stage.session.revert(place_of(stage, "two"))
-        await stage.session.undo()
-        await stage.session.rename("another act")
+        await stage.operations.revert(place_of(stage, "two"))
+        await stage.operations.undo()
+        await stage.operations.rename("another act")
         with pytest.raises(SessionError, match="nothing to redo"):
-            await stage.session.redo()
+            await stage.operations.redo()
 
 
 async def test_an_undo_of_a_name_only_appends_and_says_that_nothing_moved(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(1)) as stage:
         await talk(stage, "one")
-        await stage.session.rename("a")
+        await stage.operations.rename("a")
         before = stage.log.read_bytes()
-        report = await stage.session.undo()
+        report = await stage.operations.undo()
         assert stage.log.read_bytes().startswith(before)
         (line,) = stage.lines()[len(before.splitlines()) :]
         assert {key: line[key] for key in ("role", "title", "before", "reason")} == {
@@ -157,17 +162,17 @@ async def test_labels_are_undone_and_redone(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(1)) as stage:
         await talk(stage, "one")
         for label in ("here", "there", ""):
-            await stage.session.label(*await first_row(stage), label)
+            await stage.operations.label(*await first_row(stage), label)
         story = []
-        for act in (stage.session.undo,) * 3 + (stage.session.redo,) * 3:
+        for act in (stage.operations.undo,) * 3 + (stage.operations.redo,) * 3:
             story.append(((await act()).told, labels(stage)))
         assert story == [
-            ("Label is “there” again.", ["there"]),
-            ("Label is “here” again.", ["here"]),
-            ("The label is gone again.", []),
-            ("Label is “here” again.", ["here"]),
-            ("Label is “there” again.", ["there"]),
-            ("The label is gone again.", []),
+            ("Label: “there”", ["there"]),
+            ("Label: “here”", ["here"]),
+            ("Label removed", []),
+            ("Label: “here”", ["here"]),
+            ("Label: “there”", ["there"]),
+            ("Label removed", []),
         ]
 
 
@@ -176,24 +181,24 @@ async def test_a_label_that_was_changed_stays_changed_when_the_change_is_reverte
 ) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one")
-        await stage.session.label(*await first_row(stage), "old")
+        await stage.operations.label(*await first_row(stage), "old")
         await talk(stage, "two")
         for label in ("new", ""):
-            await stage.session.label(*await first_row(stage), label)
-            await stage.session.revert(place_of(stage, "two"))
+            await stage.operations.label(*await first_row(stage), label)
+            await stage.operations.revert(place_of(stage, "two"))
             assert labels(stage) == ([label] if label else [])
-            await stage.session.undo()
+            await stage.operations.undo()
             assert labels(stage) == ([label] if label else [])
-        await stage.session.undo()
-        await stage.session.undo()
+        await stage.operations.undo()
+        await stage.operations.undo()
         assert labels(stage) == ["old"]
 
 
 async def test_a_label_that_only_an_archive_tells_is_changed_and_undone(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(1)) as stage:
         await talk(stage, "one")
-        await stage.session.label(*await first_row(stage), "old")
-        await stage.session.clear()
+        await stage.operations.label(*await first_row(stage), "old")
+        await stage.operations.clear()
         assert labels(stage) == []
 
         async def shown() -> str:
@@ -201,11 +206,11 @@ async def test_a_label_that_only_an_archive_tells_is_changed_and_undone(tmp_path
             return row.label
 
         for label in ("new", ""):
-            await stage.session.label(*await first_row(stage), label)
+            await stage.operations.label(*await first_row(stage), label)
             assert await shown() == label
-            assert (await stage.session.undo()).told == "Label is “old” again."
+            assert (await stage.operations.undo()).told == "Label: “old”"
             assert await shown() == "old"
-        await stage.session.redo()
+        await stage.operations.redo()
         assert await shown() == ""
 
 
@@ -213,11 +218,11 @@ async def test_a_change_of_model_is_undone_and_outlives_a_revert(tmp_path: Path)
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two")
         window = stage.session.gauge.window
-        await stage.session.use_model("gpt-4.1-mini")
-        await stage.session.revert(place_of(stage, "two"))
+        await stage.operations.use_model("gpt-4.1-mini")
+        await stage.operations.revert(place_of(stage, "two"))
         assert read_log(stage.log).model == "gpt-4.1-mini"
-        await stage.session.undo()
-        assert (await stage.session.undo()).told == "Model is scripted again."
+        await stage.operations.undo()
+        assert (await stage.operations.undo()).told == "Model: scripted"
         assert (stage.session.model, stage.session.gauge.window) == ("scripted", window)
         assert await stage.say("three") == "done"
         assert stage.on_disk("assistant")[-1]["model"] == "scripted"
@@ -228,12 +233,12 @@ async def test_a_rename_before_a_compaction_is_undone_behind_it(tmp_path: Path) 
     async with Stage(tmp_path, *long, compactions=(Reply(text="Summed up."),)) as stage:
         await talk(stage, "one", "two", "three")
         whole = asked(stage)
-        await stage.session.rename("good name")
-        await stage.session.compact()
+        await stage.operations.rename("good name")
+        await stage.operations.compact()
         assert stage.session.view.title == "good name"
-        assert (await stage.session.undo()).told == "The compaction is undone."
+        assert (await stage.operations.undo()).told == "Undid the compaction"
         assert (stage.session.view.title, asked(stage)) == ("good name", whole)
-        await stage.session.undo()
+        await stage.operations.undo()
         assert (stage.session.view.title, asked(stage)) == ("one", whole)
 
 
@@ -242,7 +247,7 @@ async def test_a_model_of_another_provider_is_put_back_in_the_log_alone(tmp_path
         await talk(stage, "one")
         change = ModelRecord("elsewhere", "small", "large")
         await stage.session._log.append(change, durability=Durability.D1)
-        await stage.session.undo()
+        await stage.operations.undo()
         state = read_log(stage.log)
         assert (state.provider, state.model) == ("elsewhere", "large")
         assert stage.session.model == "scripted"
@@ -253,13 +258,18 @@ async def test_a_choice_is_undone_in_a_fork_too_and_leaves_the_other_session_alo
 ) -> None:
     async with Stage(tmp_path, *numbered(1)) as stage:
         await talk(stage, "one")
-        await stage.session.rename("a")
-        await stage.session.rename("b")
-        await stage.session.undo()
-        fork = await stage.engine.open_session(await stage.session.fork())
-        await fork.rename("its own")
+        await stage.operations.rename("a")
+        await stage.operations.rename("b")
+        await stage.operations.undo()
+        fork = await stage.engine.open_session(await stage.operations.fork())
+        await fork.operations.rename("its own")
         names = []
-        for act in (fork.undo, fork.undo, fork.redo, fork.redo):
+        for act in (
+            fork.operations.undo,
+            fork.operations.undo,
+            fork.operations.redo,
+            fork.operations.redo,
+        ):
             await act()
             names.append(fork.view.title)
         assert names == ["a (fork)", "one", "a (fork)", "its own"]
@@ -309,23 +319,23 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
 
         async def rename() -> None:
             name = chance.choice("abc")
-            await session.rename(name)
+            await session.operations.rename(name)
             ledger.change("title", name)
 
         async def label() -> None:
             name = chance.choice(["", "here", "there"])
-            await session.label(*await first_row(stage), name)
+            await session.operations.label(*await first_row(stage), name)
             ledger.change("label", name)
 
         async def use_model() -> None:
             model = chance.choice(["scripted", "gpt-4.1-mini"])
-            await session.use_model(model)
+            await session.operations.use_model(model)
             ledger.change("model", model)
 
         async def revert() -> None:
             prompts = asked(stage)
             if len(prompts) > 1:
-                await session.revert(place_of(stage, prompts[-1]))
+                await session.operations.revert(place_of(stage, prompts[-1]))
                 ledger.change("prompts", prompts[:-1])
 
         async def branch() -> None:
@@ -335,7 +345,7 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
             here = [r for r in rows if r.kind == "prompt" and r.standing == "context"]
             prompts = asked(stage)
             if len(prompts) > 1:
-                await session.branch(tree, here[-1])
+                await session.operations.branch(tree, here[-1])
                 ledger.change("prompts", prompts[:-1])
 
         async def say() -> None:
@@ -346,12 +356,12 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
 
         async def undo() -> None:
             if ledger.done:
-                await session.undo()
+                await session.operations.undo()
                 ledger.swap(ledger.done, ledger.taken_back)
 
         async def redo() -> None:
             if ledger.taken_back:
-                await session.redo()
+                await session.operations.redo()
                 ledger.swap(ledger.taken_back, ledger.done)
 
         acts: list[Callable[[], Awaitable[None]]] = [rename, label, use_model, revert, branch, say]
@@ -362,4 +372,4 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
             await undo()
             assert found() == ledger.now
         with pytest.raises(SessionError, match="nothing to undo"):
-            await session.undo()
+            await session.operations.undo()

@@ -17,7 +17,7 @@ LONG = "What was said at length. " * 80
 async def draft(stage: Stage) -> CompactionView:
     for prompt in ("Run the tests", "Fix the bug", "Write a changelog entry"):
         assert await stage.say(prompt) == "done"
-    return (await stage.session.preview_compaction(CompactionRequest())).view
+    return (await stage.session.compacting.draft(CompactionRequest())).view
 
 
 async def test_a_summary_names_the_request_that_was_really_the_last(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ async def test_strategies_say_what_they_keep_in_this_window(
     tmp_path: Path, window: int, tokens: str
 ) -> None:
     async with Stage(tmp_path, window=window) as stage:
-        notes = {each.name: each.keeps for each in stage.session.strategies}
+        notes = {each.name: each.keeps for each in stage.session.compacting.strategies}
         assert list(notes) == [
             "last-messages",
             "last-share",
@@ -50,5 +50,5 @@ async def test_strategies_say_what_they_keep_in_this_window(
 async def test_another_model_is_counted_exactly_from_the_start(tmp_path: Path) -> None:
     async with Stage(tmp_path, Reply(text="Hello.")) as stage:
         await stage.say("Hello")
-        await stage.session.use_model("gpt-4o")
-        assert stage.session._parts.context.counter.exact
+        await stage.operations.use_model("gpt-4o")
+        assert stage.session._parts.now.context.counter.exact

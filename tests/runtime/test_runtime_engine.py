@@ -54,12 +54,12 @@ async def test_sessions_are_listed_newest_first_and_named(tmp_path: Path) -> Non
         await stage.say("The first thing")
         other = await stage.engine.new_session()
         await other.run_turn("The second thing")
-        titles = [row.title for row in await stage.engine.list_sessions()]
+        titles = [row.title for row in await stage.engine.stored.list_sessions()]
         assert titles == ["The second thing", "The first thing"]
-        await other.rename("Better\nname")
+        await other.operations.rename("Better\nname")
         await other.close()
-        await stage.engine.rename_session(other.session_id, "Best name")
-        assert (await stage.engine.list_sessions())[0].title == "Best name"
+        await stage.engine.stored.rename_session(other.session_id, "Best name")
+        assert (await stage.engine.stored.list_sessions())[0].title == "Best name"
 
 
 async def test_a_deleted_session_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -67,9 +67,9 @@ async def test_a_deleted_session_comes_back_as_it_was(tmp_path: Path) -> None:
         await stage.say("Hi")
         log = stage.log.read_bytes()
         await stage.session.close()
-        token = await stage.engine.delete_session(stage.session.session_id)
-        assert await stage.engine.list_sessions() == []
-        await stage.engine.undelete_session(token)
+        token = await stage.engine.stored.delete_session(stage.session.session_id)
+        assert await stage.engine.stored.list_sessions() == []
+        await stage.engine.stored.undelete_session(token)
         assert stage.log.read_bytes() == log
 
 
@@ -78,9 +78,9 @@ async def test_an_empty_session_leaves_nothing_behind_and_any_other_stays(tmp_pa
         empty = await stage.engine.new_session()
         await stage.engine.close_session(empty)
         await stage.say("Hi")
-        await stage.session.clear()
+        await stage.operations.clear()
         await stage.engine.close_session(stage.session)
-        rows = await stage.engine.list_sessions()
+        rows = await stage.engine.stored.list_sessions()
         assert [row.session_id for row in rows] == [stage.session.session_id]
 
 
@@ -104,7 +104,11 @@ async def test_acts_wait_for_a_turn_to_end(tmp_path: Path) -> None:
         )
         turn = asyncio.create_task(stage.say("Go"))
         await asked.wait()
-        for act in (stage.session.clear, stage.session.undo, stage.session.compact):
+        for act in (
+            stage.operations.clear,
+            stage.operations.undo,
+            stage.operations.compact,
+        ):
             with pytest.raises(SessionError):
                 await act()
         with pytest.raises(SessionError, match="A turn is running"):
@@ -129,7 +133,7 @@ async def test_a_session_whose_folder_is_gone_opens_and_its_tools_say_so(tmp_pat
     shutil.rmtree(tmp_path / "work")
     async with stage:
         (notice,) = stage.session.notices
-        assert "is not there any more" in notice
+        assert "no longer exists" in notice
         assert await stage.say("Look") == "done"
         results = stage.on_disk("tool")
         assert len(results) == 5
@@ -156,7 +160,7 @@ async def test_another_model_is_asked_from_then_on_and_permissions_stay(tmp_path
     async with Stage(tmp_path, same, Reply(text="ok"), same, Reply(text="ok")) as stage:
         stage.answers.append(ApprovalAnswer("session"))
         await stage.say("a")
-        await stage.session.use_model("gpt-4.1-mini")
+        await stage.operations.use_model("gpt-4.1-mini")
         assert stage.session.model == "gpt-4.1-mini"
         assert stage.session.gauge.window == 1_047_576
         assert await stage.say("b") == "done"
@@ -245,7 +249,7 @@ async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:
         session_id = stage.session.session_id
         with stage.log.open("ab") as file:
             file.write(b"\xff not a record\n")
-        report = await stage.engine.repair(session_id)
+        report = await stage.engine.stored.repair(session_id)
         assert any("UTF-8" in left.reason for left in report.left_out)
         copy = await stage.engine.open_session(report.session_id)
         assert copy.view.damaged == 0
@@ -257,8 +261,8 @@ async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:
 async def test_every_sample_log_opens_with_its_checkpoints_and_archives(tmp_path: Path) -> None:
     async with Stage(tmp_path) as stage:
         for path in KNOWN:
-            found = await stage.engine.describe_path(path)
-            view = await stage.engine.open_path(path)
+            found = await stage.engine.stored.describe_path(path)
+            view = await stage.engine.stored.open_path(path)
             assert view.message_count == found["messages"]
             assert len(view.checkpoints()) >= found["checkpoints"]
             for archive in await view.archives():
@@ -277,7 +281,7 @@ async def test_a_thousand_sessions_are_listed_and_found_quickly(tmp_path: Path) 
             folder.mkdir(parents=True)
             (folder / "context.jsonl").write_bytes(lines)
         began = time.perf_counter()
-        rows = await stage.engine.list_sessions()
+        rows = await stage.engine.stored.list_sessions()
         listed = time.perf_counter() - began
         assert len(rows) == 1001
         with pytest.raises(SessionNotFound):
@@ -306,8 +310,8 @@ async def test_an_automatic_compaction_is_reviewed_first_also_after_a_change_of_
         async def review() -> None:
             asked.append("asked")
 
-        stage.session.review_compactions(review)
-        await stage.session.use_model("other")
+        stage.session.compacting.review_automatic(review)
+        await stage.operations.use_model("other")
         await stage.say("a")
         await stage.say("b")
         assert asked

@@ -11,7 +11,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import CompactionRecord, RevertRecord, TitleRecord, UserMessage
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.providers.demo.scenario import Reply
-from agent_tui.runtime.open_session import OpenSession
+from agent_tui.runtime.live_session import LiveSession
 from tests.agent.stage import Stage
 from tests.history.test_history_tree import find, say
 
@@ -30,7 +30,7 @@ def numbered(count: int) -> tuple[Reply, ...]:
     return tuple(Reply(text=f"answer {number} {LONG}") for number in range(1, count + 1))
 
 
-def said(session: OpenSession) -> list[str]:
+def said(session: LiveSession) -> list[str]:
     """What a person said in a session, as its context has it now."""
     records = [r for r in session.view.records if isinstance(r, UserMessage)]
     return [text_of(r.content) for r in records if r.origin == "human"]
@@ -44,7 +44,7 @@ async def test_a_fork_from_a_prompt_ends_before_it_and_gives_it_back(tmp_path: P
     async with Stage(tmp_path, *numbered(9)) as stage:
         await say(stage, "a", "b", "c")
         before = stage.log.read_bytes()
-        made = await stage.engine.fork_at(*await find(stage, "b"))
+        made = await stage.engine.stored.fork_at(*await find(stage, "b"))
         assert made.prompt == "b"
         assert stage.log.read_bytes() == before
         fork = await stage.engine.open_session(made.session_id)
@@ -63,7 +63,7 @@ async def test_a_fork_from_an_answer_ends_behind_it(tmp_path: Path) -> None:
         await say(stage, "a", "b")
         tree, _ = await find(stage, "b")
         rows = [tree.outline("steps").row(i) for i in range(len(tree.outline("steps")))]
-        made = await stage.engine.fork_at(tree, next(r for r in rows if r.kind == "step"))
+        made = await stage.engine.stored.fork_at(tree, next(r for r in rows if r.kind == "step"))
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork), fork.view.message_count) == ("", ["a"], 2)
         await fork.close()
@@ -72,9 +72,9 @@ async def test_a_fork_from_an_answer_ends_behind_it(tmp_path: Path) -> None:
 async def test_an_archive_is_forked_without_being_restored(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(9)) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.revert(stage.session.view.checkpoints()[2].id)
+        await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
-        made = await stage.engine.fork_at(*await find(stage, "c"))
+        made = await stage.engine.stored.fork_at(*await find(stage, "c"))
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork)) == ("c", ["a", "b"])
         assert said(stage.session) == ["a", "d"]
@@ -85,12 +85,12 @@ async def test_an_archive_is_forked_without_being_restored(tmp_path: Path) -> No
 async def test_the_other_branch_of_a_kin_is_forked_from_here(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(9)) as stage:
         await say(stage, "a")
-        kin = await stage.engine.open_session(await stage.session.fork())
+        kin = await stage.engine.open_session(await stage.operations.fork())
         await kin.run_turn("k")
         await kin.run_turn("l")
         tree, row = await find(stage, "l")
         assert row.session_id == kin.session_id
-        made = await stage.engine.fork_at(tree, row)
+        made = await stage.engine.stored.fork_at(tree, row)
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork)) == ("l", ["a", "k"])
         assert names(await fork.view.tree()) >= {
@@ -106,9 +106,9 @@ async def test_a_branch_inside_the_log_is_forked_to_the_branch_that_was_left(
 ) -> None:
     async with Stage(tmp_path, *numbered(9)) as stage:
         await say(stage, "a", "b", "c")
-        await stage.session.branch(*await find(stage, "b"))
+        await stage.operations.branch(*await find(stage, "b"))
         await say(stage, "d")
-        made = await stage.engine.fork_at(*await find(stage, "c"))
+        made = await stage.engine.stored.fork_at(*await find(stage, "c"))
         fork = await stage.engine.open_session(made.session_id)
         assert said(fork) == ["a", "b"]
         await fork.close()
@@ -121,7 +121,9 @@ async def test_a_session_that_another_window_writes_is_forked_at_any_point(tmp_p
         assert window.read_only
         tree = await window.view.tree()
         _, row = await find(stage, "c")
-        fork = await stage.engine.open_session((await stage.engine.fork_at(tree, row)).session_id)
+        fork = await stage.engine.open_session(
+            (await stage.engine.stored.fork_at(tree, row)).session_id
+        )
         assert said(fork) == ["a", "b"]
         assert not fork.read_only
         for session in (fork, window):
@@ -133,10 +135,10 @@ async def test_the_tree_of_a_window_whose_session_was_deleted_is_refused_in_word
 ) -> None:
     async with Stage(tmp_path, *numbered(9)) as stage:
         await say(stage, "a")
-        await stage.session.fork()  # which is kin that is still there
+        await stage.operations.fork()  # which is kin that is still there
         window = await stage.engine.read_session(stage.session.session_id)
         await stage.session.close()
-        await stage.engine.delete_session(stage.session.session_id)
+        await stage.engine.stored.delete_session(stage.session.session_id)
         with pytest.raises(SessionNotFound, match="not there"):
             await window.view.tree()
         await window.close()
@@ -147,11 +149,11 @@ async def test_a_fork_from_a_tree_that_is_out_of_date_makes_nothing(tmp_path: Pa
     async with Stage(tmp_path, *numbered(9), compactions=summaries) as stage:
         await say(stage, "a", "b", "c")
         tree, row = await find(stage, "c")
-        await stage.session.compact()
-        count = len(await stage.engine.list_sessions())
+        await stage.operations.compact()
+        count = len(await stage.engine.stored.list_sessions())
         with pytest.raises(LogChanged, match="open the tree again"):
-            await stage.engine.fork_at(tree, row)
-        assert len(await stage.engine.list_sessions()) == count
+            await stage.engine.stored.fork_at(tree, row)
+        assert len(await stage.engine.stored.list_sessions()) == count
 
 
 async def test_an_entry_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
@@ -170,19 +172,21 @@ async def test_what_was_done_before_a_fork_is_undone_in_it_too(tmp_path: Path) -
         for prompt in ("one", "two", "three"):
             await stage.say(prompt)
         before = list(stage.session.view.records)
-        await stage.session.compact()
+        await stage.operations.compact()
         there = listing(stage.log.parent)
-        fork = await stage.engine.open_session(await stage.session.fork())
-        await fork.revert(fork.view.checkpoints()[-1].id)
+        fork = await stage.engine.open_session(await stage.operations.fork())
+        await fork.operations.revert(fork.view.checkpoints()[-1].id)
         assert [each.number for each in await fork.view.archives()] == [2]
-        await fork.undo()
-        report = await fork.undo()
+        await fork.operations.undo()
+        report = await fork.operations.undo()
         assert (report.archive, report.fork) == (4, "")
         context = [r for r in fork.view.records if not isinstance(r, RevertRecord | TitleRecord)]
         assert context[1:] == [r for r in before if not isinstance(r, TitleRecord)][1:]
-        await fork.redo()
+        await fork.operations.redo()
         assert any(isinstance(record, CompactionRecord) for record in fork.view.records)
-        assert fork.session_id in [row.session_id for row in await stage.engine.list_sessions()]
+        assert fork.session_id in [
+            row.session_id for row in await stage.engine.stored.list_sessions()
+        ]
         await fork.close()
         assert listing(stage.log.parent) == there
 
@@ -191,10 +195,10 @@ async def test_a_compaction_made_before_a_fork_opens_with_both_its_sides(tmp_pat
     async with Stage(tmp_path, *numbered(9), compactions=(Reply(text="Summary."),)) as stage:
         for prompt in ("one", "two", "three"):
             await stage.say(prompt)
-        await stage.session.compact()
+        await stage.operations.compact()
         here = await stage.session.view.view_compaction(1)
-        fork = await stage.engine.open_session(await stage.session.fork())
-        further = await stage.engine.open_session(await fork.fork())
+        fork = await stage.engine.open_session(await stage.operations.fork())
+        further = await stage.engine.open_session(await fork.operations.fork())
         for session in (fork, further):
             ((number, _),) = await session.view.compactions()
             there = await session.view.view_compaction(number)
@@ -208,25 +212,25 @@ async def test_an_undo_says_whose_archive_is_gone_and_makes_no_fork(tmp_path: Pa
     async with Stage(tmp_path, *numbered(9), compactions=(Reply(text="Summary."),)) as stage:
         for prompt in ("one", "two", "three"):
             await stage.say(prompt)
-        await stage.session.compact()
+        await stage.operations.compact()
         await stage.say("four")
-        fork = await stage.engine.open_session(await stage.session.fork())
+        fork = await stage.engine.open_session(await stage.operations.fork())
         parent = stage.session.session_id
         await stage.session.close()
-        place = await stage.engine.delete_session(parent)
-        before, count = listing(fork._log.folder), len(await stage.engine.list_sessions())
+        place = await stage.engine.stored.delete_session(parent)
+        before, count = listing(fork._log.folder), len(await stage.engine.stored.list_sessions())
         sentence = f"done in session {parent}, whose archive 1 is not there any more"
         for act in (
-            fork.undo,
-            lambda: fork.undo_compaction(1),
+            fork.operations.undo,
+            lambda: fork.operations.undo_compaction(1),
             lambda: fork.view.view_compaction(1),
         ):
             with pytest.raises(UnknownArchive, match=sentence):
                 await act()
         assert listing(fork._log.folder) == before
-        assert len(await stage.engine.list_sessions()) == count
-        await stage.engine.undelete_session(place)
-        assert (await fork.undo()).fork  # four goes on there
+        assert len(await stage.engine.stored.list_sessions()) == count
+        await stage.engine.stored.undelete_session(place)
+        assert (await fork.operations.undo()).fork  # four goes on there
         await fork.close()
 
 
@@ -236,8 +240,8 @@ async def test_a_fork_lists_compactions_that_lie_in_archives_of_its_parent(tmp_p
         for prompts in (("one", "two", "three"), ("four", "five", "six")):
             for prompt in prompts:
                 await stage.say(prompt * 200)
-            await stage.session.compact()
-        fork = await stage.engine.open_session(await stage.session.fork())
+            await stage.operations.compact()
+        fork = await stage.engine.open_session(await stage.operations.fork())
         listed = [number for number, _ in await fork.view.compactions()]
         assert listed == [number for number, _ in await stage.session.view.compactions()] == [2, 1]
         for number in listed:

@@ -49,14 +49,14 @@ def check_disk(stage: Stage) -> None:
 async def test_a_report_counts_the_messages_that_really_moved(tmp_path: Path) -> None:
     async with Stage(tmp_path, *(Reply(text=text) for text in "1234")) as stage:
         await stage.say("one")
-        await stage.session.clear()
-        cleared = await stage.session.restore(1)
+        await stage.operations.clear()
+        cleared = await stage.operations.restore(1)
         assert (cleared.messages_left, cleared.messages_back) == (0, 2)
         await stage.say("two")
         back = stage.session.view.checkpoints()[-1].id
-        reverted = await stage.session.revert(back)
+        reverted = await stage.operations.revert(back)
         assert (reverted.messages_left, reverted.messages_back) == (1, 0), "the answer"
-        restored = await stage.session.restore(reverted.archive)
+        restored = await stage.operations.restore(reverted.archive)
         assert (restored.messages_left, restored.messages_back) == (0, 1)
 
 
@@ -69,7 +69,7 @@ async def test_a_revert_takes_back_what_its_preview_said(tmp_path: Path) -> None
         assert preview.prompt == "two"
         assert preview.lines[0] == "you: two"
         assert preview.tokens_leaving > 0 < preview.tokens_staying
-        report = await stage.session.revert(second)
+        report = await stage.operations.revert(second)
         assert (report.messages_left, report.prompt, report.archive) == (4, "two", 1)
         assert said(stage) == ["one", "answer 1"]
         assert stage.events[-1] == Reverted(report)
@@ -80,13 +80,13 @@ async def test_an_unknown_checkpoint_is_told_with_those_there_are(tmp_path: Path
     async with Stage(tmp_path, *numbered(1)) as stage:
         await talk(stage, "one")
         with pytest.raises(UnknownCheckpoint, match=r"no checkpoint 9.*0, 1"):
-            await stage.session.revert(9)
+            await stage.operations.revert(9)
         with pytest.raises(UnknownArchive, match="no archive 4"):
-            await stage.session.restore(4)
+            await stage.operations.restore(4)
         with pytest.raises(SessionError, match="nothing to undo"):
-            await stage.session.undo()
+            await stage.operations.undo()
         with pytest.raises(SessionError, match="nothing to redo"):
-            await stage.session.redo()
+            await stage.operations.redo()
 
 
 async def test_reverts_are_undone_one_by_one_and_redone_one_by_one(tmp_path: Path) -> None:
@@ -94,20 +94,20 @@ async def test_reverts_are_undone_one_by_one_and_redone_one_by_one(tmp_path: Pat
         await talk(stage, "one", "two", "three")
         states = [said(stage)]
         for checkpoint in (4, 2, 0):
-            await stage.session.revert(checkpoint)
+            await stage.operations.revert(checkpoint)
             states.append(said(stage))
         assert [len(state) for state in states] == [6, 4, 2, 0]
         for expected in reversed(states[:-1]):
-            await stage.session.undo()
+            await stage.operations.undo()
             assert said(stage) == expected
         with pytest.raises(SessionError, match="nothing to undo"):
-            await stage.session.undo()
+            await stage.operations.undo()
         for expected in states[1:]:
-            await stage.session.redo()
+            await stage.operations.redo()
             assert said(stage) == expected
         with pytest.raises(SessionError, match="nothing to redo"):
-            await stage.session.redo()
-        await stage.session.undo()
+            await stage.operations.redo()
+        await stage.operations.undo()
         assert said(stage) == states[2]
         check_disk(stage)
 
@@ -117,19 +117,19 @@ async def test_clears_compactions_and_restores_are_undone_too(tmp_path: Path) ->
     async with Stage(tmp_path, *numbered(4, LONG), compactions=summary) as stage:
         await talk(stage, "one", "two", "three", "four")
         whole = said(stage)
-        report = await stage.session.compact()
+        report = await stage.operations.compact()
         compacted = said(stage)
         assert report.archive == 1
         assert len(compacted) < len(whole)
-        await stage.session.clear()
+        await stage.operations.clear()
         assert said(stage) == []
-        await stage.session.restore(1)
+        await stage.operations.restore(1)
         assert said(stage) == whole
         for expected in ([], compacted, whole):
-            assert (await stage.session.undo()).fork == ""
+            assert (await stage.operations.undo()).fork == ""
             assert said(stage) == expected
         for expected in (compacted, [], whole):
-            await stage.session.redo()
+            await stage.operations.redo()
             assert said(stage) == expected
         check_disk(stage)
 
@@ -137,11 +137,11 @@ async def test_clears_compactions_and_restores_are_undone_too(tmp_path: Path) ->
 async def test_a_new_act_ends_what_could_be_redone(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two")
-        await stage.session.revert(2)
-        await stage.session.undo()
+        await stage.operations.revert(2)
+        await stage.operations.undo()
         await talk(stage, "three")
         with pytest.raises(SessionError, match="nothing to redo"):
-            await stage.session.redo()
+            await stage.operations.redo()
 
 
 async def test_an_undo_keeps_the_turns_that_came_after_as_a_fork(tmp_path: Path) -> None:
@@ -149,10 +149,10 @@ async def test_an_undo_keeps_the_turns_that_came_after_as_a_fork(tmp_path: Path)
     async with Stage(tmp_path, *numbered(3, LONG), compactions=summary) as stage:
         await talk(stage, "one", "two")
         whole = said(stage)
-        await stage.session.compact()
+        await stage.operations.compact()
         await talk(stage, "three")
         went_on = said(stage)
-        report = await stage.session.undo()
+        report = await stage.operations.undo()
         assert said(stage) == whole
         fork = await stage.engine.open_session(report.fork)
         try:
@@ -165,7 +165,7 @@ async def test_an_undo_keeps_the_turns_that_came_after_as_a_fork(tmp_path: Path)
             assert fork.read_only == ""
         finally:
             await fork.close()
-        await stage.session.redo()
+        await stage.operations.redo()
         assert said(stage) == went_on
 
 
@@ -174,32 +174,32 @@ async def test_an_undo_forks_once_for_what_was_said_however_often_it_is_toggled(
 ) -> None:
     async with Stage(tmp_path, *numbered(4)) as stage:
         await talk(stage, "one", "two")
-        await stage.session.revert(2)
+        await stage.operations.revert(2)
         await talk(stage, "other")
         went_on = said(stage)
         forks = []
         for _ in range(3):
-            forks.append((await stage.session.undo()).fork)
+            forks.append((await stage.operations.undo()).fork)
             assert said(stage)[-2] == "two"
-            await stage.session.redo()
+            await stage.operations.redo()
             assert said(stage) == went_on
         assert [bool(fork) for fork in forks] == [True, False, False]
-        assert len(await stage.engine.list_sessions()) == 2
+        assert len(await stage.engine.stored.list_sessions()) == 2
         await talk(stage, "more")
-        assert (await stage.session.undo()).fork
-        assert len(await stage.engine.list_sessions()) == 3
+        assert (await stage.operations.undo()).fork
+        assert len(await stage.engine.stored.list_sessions()) == 3
 
 
 async def test_an_undo_of_a_revert_keeps_the_new_turn_too(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(3)) as stage:
         await talk(stage, "one", "two")
-        await stage.session.revert(2)
+        await stage.operations.revert(2)
         await talk(stage, "other")
         assert said(stage)[-2:] == ["other", "answer 3"]
-        report = await stage.session.undo()
+        report = await stage.operations.undo()
         assert report.fork
         assert said(stage)[-2:] == ["two", "answer 2"]
-        rows = await stage.engine.list_sessions()
+        rows = await stage.engine.stored.list_sessions()
         assert {row.session_id for row in rows} == {stage.session.session_id, report.fork}
 
 
@@ -207,8 +207,8 @@ async def test_archives_tell_why_and_open_read_only(tmp_path: Path) -> None:
     summary = (Reply(text="Summed up."),)
     async with Stage(tmp_path, *numbered(3, LONG), compactions=summary) as stage:
         await talk(stage, "one", "two", "three")
-        await stage.session.compact("numbers")
-        await stage.session.clear()
+        await stage.operations.compact("numbers")
+        await stage.operations.clear()
         summaries = await stage.session.view.archives()
         assert [(summary.number, summary.reason) for summary in summaries] == [
             (2, "clear"),
@@ -218,7 +218,7 @@ async def test_archives_tell_why_and_open_read_only(tmp_path: Path) -> None:
         archive = await stage.session.view.open_archive(1)
         assert archive.message_count == 6
         assert len(archive.checkpoints()) == 6
-        assert await stage.session.prune_archives(1) == [1]
+        assert await stage.operations.prune_archives(1) == [1]
         assert [summary.number for summary in await stage.session.view.archives()] == [2]
 
 
@@ -226,9 +226,9 @@ async def test_every_past_compaction_can_be_seen_with_both_sides(tmp_path: Path)
     summaries = (Reply(text="First summary."), Reply(text="Second summary."))
     async with Stage(tmp_path, *numbered(6, LONG), compactions=summaries) as stage:
         await talk(stage, "one", "two", "three")
-        await stage.session.compact()
+        await stage.operations.compact()
         await talk(stage, "four", "five", "six")
-        await stage.session.compact("the ends")
+        await stage.operations.compact("the ends")
         found = await stage.session.view.compactions()
         assert [(number, record.focus) for number, record in found] == [(2, "the ends"), (1, "")]
         for number, record in found:
@@ -245,8 +245,8 @@ async def test_a_compaction_that_was_undone_can_still_be_seen(tmp_path: Path) ->
     summary = Reply(text="A summary.")
     async with Stage(tmp_path, *numbered(3, LONG), compactions=(summary,)) as stage:
         await talk(stage, "one", "two", "three")
-        await stage.session.compact("the ends")
-        await stage.session.undo()
+        await stage.operations.compact("the ends")
+        await stage.operations.undo()
         found = await stage.session.view.compactions()
         assert [(number, record.focus) for number, record in found] == [(1, "the ends")]
         assert "A summary." in (await stage.session.view.view_compaction(1)).summary
@@ -255,7 +255,7 @@ async def test_a_compaction_that_was_undone_can_still_be_seen(tmp_path: Path) ->
 async def test_checkpoint_numbers_go_on_after_a_revert(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one")
-        await stage.session.revert(1)
+        await stage.operations.revert(1)
         await talk(stage, "again")
         ids = [record.id for record in stage.session.view.records if isinstance(record, Checkpoint)]
         assert ids == sorted(set(ids))
@@ -268,12 +268,12 @@ async def test_an_act_that_is_cancelled_is_told_if_and_only_if_it_was_made(
 ) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one", "two")
-        await stage.session.revert(2)
+        await stage.operations.revert(2)
         acts = {
-            "revert": lambda: stage.session.revert(0),
-            "clear": stage.session.clear,
-            "restore": lambda: stage.session.restore(1),
-            "undo": stage.session.undo,
+            "revert": lambda: stage.operations.revert(0),
+            "clear": stage.operations.clear,
+            "restore": lambda: stage.operations.restore(1),
+            "undo": stage.operations.undo,
         }
         made = 0
         for ticks in range(0, 24, 2):
@@ -290,7 +290,7 @@ async def test_an_act_that_is_cancelled_is_told_if_and_only_if_it_was_made(
             check_disk(stage)
             made += new
             if act == "revert" and new:
-                await stage.session.undo()
+                await stage.operations.undo()
         assert made
 
 
@@ -303,7 +303,7 @@ async def test_a_label_given_after_a_checkpoint_survives_the_revert_to_it(tmp_pa
         second_turn = next(
             r.id for r in stage.session.view.records if isinstance(r, Checkpoint) and r.turn == 2
         )
-        await stage.session.revert(second_turn)
+        await stage.operations.revert(second_turn)
         assert stage.session._log.state.labels == {uuid: "here"}
-        await stage.session.undo()
+        await stage.operations.undo()
         assert stage.session._log.state.labels == {uuid: "here"}

@@ -24,6 +24,7 @@ from agent_tui.core.records import (
 from agent_tui.providers.base import Provider
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.providers.openai_compatible import OpenAICompatible
+from agent_tui.runtime.connect import Connections
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.sessions.log import Durability
@@ -82,9 +83,7 @@ async def cost_of_a_turn(folder: Path, provider: Provider, messages: int) -> int
         launch=Launch(cwd=folder),
         settings=load_settings(),
         store=store,
-        provider=provider,
-        model="some-model",
-        window=100_000_000,
+        connections=Connections(load_settings(), provider, "some-model", 100_000_000),
         workspace=folder,
     )
     session = await engine.open_session("long")

@@ -37,6 +37,7 @@ from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo import scripted
 from agent_tui.providers.demo.scenario import Reply, Scenario, load_scenario
 from agent_tui.providers.demo.scripted import Scripted
+from agent_tui.runtime.connect import Connections
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.sessions.store import SessionStore
@@ -170,15 +171,15 @@ class Stage:
             launch=Launch(cwd=cwd, yolo=True),
             settings=Settings(),
             store=SessionStore(self.home),
-            provider=Scripted(scenario),
-            model=scenario.model,
-            window=scenario.window,
+            connections=Connections(
+                Settings(), Scripted(scenario), scenario.model, scenario.window
+            ),
             workspace=cwd,
         )
         session = await engine.new_session()
         await session.run_turn(prompt)
         if title:
-            await session.rename(title)
+            await session.operations.rename(title)
         session_id = session.session_id
         await engine.close_session(session)
         await engine.aclose()

@@ -143,7 +143,7 @@ async def compacted_twice(folder: Path) -> str:
         for prompts in ("ab", "cd"):
             for prompt in prompts:
                 await stage.say(f"{prompt} {LONG}")
-            await stage.session.compact()
+            await stage.operations.compact()
         return stage.session.session_id
 
 

@@ -143,7 +143,7 @@ async def test_each_of_three_quick_undos_takes_an_act_back(
         assert session is not None
         for prompt in ("three", "two", "one"):
             at = next(c.id for c in session.view.checkpoints() if c.prompt == prompt)
-            await session.revert(at)
+            await session.operations.revert(at)
         for _ in range(3):
             here.chat.run_command("undo", "")
         await here.until(lambda: here.prompts == ["one", "two", "three"])
@@ -160,10 +160,10 @@ async def test_a_rename_is_taken_back_by_a_key_and_said_in_words(
         here.chat.run_command("model", "another")
         await here.until(lambda: status.model == "another")
         for letter, title, told in (
-            ("u", "A good name", "Model is scripted again."),
-            ("u", "one thing", "Name is “one thing” again."),
-            ("r", "A good name", "Name is “A good name” again."),
-            ("r", "A good name", "Model is another again."),
+            ("u", "A good name", "Model: scripted"),
+            ("u", "one thing", "Name: “one thing”"),
+            ("r", "A good name", "Name: “A good name”"),
+            ("r", "A good name", "Model: another"),
         ):
             # As terminals do that send the letter along: it is no letter for the prompt.
             here.app.post_message(Key(f"alt+{letter}", letter))
@@ -233,7 +233,7 @@ async def test_who_reads_further_up_is_not_moved_by_what_another_window_writes(
             await here.until(lambda: here.prompts == ["first", "second"])
             await here.pilot.pause(0.1)
             assert timeline._view[0] == top
-            await stage.session.revert(0)
+            await stage.operations.revert(0)
             await stage.say("another")
             await here.until(lambda: here.prompts == ["another"])
 
@@ -250,7 +250,7 @@ async def test_the_gauge_shows_what_fills_the_context_after_each_act(
         assert "user" not in kinds()
         await here.say("one thing")
         await here.until(lambda: {"user", "assistant"} <= kinds())
-        here.chat.act(lambda session: session.revert(0))
+        here.chat.act(lambda session: session.operations.revert(0))
         await here.until(lambda: "user" not in kinds())
 
 
@@ -341,7 +341,7 @@ async def test_after_looking_at_an_archive_the_same_one_is_restored(
     async with desk(tmp_path, monkeypatch) as here:
         for prompt in ("one", "two"):
             await here.say(prompt)
-            here.chat.act(lambda session: session.clear())
+            here.chat.act(lambda session: session.operations.clear())
             await here.until(lambda: here.prompts == [])
         await here.pilot.press("f5")
         await here.until(lambda: isinstance(here.app.screen, ArchivesScreen))

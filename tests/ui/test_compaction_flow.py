@@ -14,7 +14,7 @@ from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
 from agent_tui.core.text import first_line
 from agent_tui.providers.demo.scenario import Reply, Scenario
 from agent_tui.providers.demo.scripted import Scripted
-from agent_tui.runtime.open_session import OpenSession
+from agent_tui.runtime.live_session import LiveSession
 from agent_tui.ui.screens.context.compaction import PastCompactionScreen
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 from agent_tui.ui.widgets.panes.sides import Sides
@@ -35,7 +35,7 @@ TURNS = (
 )
 
 
-async def talk(engine: Engine) -> OpenSession:
+async def talk(engine: Engine) -> LiveSession:
     for prompt in ("Look at the colours", "Find the modules", "Go on with the parser", "Test it"):
         assert await engine.say(prompt) == "done"
     return engine.session
@@ -66,7 +66,7 @@ def shown(app: Stage) -> list[str]:
     return [right for right in rights if right]
 
 
-def written(session: OpenSession) -> list[str]:
+def written(session: LiveSession) -> list[str]:
     """How each message of the log begins."""
     kinds = UserMessage | AssistantMessage | ToolMessage
     messages = [record for record in session.view.records if isinstance(record, kinds)]
@@ -76,7 +76,7 @@ def written(session: OpenSession) -> list[str]:
 async def test_preview_and_look_back_show_the_order_that_is_written(tmp_path: Path) -> None:
     async with Engine(tmp_path, provider=conversation(), yolo=True) as engine:
         session = await talk(engine)
-        screen = CompactionPreviewScreen(session)
+        screen = CompactionPreviewScreen(session.compacting)
         async with (app := Stage(screen=screen)).run_test(size=SIZE) as pilot:
             await wait(app, pilot, "% saved")
             promised = shown(app)
@@ -106,7 +106,7 @@ async def test_pins_edits_and_losses_kept_by_hand_come_through_every_strategy(
         tmp_path, provider=conversation(), yolo=True, window=5_000, context=settings
     ) as engine:
         session = await talk(engine)
-        screen = CompactionPreviewScreen(session)
+        screen = CompactionPreviewScreen(session.compacting)
         async with (app := Stage(screen=screen)).run_test(size=SIZE) as pilot:
             await wait(app, pilot, "% saved")
             await pilot.press("down", "down", "p", "tab", "k", "tab")
@@ -114,7 +114,7 @@ async def test_pins_edits_and_losses_kept_by_hand_come_through_every_strategy(
             await wait(app, pilot, "◉  3 user", "- 340 ms", "By me.")
             await pilot.press("f", *"billing", "enter")
             await wait(app, pilot, "focus: billing", "◉  3 user", "- 340 ms", "By me.")
-            for place, each in enumerate(session.strategies):
+            for place, each in enumerate(session.compacting.strategies):
                 if each.name == "mask":  # there is no old output in this conversation
                     continue
                 await pilot.press("s", "home", *("down",) * place, "enter")
@@ -133,7 +133,7 @@ async def test_a_line_that_was_edited_in_place_comes_through_a_change_of_strateg
         tmp_path, provider=conversation(), yolo=True, window=5_000, context=settings
     ) as engine:
         session = await talk(engine)
-        screen = CompactionPreviewScreen(session)
+        screen = CompactionPreviewScreen(session.compacting)
         async with (app := Stage(screen=screen)).run_test(size=SIZE) as pilot:
             await wait(app, pilot, "% saved")
             await pilot.press("e", "down", "end", *" (checked)", "ctrl+s", "s", "down", "enter")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 
 import pytest
@@ -16,6 +16,7 @@ from agent_tui.core.summary import (
     CompactionReport,
     CompactionRequest,
     CompactionView,
+    DraftSummary,
     Fate,
     Loss,
     MessageFate,
@@ -77,23 +78,17 @@ def look(
     return CompactionView(tuple(before), tuple(rows), summary, report, losses)
 
 
-@dataclass(frozen=True)
-class Draft:
-    view: CompactionView
-    failure: str = ""
-    refusal: str = ""
-
-
 class Session:
     """The session's part: it writes a fixed summary, piece by piece, when told to go on."""
 
-    def __init__(self, draft: Draft | None = None) -> None:
-        self.draft = draft or Draft(look())
+    def __init__(self, draft: DraftSummary | None = None) -> None:
+        self.first = draft or DraftSummary("", look())
         self.later_summary = SUMMARY
         self.go_on = asyncio.Event()
         self.go_on.set()
         self.asked: list[tuple[str, str, frozenset[str]]] = []
-        self.applied: list[Draft] = []
+        self.applied: list[DraftSummary] = []
+        self.drafts: list[DraftSummary] = []
         self.error: Exception | None = None
         self.pins_error: Exception | None = None
         self.is_slow = False
@@ -107,13 +102,13 @@ class Session:
         if self.is_slow:
             await asyncio.sleep(0.1)
 
-    async def preview_compaction(
+    async def draft(
         self,
         request: CompactionRequest,
         *,
         on_plan: Callable[[CompactionView], None] | None,
         on_text: Callable[[str], None] | None,
-    ) -> Draft:
+    ) -> DraftSummary:
         pins = request.pins or frozenset()
         self.asked.append((request.focus, request.strategy, pins))
         if self.error is not None:
@@ -125,23 +120,30 @@ class Session:
         await self.go_on.wait()
         on_text(SUMMARY[30:])
         if len(self.asked) == 1:
-            return self.draft
-        return Draft(look(summary=self.later_summary, pins=pins))
+            return self._keep(self.first)
+        return self._keep(DraftSummary("", look(summary=self.later_summary, pins=pins)))
 
-    async def revise_compaction(
-        self, draft: Draft, *, summary: str | None = None, pins: frozenset[str] | None = None
-    ) -> Draft:
+    def _keep(self, draft: DraftSummary) -> DraftSummary:
+        self.drafts.append(replace(draft, id=str(len(self.drafts))))
+        return self.drafts[-1]
+
+    async def revise(
+        self, draft_id: str, *, summary: str | None = None, pins: frozenset[str] | None = None
+    ) -> DraftSummary:
         await self._take_time()
         if pins and self.pins_error is not None:
             raise self.pins_error
-        return Draft(look(summary=summary or draft.view.summary, pins=pins or frozenset()))
+        before = self.drafts[int(draft_id)].view.summary
+        return self._keep(
+            DraftSummary("", look(summary=summary or before, pins=pins or frozenset()))
+        )
 
-    async def apply_compaction(self, draft: Draft) -> CompactionReport:
+    async def apply(self, draft_id: str) -> CompactionReport:
         await self._take_time()
         if self.error is not None:
             raise self.error
-        self.applied.append(draft)
-        return draft.view.report
+        self.applied.append(self.drafts[int(draft_id)])
+        return self.applied[-1].view.report
 
 
 def preview(session: Session) -> Stage:
@@ -308,8 +310,8 @@ async def test_apply_makes_it_and_escape_does_not() -> None:
         await settle(pilot)
         await pilot.press("a")
         await settle(pilot)
-        assert session.applied == [session.draft]
-        assert app.results == [session.draft.view.report]
+        assert session.applied == [session.drafts[0]]
+        assert app.results == [session.first.view.report]
     session = Session()
     async with (app := preview(session)).run_test() as pilot:
         await settle(pilot)
@@ -325,8 +327,8 @@ async def test_apply_pressed_twice_applies_once() -> None:
         session.is_slow = True
         await pilot.press("a", "a")
         await pilot.pause(0.4)
-        assert session.applied == [session.draft]
-        assert app.results == [session.draft.view.report]
+        assert session.applied == [session.drafts[0]]
+        assert app.results == [session.first.view.report]
 
 
 async def test_losses_kept_in_quick_succession_are_all_kept_before_it_is_applied() -> None:
@@ -379,7 +381,7 @@ async def test_a_failed_apply_says_why_and_the_draft_stays() -> None:
 
 
 async def test_a_draft_that_would_be_refused_cannot_be_applied() -> None:
-    session = Session(Draft(look(), refusal="It would not make the context smaller."))
+    session = Session(DraftSummary("", look(), refusal="It would not make the context smaller."))
     async with (app := preview(session)).run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         assert "It would not make the context smaller." in app.text
@@ -592,7 +594,7 @@ async def test_another_summary_that_is_not_possible_leaves_the_draft_as_it_was(
 async def test_the_fallback_is_named() -> None:
     view = look()
     view = replace(view, report=replace(view.report, fallback=True))
-    session = Session(Draft(view, failure="The server answered 429."))
+    session = Session(DraftSummary("", view, failure="The server answered 429."))
     async with (app := preview(session)).run_test(size=(100, 30)) as pilot:
         await settle(pilot)
         assert "The server answered 429." in app.text

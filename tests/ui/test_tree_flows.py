@@ -196,7 +196,7 @@ async def test_a_label_is_given_in_the_tree_and_undo_stays_there(
         await t.press("u")
         await until(t.pilot, lambda: t.app.screen.query_one(TreeRows) is not rows)
         assert isinstance(t.app.screen, TreeScreen)
-        assert [toast.message for toast in t.app._notifications] == ["The label is gone again."]
+        assert [toast.message for toast in t.app._notifications] == ["Label removed"]
         await t.press("escape")
         assert t.prompts == ["one thing"]
         assert LabelBlock("", prompt_id(t)) in blocks(t)
@@ -211,7 +211,7 @@ async def test_the_scrubber_and_the_comparison_open_from_their_commands(
         await until(t.pilot, lambda: isinstance(t.app.screen, ScrubberScreen))
         await t.press("escape")
         assert t.app.chat.session is not None
-        await t.app.chat.session.clear()
+        await t.app.chat.session.operations.clear()
         t.app.chat.run_command("archives", "")
         await until(t.pilot, lambda: t.app.screen is not t.app.chat)
         await t.pilot.pause(0.3)

@@ -41,17 +41,17 @@ async def test_what_an_agent_changed_goes_back_and_what_a_person_changed_stays(
             "b.txt": "clean",
             "c.txt": "clean",
         }
-        report = await stage.session.revert_files(plan, plan.default)
+        report = await stage.operations.revert_files(plan, plan.default)
         assert report.told == "3 files reverted."
         assert (work / "a.txt").read_text() == "one\ntwo\nthree\nMINE\n"
         assert not (work / "b.txt").exists()
         assert (work / "c.txt").read_text() == "keep me\n"
 
-        await stage.session.undo_files()
+        await stage.operations.undo_files()
         assert (work / "a.txt").read_text() == "one\nAGENT\nthree\nMINE\n"
         assert (work / "b.txt").read_text() == "shell\n"
         assert not (work / "c.txt").exists()
-        await stage.session.redo_files()
+        await stage.operations.redo_files()
         assert (work / "a.txt").read_text() == "one\ntwo\nthree\nMINE\n"
         assert (work / "c.txt").exists()
 
@@ -72,11 +72,11 @@ async def test_a_revert_can_be_undone_after_a_restart(tmp_path: Path) -> None:
         (stage.workspace / "c.txt").write_text("keep me\n")
         await stage.say("Break things")
         plan = await stage.session.files.plan_since(0)
-        await stage.session.revert_files(plan, plan.default)
+        await stage.operations.revert_files(plan, plan.default)
         session_id = stage.session.session_id
     async with Stage(tmp_path, yolo=True, capture=True, resume=session_id) as stage:
         assert not (stage.workspace / "b.txt").exists()
-        await stage.session.undo_files()
+        await stage.operations.undo_files()
         assert (stage.workspace / "b.txt").read_text() == "shell\n"
         assert not (stage.workspace / "c.txt").exists()
 
@@ -89,10 +89,10 @@ async def test_files_go_back_after_the_conversation_did(tmp_path: Path) -> None:
         first = stage.session.view.checkpoints()[0]
         uuid = stage.session._log.state.checkpoints[first.id].record.stamp.uuid
         await stage.session.files.timeline()
-        await stage.session.revert(0)
+        await stage.operations.revert(0)
         assert not captures(stage)
         plan = await stage.session.files.plan_since(uuid)
-        await stage.session.revert_files(plan, plan.default)
+        await stage.operations.revert_files(plan, plan.default)
         assert (stage.workspace / "c.txt").read_text() == "keep me\n"
         assert not (stage.workspace / "a.txt").exists()
 
@@ -103,7 +103,7 @@ async def test_what_is_captured_is_never_sent_and_never_exported(tmp_path: Path)
         await stage.say("Break things")
         await stage.session.files.timeline()
         assert captures(stage)
-        for message in stage.session._parts.context.history:
+        for message in stage.session._parts.now.context.history:
             assert "_workspace" not in json.dumps(str(message))
         for form in FORMATS:
             exported = (await stage.session.export(form)).content.decode()

@@ -11,7 +11,6 @@ from agent_tui.context.tokens.message_tokens import MessageTokens, messages_of
 from agent_tui.context.tokens.since_usage import TokensSinceUsage
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.context.trigger import DEFAULT_RATIO, DEFAULT_RESERVED, trigger_at
-from agent_tui.core.errors import UnknownCheckpoint
 from agent_tui.core.records import (
     Checkpoint,
     Message,
@@ -135,11 +134,6 @@ class Context:
         Raises:
             UnknownCheckpoint: the log has no such checkpoint; nothing was changed.
         """
-        if checkpoint_id not in self.state.checkpoints:
-            known = ", ".join(map(str, list(self.state.checkpoints)[-8:])) or "none"
-            raise UnknownCheckpoint(
-                f"There is no checkpoint {checkpoint_id} in this session; there are: {known}."
-            )
         return await self.log.revert(checkpoint_id, reason)
 
     async def clear(self) -> int:

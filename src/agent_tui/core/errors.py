@@ -18,6 +18,10 @@ AgentTuiError
 └── ToolError             a tool could not do its work; its text goes to the model
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 
 class AgentTuiError(Exception):
     """Anything that went wrong in a way worth one clear sentence to the user."""
@@ -59,6 +63,13 @@ class SessionReadOnly(SessionError):
 
 class UnknownCheckpoint(SessionError):
     """The log holds no checkpoint with that id."""
+
+    @classmethod
+    def among(cls, checkpoint: int, known: Iterable[int]) -> UnknownCheckpoint:
+        """The error that names those there are, the latest of them."""
+        latest = [str(each) for each in known][-12:]
+        there = f"there are {', '.join(latest)}" if latest else "it has none yet"
+        return cls(f"This session has no checkpoint {checkpoint}: {there}.")
 
 
 class UnknownArchive(SessionError):

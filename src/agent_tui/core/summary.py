@@ -252,3 +252,20 @@ class CompactionView:
     summary: str
     report: CompactionReport
     losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSummary:
+    """A compaction that is ready to be applied; nothing on disk has changed.
+
+    Attributes:
+        id: names the draft in its session.
+        view: both sides, with the summary.
+        failure: why there is no summary by the model; empty when there is one.
+        refusal: why applying it would be refused; empty when it would help.
+    """
+
+    id: str
+    view: CompactionView
+    failure: str = ""
+    refusal: str = ""

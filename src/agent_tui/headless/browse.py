@@ -18,11 +18,11 @@ from agent_tui.core.text import clean, format_count
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.exporting import write_private
-from agent_tui.runtime.open_session import OpenSession
+from agent_tui.runtime.live_session import LiveSession
 
 
 @asynccontextmanager
-async def opened(engine: Engine, session_id: str) -> AsyncIterator[OpenSession]:
+async def opened(engine: Engine, session_id: str) -> AsyncIterator[LiveSession]:
     """A session for the length of a command that changes it."""
     session = await engine.open_session(session_id)
     try:
@@ -32,7 +32,7 @@ async def opened(engine: Engine, session_id: str) -> AsyncIterator[OpenSession]:
 
 
 @asynccontextmanager
-async def looked_at(engine: Engine, session_id: str) -> AsyncIterator[OpenSession]:
+async def looked_at(engine: Engine, session_id: str) -> AsyncIterator[LiveSession]:
     """A session for the length of a command that only looks: nothing is locked or written."""
     session = await engine.read_session(session_id)
     try:
@@ -46,7 +46,7 @@ async def list_sessions(engine: Engine, *, all_agents: bool, as_json: bool) -> N
 
     Ours are named by their ids, others' by the paths that ``open``, ``tree`` and ``fork`` take.
     """
-    rows = await engine.list_sessions()
+    rows = await engine.stored.list_sessions()
     if all_agents:
         rows += await asyncio.to_thread(engine.agent_sessions.rows)
         rows.sort(key=lambda row: row.updated_at, reverse=True)
@@ -93,13 +93,13 @@ async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> Non
 async def rename_session(engine: Engine, session_id: str, title: str, *, as_json: bool) -> None:
     """Name a session."""
     async with opened(engine, session_id) as session:
-        await session.rename(title)
+        await session.operations.rename(title)
         _say(as_json, {"session_id": session.session_id, "title": session.view.title}, "Renamed.")
 
 
 async def delete_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Move a session out of the list, and say where it went."""
-    place = await engine.delete_session(session_id)
+    place = await engine.stored.delete_session(session_id)
     _say(
         as_json,
         {"moved_to": place},
@@ -109,7 +109,7 @@ async def delete_session(engine: Engine, session_id: str, *, as_json: bool) -> N
 
 async def undelete_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Bring a deleted session back."""
-    await engine.undelete_session(session_id)
+    await engine.stored.undelete_session(session_id)
     _say(as_json, {"session_id": session_id}, "It is back.")
 
 
@@ -139,7 +139,7 @@ async def revert_session(
 ) -> None:
     """Go back to just before a checkpoint."""
     async with opened(engine, session_id) as session:
-        report = await session.revert(checkpoint)
+        report = await session.operations.revert(checkpoint)
     _say_rotated(as_json, report, f"Reverted to checkpoint {checkpoint}")
 
 
@@ -162,14 +162,14 @@ async def list_archives(engine: Engine, session_id: str, *, as_json: bool) -> No
 async def restore_archive(engine: Engine, session_id: str, number: int, *, as_json: bool) -> None:
     """Make an archive the live log again."""
     async with opened(engine, session_id) as session:
-        report = await session.restore(number)
+        report = await session.operations.restore(number)
     _say_rotated(as_json, report, f"Restored archive {number}")
 
 
 async def prune_archives(engine: Engine, session_id: str, keep: int, *, as_json: bool) -> None:
     """Remove all but the newest ``keep`` archives."""
     async with opened(engine, session_id) as session:
-        removed = await session.prune_archives(keep)
+        removed = await session.operations.prune_archives(keep)
     archives = "archive" if len(removed) == 1 else "archives"
     sentence = f"Removed {len(removed)} {archives}; at most {keep} left."
     _say(as_json, {"removed": removed}, sentence)
@@ -180,7 +180,7 @@ async def compact_session(
 ) -> None:
     """Compact a session's context now."""
     async with opened(engine, session_id) as session:
-        report = await session.compact(focus, strategy)
+        report = await session.operations.compact(focus, strategy)
     fields = dataclasses.asdict(report) | {"saved_share": round(report.saved_share, 3)}
     sentence = (
         f"{report.tokens_before} → {report.tokens_after} tokens "
@@ -197,7 +197,7 @@ async def compact_session(
 
 async def open_path(engine: Engine, path: Path, *, as_json: bool) -> None:
     """What a log or session file of any known kind holds."""
-    found = await engine.describe_path(path)
+    found = await engine.stored.describe_path(path)
     if as_json:
         print_json(found)
         return
@@ -227,7 +227,7 @@ async def export_session(engine: Engine, source: str, form: str, output: Path | 
 
 async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Copy what can be read into a new session, and account for every byte left out."""
-    report = await engine.repair(session_id)
+    report = await engine.stored.repair(session_id)
     if as_json:
         print_json(report)
         return

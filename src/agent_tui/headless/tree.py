@@ -27,7 +27,7 @@ from agent_tui.headless.printing import print_json
 from agent_tui.history.checkpoints import find_checkpoint, prompt_after
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.open_session import OpenSession
+from agent_tui.runtime.live_session import LiveSession
 
 _CHUNK = 1_000
 _CHECKPOINT = re.compile(r"[0-9]{1,7}")  # an id, or what is left of one, is longer
@@ -37,7 +37,7 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
     """One line or object a row; ``standing`` tells what is in the context now."""
     path = Path(session_id)
     if await asyncio.to_thread(path.exists):
-        rows = await _read_rows(await (await engine.open_path(path)).tree(), detail)
+        rows = await _read_rows(await (await engine.stored.open_path(path)).tree(), detail)
     else:
         async with looked_at(engine, session_id) as session:
             rows = await _read_rows(await session.view.tree(), detail)
@@ -58,10 +58,10 @@ async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: boo
     """
     path = Path(session_id)
     if await asyncio.to_thread(path.exists):
-        _tell_fork(await engine.resume_path(path, at), as_json=as_json)
+        _tell_fork(await engine.stored.resume_path(path, at), as_json=as_json)
         return
     async with looked_at(engine, session_id) as session:
-        fork = await _fork_at(engine, session, at) if at else Fork(await session.fork())
+        fork = await _fork_at(engine, session, at) if at else Fork(await session.operations.fork())
     _tell_fork(fork, as_json=as_json)
 
 
@@ -74,13 +74,13 @@ def _tell_fork(fork: Fork, *, as_json: bool) -> None:
         say(f"It ends before the prompt: {clean(fork.prompt)}")
 
 
-async def _fork_at(engine: Engine, session: OpenSession, at: str) -> Fork:
+async def _fork_at(engine: Engine, session: LiveSession, at: str) -> Fork:
     records = session.view.records
     checkpoint = find_checkpoint(records, int(at)) if _CHECKPOINT.fullmatch(at) else None
     uuid = at if checkpoint is None else records[checkpoint].stamp.uuid or at
     tree = await session.view.tree()
     outline = await tree.prepare("records")
-    fork = await engine.fork_at(tree, outline.row(outline.row_of(tree.place_of(uuid))))
+    fork = await engine.stored.fork_at(tree, outline.row(outline.row_of(tree.place_of(uuid))))
     if checkpoint is None:
         return fork
     return dataclasses.replace(fork, prompt=prompt_after(records, checkpoint))

@@ -28,7 +28,7 @@ from agent_tui.headless.printing import to_json
 from agent_tui.headless.schema_answer import MOST_TRIES, AnswerSchema, UnfitAnswer
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
-from agent_tui.runtime.open_session import OpenSession
+from agent_tui.runtime.live_session import LiveSession
 
 OutputFormat: TypeAlias = Literal["text", "json", "stream-json"]
 
@@ -48,7 +48,7 @@ class Printer:
     """Prints what a turn emits, in one of the three forms; denies what nobody can approve."""
 
     def __init__(
-        self, session: OpenSession, form: OutputFormat, *, only_value: bool = False
+        self, session: LiveSession, form: OutputFormat, *, only_value: bool = False
     ) -> None:
         self.text = ""
         self.answer = ""
@@ -166,7 +166,7 @@ async def print_turn(launch: Launch, form: OutputFormat, schema: AnswerSchema | 
 
 
 async def _run(
-    session: OpenSession, prompt: str, printer: Printer, schema: AnswerSchema | None
+    session: LiveSession, prompt: str, printer: Printer, schema: AnswerSchema | None
 ) -> TurnEnd:
     """One turn; with a schema as many as it takes until the answer fits, within bounds."""
     if schema is None:

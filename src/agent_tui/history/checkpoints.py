@@ -92,9 +92,8 @@ def find_checkpoint(records: Sequence[Record], checkpoint: int) -> int:
         record = records[index]
         if isinstance(record, Checkpoint) and record.id == checkpoint:
             return index
-    known = [str(record.id) for record in records if isinstance(record, Checkpoint)]
-    there = f"there are {', '.join(known[-12:])}" if known else "it has none yet"
-    raise UnknownCheckpoint(f"This session has no checkpoint {checkpoint}: {there}.")
+    known = (record.id for record in records if isinstance(record, Checkpoint))
+    raise UnknownCheckpoint.among(checkpoint, known)
 
 
 def prompt_after(records: Sequence[Record], position: int) -> str:

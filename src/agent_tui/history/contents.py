@@ -29,6 +29,7 @@ class LogContents(Protocol):
 
     Attributes:
         records: the active path, in log order.
+        all_records: those on other branches of the same log too.
         shown_records: those with a row in the place of lines that cannot be read.
         damaged: how many lines cannot be read; they are kept where they are.
         message_count: the messages on the active path: what people, the model and tools said.
@@ -37,6 +38,8 @@ class LogContents(Protocol):
 
     @property
     def records(self) -> Sequence[Record]: ...
+    @property
+    def all_records(self) -> Sequence[Record]: ...
     @property
     def shown_records(self) -> Sequence[Record]: ...
     @property
@@ -55,6 +58,7 @@ class ReadLog:
     message_count: int
     token_count: int
     shown_records: Sequence[Record]
+    all_records: Sequence[Record]
     damaged: int = 0
 
     @classmethod
@@ -63,7 +67,8 @@ class ReadLog:
         records = RecordsView(state.entries)
         shown = ShownRecords(state.entries, state.damaged) if state.damaged else records
         tokens = count_tokens(records, count)
-        return cls(records, len(state.messages), tokens, shown, len(state.damaged))
+        every = RecordsView(state.all_entries)
+        return cls(records, len(state.messages), tokens, shown, every, len(state.damaged))
 
     @classmethod
     def of_records(
@@ -71,13 +76,13 @@ class ReadLog:
     ) -> ReadLog:
         """Records that were imported, or lead to a place of a tree."""
         tokens = count_tokens(records, count)
-        return cls(records, count_messages(records), tokens, records, damaged)
+        return cls(records, count_messages(records), tokens, records, records, damaged)
 
     @classmethod
     def of_index(cls, path: Path) -> ReadLog:
         """A log too big to be held, of which only the lines are known."""
         records = IndexedRecords(path)
-        return cls(records, records.message_count, 0, records)
+        return cls(records, records.message_count, 0, records, records)
 
 
 def count_messages(records: Sequence[Record]) -> int:

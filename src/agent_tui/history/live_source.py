@@ -33,6 +33,10 @@ class LiveContents:
         return RecordsView(self.log.state.entries)
 
     @property
+    def all_records(self) -> Sequence[Record]:
+        return RecordsView(self.log.state.all_entries)
+
+    @property
     def shown_records(self) -> Sequence[Record]:
         state = self.log.state
         return ShownRecords(state.entries, state.damaged) if state.damaged else self.records

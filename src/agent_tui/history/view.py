@@ -24,6 +24,7 @@ from agent_tui.history.file_source import open_source
 from agent_tui.history.scrub import Scrub
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.source import SessionSource
+from agent_tui.history.undo import WayBack, find_redo, find_undo
 
 
 class SessionView:
@@ -128,6 +129,14 @@ class SessionView:
     def checkpoints(self) -> list[CheckpointSummary]:
         """Every place to return to, oldest first."""
         return checkpoints.list_checkpoints(self.records)
+
+    def find_undo(self) -> WayBack:
+        """How the last operation is undone; raises NothingToTakeBack."""
+        return find_undo(self.records, self._contents.all_records)
+
+    def find_redo(self) -> WayBack:
+        """How the last undo is redone; raises NothingToTakeBack."""
+        return find_redo(self.records)
 
     async def preview_revert(self, checkpoint: int) -> RevertPreview:
         """What a revert would remove from the context; raises UnknownCheckpoint."""

@@ -46,6 +46,10 @@ class Provider(Protocol):
         """Ask the model and yield its reply as it arrives."""
         ...
 
+    def warm(self) -> None:
+        """Load what the first request needs; blocks, in any thread, and never fails."""
+        ...
+
     async def aclose(self) -> None:
         """Let go of connections."""
         ...

@@ -24,5 +24,8 @@ class Unconnected:
         raise ProviderError(self._how_to_connect)
         yield  # makes this an asynchronous generator, as the protocol wants
 
+    def warm(self) -> None:
+        """Nothing is needed."""
+
     async def aclose(self) -> None:
         """Nothing is held."""

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.settle import settle
-from agent_tui.context.context import Context
 from agent_tui.core.errors import SessionError
 from agent_tui.core.messages import TextPart
 from agent_tui.core.records import (
@@ -22,7 +19,8 @@ from agent_tui.core.summary import OperationReport
 from agent_tui.core.tree import TreeRow
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.undo import MoveLeaf
-from agent_tui.sessions.store import Durability, SessionLog
+from agent_tui.runtime.session_parts import CurrentParts
+from agent_tui.sessions.store import Durability
 
 _PREFACE = (
     "<system>Another branch of this conversation was left. This is what was done there; the "
@@ -30,13 +28,12 @@ _PREFACE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Branches:
-    """Acts on one open session; memory equals disk after each, and each can be undone."""
+    """Operations on the tree of one open session; memory equals disk after each."""
 
-    log: SessionLog
-    context: Context
-    compactor: Compactor
+    def __init__(self, parts: CurrentParts) -> None:
+        self._parts = parts
+        self._log = parts.log
 
     async def begin(self, tree: SessionTree, row: TreeRow) -> OperationReport:
         """Let the next message hang off an entry; a prompt comes back to be edited."""
@@ -51,7 +48,7 @@ class Branches:
         self, tree: SessionTree, place: int, reason: str, prompt: str
     ) -> OperationReport:
         if place == tree.shape.leaf and place in tree.shape.context:
-            raise SessionError("This is where the session is: write a message to go on.")
+            raise SessionError("Already on this branch. Send a message to continue.")
         source = tree.tree.source_of(place)
         if source.session_id != tree.session_id:
             raise SessionError(f"This belongs to the fork {source.session_id}: open it first.")
@@ -74,9 +71,9 @@ class Branches:
         if place in tree.shape.context:
             return uuid
         wanted = [tree.tree.uuid(step) for step in tree.tree.path_to(place)]
-        for entry in list(self.log.state.all_entries):
+        for entry in list(self._log.state.all_entries):
             if entry.record.stamp.uuid == uuid:
-                path = self.log.state.path_to(entry)
+                path = self._log.state.path_to(entry)
                 return uuid if [e.record.stamp.uuid for e in path] == wanted else ""
         return ""
 
@@ -85,16 +82,16 @@ class Branches:
         uuid = tree.tree.uuids[place]
         if uuid is None and not is_end:
             raise SessionError("This entry has no id: a branch can only begin where its log ends.")
-        archive = await self.context.restore_archive(number, "restore")
+        archive = await self._log.restore(number, "restore")
         if uuid is not None and not is_end:
             await self.move(uuid, "restore")
         return archive
 
     async def move(self, uuid: str, reason: str = "") -> None:
         """Move the leaf inside the log; the branch that is left stays where it is."""
-        entries = self.log.state.entries
+        entries = self._log.state.entries
         source = entries[-1].record.stamp.uuid if entries else None
-        await self.context.note(HeadRecord(uuid, reason, source), durability=Durability.D1)
+        await self._log.append(HeadRecord(uuid, reason, source), durability=Durability.D1)
 
     async def go_back(self, way: MoveLeaf, reason: Literal["undo", "redo"]) -> OperationReport:
         """Undo or redo a branch or a switch that stayed inside the log."""
@@ -111,19 +108,19 @@ class Branches:
         records = await tree.messages_left(row)
         messages: Sequence[Message] = [r for r in records if isinstance(r, Message)]
         if not messages:
-            raise SessionError("Nothing was said here that is not in the context anyway.")
-        text = await self.compactor.summarise_branch(messages, on_text)
+            raise SessionError("Nothing new to summarize on this branch.")
+        text = await self._parts.now.compactor.summarise_branch(messages, on_text)
         leaf = tree.tree.uuid(tree.leaf_of(row))
         told = UserMessage(
             (TextPart(_PREFACE), TextPart(text)),
             origin="branch",
-            turn=self.context.last_turn or None,
+            turn=self._log.state.last_turn or None,
         )
         await settle(self._write_summary(BranchSummary(leaf, text), told))
         return text
 
     async def _write_summary(self, summary: BranchSummary, told: UserMessage) -> None:
-        await self.log.append(summary, told, durability=Durability.D1)
+        await self._log.append(summary, told, durability=Durability.D1)
 
 
 def _archive_of(tree: SessionTree, place: int) -> tuple[int, bool]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Literal, assert_never
 
 from agent_tui.agent.settle import settle
-from agent_tui.core.records import UNSTAMPED, Choice, LabelRecord, ModelRecord, TitleRecord
+from agent_tui.core.records import Choice, LabelRecord, ModelRecord, TitleRecord
 from agent_tui.core.text import first_line
 from agent_tui.sessions.store import Durability, SessionLog
 
@@ -21,23 +20,20 @@ class Choices:
 
     Args:
         log: the session's log.
-        use_model: has a model asked from here on, and writes its record.
+        put_back_model: has the model from before a choice asked again, and writes that down.
     """
 
     def __init__(
-        self, log: SessionLog, use_model: Callable[[ModelRecord], Awaitable[None]]
+        self, log: SessionLog, put_back_model: Callable[[ModelRecord, str], Awaitable[str]]
     ) -> None:
         self._log = log
-        self._use_model = use_model
+        self._put_back_model = put_back_model
         self._gate = asyncio.Lock()
 
     async def rename(self, title: str) -> None:
         """Name the session."""
-        title = first_line(title, _LONGEST_TITLE)
         async with self._gate:
-            before = self._log.state.title
-            if title != before:
-                await self._write(TitleRecord(title, before))
+            await rename_log(self._log, title)
 
     async def label(self, target: str, label: str, archived: str = "") -> None:
         """Name an entry by its id; an empty label takes its name away.
@@ -58,18 +54,22 @@ class Choices:
                 case TitleRecord(before=before):
                     title = before or ""
                     await self._write(TitleRecord(title, self._log.state.title, reason))
-                    return f"Name is “{title}” again." if title else "The name is gone again."
+                    return f"Name: “{title}”" if title else "Name removed"
                 case LabelRecord(target, before=before):
                     label, now = before or "", self._log.state.labels.get(target, "")
                     await self._write(LabelRecord(target, label, now, reason))
-                    return f"Label is “{label}” again." if label else "The label is gone again."
-                case ModelRecord(model=now, before=before):
-                    model = before or ""
-                    change = replace(act, model=model, before=now, reason=reason, stamp=UNSTAMPED)
-                    await self._use_model(change)
-                    return f"Model is {model} again."
+                    return f"Label: “{label}”" if label else "Label removed"
+                case ModelRecord():
+                    return f"Model: {await self._put_back_model(act, reason)}"
                 case _:
                     assert_never(act)
 
     async def _write(self, record: Choice) -> None:
         await settle(self._log.append(record, durability=Durability.D1))
+
+
+async def rename_log(log: SessionLog, title: str) -> None:
+    """Name the session of a log, so that it can be undone."""
+    title, before = first_line(title, _LONGEST_TITLE), log.state.title
+    if title != before:
+        await settle(log.append(TitleRecord(title, before), durability=Durability.D1))

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Record, UserMessage
@@ -26,6 +27,9 @@ from agent_tui.runtime.forking import name_copy
 from agent_tui.runtime.headers import new_header
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 
+Instruct: TypeAlias = Callable[[SessionLog], Awaitable[object]]
+"""Writes the system prompt of a new session."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewSessions:
@@ -33,7 +37,7 @@ class NewSessions:
 
     store: SessionStore
     workspace: Path
-    instruct: Callable[[SessionLog], Awaitable[object]]
+    instruct: Instruct
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,116 +1,233 @@
-"""The acts that put another log in the place of a session's, and the ways back from them."""
+"""Everything that changes a session and can be undone: one operation at a time, each told."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Literal
 
-from agent_tui.context.context import Context
-from agent_tui.core.records import Record, RevertReason
-from agent_tui.core.summary import OperationReport
+from agent_tui.agent.settle import settle
+from agent_tui.core.errors import SessionError
+from agent_tui.core.events import Reverted
+from agent_tui.core.records import RevertReason
+from agent_tui.core.revert_plan import Choice, RevertPlan
+from agent_tui.core.summary import CompactionReport, CompactionRequest, OperationReport
+from agent_tui.core.tree import TreeRow
 from agent_tui.history import checkpoints
-from agent_tui.history.records_view import RecordsView
+from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.undo import (
     MoveLeaf,
     PutBack,
     RestoreArchive,
-    find_redo,
-    find_undo,
     made_by,
 )
+from agent_tui.history.view import SessionView
 from agent_tui.runtime.branches import Branches
 from agent_tui.runtime.choices import Choices
 from agent_tui.runtime.forking import name_copy
+from agent_tui.runtime.gate import Gate
 from agent_tui.runtime.headers import fork_header
-from agent_tui.sessions.store import SessionLog
+from agent_tui.runtime.session_files import FilesReverted, SessionFiles
+from agent_tui.runtime.session_parts import CurrentParts
 
 
-@dataclass(frozen=True, slots=True)
 class Operations:
-    """Acts on one open session, each of which can be undone; the caller does one at a time."""
+    """The operations on one open session; memory equals disk after each.
 
-    log: SessionLog
-    context: Context
-    branches: Branches
-    choices: Choices
-    workspace: Path
-    title: str
+    All raise SessionReadOnly where the session cannot be written, and SessionError while a turn
+    is running. What has begun is carried out, whatever is cancelled meanwhile.
+    """
 
-    @property
-    def _records(self) -> Sequence[Record]:
-        return RecordsView(self.log.state.entries)
+    def __init__(
+        self, view: SessionView, parts: CurrentParts, gate: Gate, files: SessionFiles
+    ) -> None:
+        self._view = view
+        self._parts = parts
+        self._log = parts.log
+        self._gate = gate
+        self._files = files
+        self._branches = Branches(parts)
+        self._choices = Choices(parts.log, parts.put_back_model)
 
-    async def revert(self, checkpoint: int, reason: RevertReason) -> OperationReport:
-        """Go back to just before a checkpoint; raises UnknownCheckpoint."""
-        records = self._records
-        prompt = checkpoints.prompt_after(records, checkpoints.find_checkpoint(records, checkpoint))
-        archive = await self.context.revert_to(checkpoint, reason)
-        return OperationReport(reason, archive, checkpoint, prompt=prompt)
+    async def revert(self, checkpoint: int, reason: RevertReason = "user") -> OperationReport:
+        """Go back to just before a checkpoint; the old log becomes an archive.
+
+        Raises:
+            UnknownCheckpoint: the session has no such checkpoint.
+        """
+
+        async def act() -> OperationReport:
+            records = self._view.records
+            place = checkpoints.find_checkpoint(records, checkpoint)
+            prompt = checkpoints.prompt_after(records, place)
+            archive = await self._log.revert(checkpoint, reason)
+            return OperationReport(reason, archive, checkpoint, prompt=prompt)
+
+        return await self._carry_out(act)
 
     async def clear(self) -> OperationReport:
-        """Keep only what a new session begins with."""
-        return OperationReport("clear", await self.context.clear())
+        """Start the conversation afresh; the old log becomes an archive."""
 
-    async def restore(
-        self, number: int, reason: RevertReason, *, forking: bool = False
-    ) -> OperationReport:
-        """Make an archive the live log again; with ``forking`` the present one goes on as a fork.
+        async def act() -> OperationReport:
+            return OperationReport("clear", await self._log.clear())
+
+        return await self._carry_out(act)
+
+    async def restore(self, number: int, reason: RevertReason = "restore") -> OperationReport:
+        """Make an archive the live log again; the replaced log becomes an archive.
 
         Raises:
             UnknownArchive: the session has no such archive.
         """
-        fork = await self.fork(f"{self.title} (before undo)") if forking else ""
-        archive = await self.context.restore_archive(number, reason)
-        return OperationReport(reason, archive, fork=fork)
+        return await self._carry_out(lambda: self._restore(number, reason))
+
+    async def branch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
+        """Let the next message hang off an entry of the tree; a prompt comes back for editing."""
+        return await self._carry_out(lambda: self._branches.begin(tree, row))
+
+    async def switch_branch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
+        """Go on where the newest branch through an entry ends; restores its archive if need be."""
+        return await self._carry_out(lambda: self._branches.switch(tree, row))
 
     async def undo(self) -> OperationReport:
-        """Take the last act back; raises SessionError where there is none."""
-        match find_undo(self._records, RecordsView(self.log.state.all_entries)):
+        """Undo the last operation; raises NothingToTakeBack where there is none."""
+        return await self._carry_out(self._undo_last)
+
+    async def undo_compaction(self, archive: int) -> OperationReport:
+        """Make the log before a compaction the live one again.
+
+        Where the conversation went on after it, that goes on in a fork: both futures exist.
+        """
+        return await self._carry_out(lambda: self._undo(made_by(self._view.records, archive)))
+
+    async def redo(self) -> OperationReport:
+        """Redo what was undone last; raises NothingToTakeBack where nothing was."""
+        return await self._carry_out(self._redo)
+
+    async def revert_files(self, plan: RevertPlan, choice: Choice) -> FilesReverted:
+        """Do what was chosen from a plan of files; raises AgentTuiError, nothing changed."""
+        async with self._gate.alone():
+            return await self._files.revert(plan, choice)
+
+    async def undo_files(self) -> FilesReverted:
+        """Undo the last revert of files; raises NothingToTakeBack where there is none."""
+        async with self._gate.alone():
+            return await self._files.undo()
+
+    async def redo_files(self) -> FilesReverted:
+        """Redo the revert of files that was undone last."""
+        async with self._gate.alone():
+            return await self._files.redo()
+
+    async def compact(self, focus: str = "", strategy: str = "") -> CompactionReport:
+        """Compact now, without a preview."""
+        async with self._gate.alone():
+            compactor = self._parts.now.compactor
+            return await compactor.compact(CompactionRequest("manual", strategy, focus))
+
+    async def sum_up_branch(
+        self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
+    ) -> str:
+        """Tell the model in a summary what was done on a branch that was left; returns it."""
+        async with self._gate.alone():
+            summary = await self._branches.sum_up(tree, row, on_text)
+        self._parts.tell_status()
+        return summary
+
+    async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
+        """Name an entry; an empty label takes its name away."""
+        self._gate.require_writable()
+        uuid = tree.tree.uuids[row.place]
+        if uuid is None:
+            raise SessionError("This entry has no id that a label could be tied to.")
+        await self._choices.label(uuid, label, archived=tree.tree.label(row.place))
+
+    async def rename(self, title: str) -> None:
+        """Name the session."""
+        self._gate.require_writable()
+        await self._choices.rename(title)
+
+    async def use_model(self, name: str) -> str:
+        """Ask another model from here on; returns its name. ``PROVIDER/MODEL`` names both."""
+        async with self._gate.alone():
+            return await self._parts.use_model(name)
+
+    async def fork(self) -> str:
+        """Copy what this session holds now into a session of its own; returns its id.
+
+        A session that is read-only here can be forked too.
+        """
+        return await settle(self._fork(f"{self._view.title} (fork)"))
+
+    async def prune_archives(self, keep: int) -> list[int]:
+        """Delete all but the newest ``keep`` archives, for good; returns the numbers that went."""
+        return await settle(self._log.prune(keep))
+
+    async def _carry_out(self, act: Callable[[], Awaitable[OperationReport]]) -> OperationReport:
+        """Do it, count what it moved, and tell of it."""
+
+        async def carry_out() -> OperationReport:
+            before = [entry.record for entry in self._log.state.messages]
+            report = await act()
+            after = [entry.record for entry in self._log.state.messages]
+            left, back = checkpoints.count_moved(before, after)
+            report = replace(report, messages_left=left, messages_back=back)
+            if report.moved:
+                self._parts.tell_status()
+            self._parts.wire.emit(Reverted(report))
+            return report
+
+        async with self._gate.alone():
+            return await settle(carry_out())
+
+    async def _restore(
+        self, number: int, reason: RevertReason, *, forking: bool = False
+    ) -> OperationReport:
+        """Restore an archive; with ``forking`` the present conversation goes on in a fork."""
+        fork = await self._fork(f"{self._view.title} (before undo)") if forking else ""
+        archive = await self._log.restore(number, reason)
+        return OperationReport(reason, archive, fork=fork)
+
+    async def _undo_last(self) -> OperationReport:
+        match self._view.find_undo():
             case RestoreArchive() as way:
                 return await self._undo(way)
             case MoveLeaf() as way:
-                report = await self.branches.go_back(way, "undo")
-                return replace(report, told=f"The {way.name} is undone.")
+                report = await self._branches.go_back(way, "undo")
+                return replace(report, told=f"Undid the {way.name}")
             case PutBack() as way:
                 return await self._put_back(way, "undo")
 
-    async def undo_rotation(self, archive: int) -> OperationReport:
-        """Take back the act that made an archive; what came after it goes on in a fork."""
-        return await self._undo(made_by(self._records, archive))
-
     async def _undo(self, way: RestoreArchive) -> OperationReport:
-        went_on = checkpoints.went_on_after(self._records, way.archive)
+        went_on = checkpoints.went_on_after(self._view.records, way.archive)
         if went_on:
             # It must be there before the fork is made.
-            await asyncio.to_thread(self.log.read_archive, way.archive)
-        report = await self.restore(way.archive, "undo", forking=went_on)
-        return replace(report, told=f"The {way.name} is undone.")
+            await asyncio.to_thread(self._log.read_archive, way.archive)
+        report = await self._restore(way.archive, "undo", forking=went_on)
+        return replace(report, told=f"Undid the {way.name}")
 
-    async def redo(self) -> OperationReport:
-        """Take the last undo back; raises SessionError where the last act was none."""
-        match find_redo(self._records):
+    async def _redo(self) -> OperationReport:
+        match self._view.find_redo():
             case RestoreArchive(archive):
-                report = await self.restore(archive, "redo")
+                report = await self._restore(archive, "redo")
             case MoveLeaf() as way:
-                report = await self.branches.go_back(way, "redo")
+                report = await self._branches.go_back(way, "redo")
             case PutBack() as way:
                 return await self._put_back(way, "redo")
-        return replace(report, told=f"The {self._last_act()} is made again.")
+        return replace(report, told=f"Redid the {self._last_operation()}")
 
-    def _last_act(self) -> str:
-        """What an undo would take back now, where that is an act on the context."""
-        way = find_undo(self._records, RecordsView(self.log.state.all_entries))
-        return "act" if isinstance(way, PutBack) else way.name
+    def _last_operation(self) -> str:
+        """What an undo would undo now, where that changed the context."""
+        way = self._view.find_undo()
+        return "operation" if isinstance(way, PutBack) else way.name
 
     async def _put_back(self, way: PutBack, reason: Literal["undo", "redo"]) -> OperationReport:
-        told = await self.choices.put_back(way.choice, reason)
+        told = await self._choices.put_back(way.choice, reason)
         return OperationReport(reason, 0, told=told, moved=False)
 
-    async def fork(self, title: str) -> str:
-        """Copy the active path into a session of its own; returns its id."""
-        header = await asyncio.to_thread(fork_header, self.log.state.header, self.workspace)
-        await name_copy(await self.log.fork(header), title)
+    async def _fork(self, title: str) -> str:
+        workspace = self._parts.now.workspace
+        header = await asyncio.to_thread(fork_header, self._log.state.header, workspace)
+        await name_copy(await self._log.fork(header), title)
         return header.session_id

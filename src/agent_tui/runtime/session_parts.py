@@ -1,7 +1,8 @@
-"""What one open session is made of, and how it is put together over its log."""
+"""What one open session is made of, and how that changes with the model."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -9,16 +10,22 @@ from typing import Protocol
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.loop import Agent
+from agent_tui.agent.settle import settle
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
 from agent_tui.agent.workspace_watch import WorkspaceWatch
 from agent_tui.context.context import Context
+from agent_tui.core.events import StatusChanged
+from agent_tui.core.records import ModelRecord
+from agent_tui.core.usage import Gauge
+from agent_tui.runtime.connect import Connection
 from agent_tui.sessions.session_log import SessionLog
+from agent_tui.sessions.store import Durability
 
 
 @dataclass(frozen=True, slots=True)
 class SessionParts:
-    """What the engine assembles for one session."""
+    """What is assembled for one session and one model."""
 
     context: Context
     agent: Agent
@@ -32,13 +39,88 @@ class SessionParts:
 
 
 class BuildParts(Protocol):
-    """Builds the parts of a session over its log and wire."""
+    """Assembles sessions."""
 
-    def __call__(
-        self, log: SessionLog, wire: Wire, model: str = "", keep: SessionParts | None = None
+    def build(
+        self, log: SessionLog, wire: Wire, connection: Connection, keep: SessionParts | None = None
     ) -> SessionParts:
-        """The parts, not yet restored; an empty model means the one of this run.
+        """The parts over a log and a wire.
 
         Given the parts before, what was allowed and which files were seen stay known.
         """
         ...
+
+    def connection_for(self, log: SessionLog) -> Connection:
+        """The model that the session goes on with. Blocks."""
+        ...
+
+    def choose(self, name: str, provider: str) -> Connection | None:
+        """A model by the name that a person gave it; None where nobody can be asked. Blocks."""
+        ...
+
+
+class CurrentParts:
+    """The parts that a session has now; a choice of model assembles them anew.
+
+    Attributes:
+        log: the session's log.
+        wire: carries the session's events.
+        now: the parts.
+    """
+
+    def __init__(
+        self, log: SessionLog, wire: Wire, builder: BuildParts, connection: Connection
+    ) -> None:
+        self.log = log
+        self.wire = wire
+        self._builder = builder
+        self.now = builder.build(log, wire, connection)
+
+    @property
+    def gauge(self) -> Gauge:
+        """How full the context is now."""
+        return self.now.compactor.gauge()
+
+    def tell_status(self) -> None:
+        """Tell everyone how full the context is and which model is asked."""
+        self.wire.emit(StatusChanged(self.gauge, None, self.now.model))
+
+    async def use_model(self, name: str) -> str:
+        """Ask another model from here on, and write that down; returns its name.
+
+        ``PROVIDER/MODEL`` names a model of another provider.
+        """
+        here = self.now
+        return await self._change_model(name, here.provider, here.model, "")
+
+    async def put_back_model(self, choice: ModelRecord, reason: str) -> str:
+        """Ask the model from before a choice again; returns its name."""
+        return await self._change_model(choice.before or "", choice.provider, choice.model, reason)
+
+    async def _change_model(self, name: str, provider: str, model: str, reason: str) -> str:
+        """Go from a model at a provider to another one; a record says both."""
+        before = self.now
+        chosen = await asyncio.to_thread(self._builder.choose, name, provider)
+        to = (chosen.provider.name, chosen.model) if chosen is not None else (provider, name)
+        was = model if to[0] == provider else f"{provider}/{model}"
+        is_change = bool(reason) or to != (provider, model)
+        record = ModelRecord(*to, was if is_change else None, reason)
+        parts = before
+        if chosen is not None:
+            parts = self._builder.build(self.log, self.wire, chosen, before)
+            parts.compactor.review = before.compactor.review
+
+        async def change() -> None:
+            await self.log.append(record, durability=Durability.D1)
+            self.now = parts
+            self.tell_status()
+
+        await settle(change())
+        if parts is not before:
+            await self.warm()
+        return to[1]
+
+    async def warm(self) -> None:
+        """Count the history exactly, off the loop; until then a long one is counted roughly."""
+        await self.now.context.warm()
+        self.tell_status()

@@ -99,10 +99,7 @@ class SessionLog:
         state, inode = self.state, self._inode
         target = state.checkpoints.get(checkpoint_id)
         if target is None:
-            known = ", ".join(str(number) for number in list(state.checkpoints)[-5:]) or "none"
-            raise UnknownCheckpoint(
-                f"There is no checkpoint {checkpoint_id} in this session; the latest are: {known}."
-            )
+            raise UnknownCheckpoint.among(checkpoint_id, state.checkpoints)
         act = RevertRecord(0, reason, checkpoint_id)
         return await self._rotate(lambda: self._tail.revert(inode, state, target.offset, act))
 

@@ -126,7 +126,7 @@ class AgentTui(ThemedApp[int]):
         from agent_tui.ui.browsing import Browser
 
         try:
-            view = await engine.open_path(path)
+            view = await engine.stored.open_path(path)
         except AgentTuiError as error:
             self.exit(1, return_code=1, message=clean(f"agent-tui: {error}"))
             return

@@ -19,7 +19,7 @@ from agent_tui.ui.session_acts import SessionActs
 from agent_tui.ui.theme import OFFERED
 
 if TYPE_CHECKING:
-    from agent_tui.runtime.open_session import OpenSession
+    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.screens.chat import ChatScreen
 
 _GROUP = "flow"
@@ -69,7 +69,7 @@ async def _guarded(chat: ChatScreen, flow: Flow, argument: str) -> None:
         chat.show_failure(f"This went wrong in agent-tui: {type(error).__name__}: {error}.")
 
 
-def _session(chat: ChatScreen) -> OpenSession:
+def _session(chat: ChatScreen) -> LiveSession:
     if chat.session is None:
         raise UsageError("The session is still being opened; try again in a moment.")
     return chat.session
@@ -143,7 +143,7 @@ async def _sessions(chat: ChatScreen, argument: str) -> None:
     current = chat.session.session_id if chat.session else ""
     choice: tuple[str, str] | None = ("open", argument)
     if not argument:
-        screen = SessionListScreen(engine, current, str(engine.workspace))
+        screen = SessionListScreen(engine.stored, current, str(engine.workspace))
         choice = await chat.app.push_screen_wait(screen)
     match choice:
         case ("new", _):
@@ -159,7 +159,7 @@ async def _fork(chat: ChatScreen, _argument: str) -> None:
     if chat.is_busy:
         raise UsageError("A turn is running: interrupt it with Esc first.")
     if chat.engine is not None:
-        await chat.show_session(await chat.engine.open_session(await session.fork()))
+        await chat.show_session(await chat.engine.open_session(await session.operations.fork()))
         chat.show_hint("This is the fork; the session it began as stays as it is.")
 
 
@@ -167,7 +167,7 @@ async def _rename(chat: ChatScreen, argument: str) -> None:
     session = _session(chat)
     if not argument:
         raise UsageError("Expected a name: /rename <title>.")
-    await session.rename(argument)
+    await session.operations.rename(argument)
     chat.status.title = session.view.title
 
 
@@ -185,15 +185,15 @@ async def _revert(chat: ChatScreen, argument: str) -> None:
         return
     preview = await session.view.preview_revert(checkpoint)
     if await chat.app.push_screen_wait(RevertPreviewScreen(preview)):
-        chat.act(lambda session: session.revert(checkpoint))
+        chat.act(lambda session: session.operations.revert(checkpoint))
 
 
 async def _undo(chat: ChatScreen, _argument: str) -> None:
-    chat.act(lambda session: session.undo())
+    chat.act(lambda session: session.operations.undo())
 
 
 async def _redo(chat: ChatScreen, _argument: str) -> None:
-    chat.act(lambda session: session.redo())
+    chat.act(lambda session: session.operations.redo())
 
 
 async def _tree(chat: ChatScreen, argument: str) -> None:
@@ -222,7 +222,7 @@ async def _clear(chat: ChatScreen, _argument: str) -> None:
         "Clear",
     )
     if await chat.app.push_screen_wait(screen):
-        await chat.act(lambda session: session.clear()).wait()
+        await chat.act(lambda session: session.operations.clear()).wait()
         if session.view.is_empty:
             chat.show_hint("The context is empty now; /undo brings it back.")
 
@@ -233,7 +233,7 @@ async def _compact(chat: ChatScreen, argument: str) -> None:
     session = _session(chat)
     if chat.is_busy:
         raise UsageError("A turn is running: interrupt it with Esc first.")
-    await chat.app.push_screen_wait(CompactionPreviewScreen(session, argument))
+    await chat.app.push_screen_wait(CompactionPreviewScreen(session.compacting, argument))
 
 
 async def _compactions(chat: ChatScreen, argument: str) -> None:
@@ -256,7 +256,7 @@ async def _model(chat: ChatScreen, argument: str) -> None:
     if not argument:
         chat.show_hint(f"The model is {session.model}; change it with /model <name>.")
         return
-    await session.use_model(argument)
+    await session.operations.use_model(argument)
     chat.show_hint(f"The model is {argument} from here on.")
 
 

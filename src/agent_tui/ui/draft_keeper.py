@@ -10,7 +10,7 @@ from agent_tui.core.errors import AgentTuiError
 
 if TYPE_CHECKING:
     from agent_tui.core.drafts import Drafts
-    from agent_tui.runtime.open_session import OpenSession
+    from agent_tui.runtime.live_session import LiveSession
 
 _PAUSE_SECONDS = 0.4
 
@@ -21,17 +21,17 @@ class DraftKeeper:
     def __init__(self) -> None:
         self._kept: Drafts | None = None
 
-    async def take_up(self, session: OpenSession) -> Drafts:
+    async def take_up(self, session: LiveSession) -> Drafts:
         """Another session is on the screen: what was kept for it."""
         self._kept = await asyncio.to_thread(session.read_drafts)
         return self._kept
 
-    async def keep(self, session: OpenSession, drafts: Drafts) -> None:
+    async def keep(self, session: LiveSession, drafts: Drafts) -> None:
         """Write the drafts after a pause; run it so that a newer call ends the one before."""
         await asyncio.sleep(_PAUSE_SECONDS)
         await self.keep_now(session, drafts)
 
-    async def keep_now(self, session: OpenSession, drafts: Drafts) -> None:
+    async def keep_now(self, session: LiveSession, drafts: Drafts) -> None:
         """Write the drafts where they changed; a disk that refuses is no reason to disturb."""
         if drafts == self._kept or session.read_only:
             return

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agent_tui.core.tree import TreeRow
     from agent_tui.history.session_tree import SessionTree
     from agent_tui.runtime.engine import Engine
-    from agent_tui.runtime.open_session import OpenSession
+    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.screens.chat import ChatScreen
     from agent_tui.ui.screens.time.tree import TreeChoice
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 class SessionActs:
     """Carries out what is chosen in archives, compactions and the tree of the open session."""
 
-    def __init__(self, chat: ChatScreen, session: OpenSession) -> None:
+    def __init__(self, chat: ChatScreen, session: LiveSession) -> None:
         self._chat = chat
         self._session = session
 
     def restore(self, archive: int) -> None:
         """Make an archive the live log again."""
-        self._chat.act(lambda session: session.restore(archive))
+        self._chat.act(lambda session: session.operations.restore(archive))
 
     def undo_compaction(self, archive: int) -> None:
         """Make the log before a compaction the live one again."""
-        self._chat.act(lambda session: session.undo_compaction(archive))
+        self._chat.act(lambda session: session.operations.undo_compaction(archive))
 
     async def act_on_tree(self, choice: TreeChoice) -> bool:
         """Do what was chosen in the tree; whether the tree is wanted again behind it."""
@@ -40,9 +40,9 @@ class SessionActs:
             case "branch" | "switch" if row.session_id:
                 await self._open_fork(row.session_id)
             case "branch":
-                chat.act(lambda session: session.branch(tree, row))
+                chat.act(lambda session: session.operations.branch(tree, row))
             case "switch":
-                chat.act(lambda session: session.switch_branch(tree, row))
+                chat.act(lambda session: session.operations.switch_branch(tree, row))
             case "fork":
                 await self._fork(tree, row)
             case "sum_up":
@@ -51,10 +51,10 @@ class SessionActs:
                 await self._label(tree, row)
                 return True
             case "undo":
-                await chat.act(lambda session: self._tell(session.undo())).wait()
+                await chat.act(lambda session: self._tell(session.operations.undo())).wait()
                 return True
             case "redo":
-                await chat.act(lambda session: self._tell(session.redo())).wait()
+                await chat.act(lambda session: self._tell(session.operations.redo())).wait()
                 return True
             case "leave":
                 pass
@@ -71,7 +71,7 @@ class SessionActs:
     async def _fork(self, tree: SessionTree, row: TreeRow) -> None:
         """Continue in a fork that ends at a row; a prompt comes back to be edited."""
         engine = self._engine_at_rest()
-        fork = await engine.fork_at(tree, row)
+        fork = await engine.stored.fork_at(tree, row)
         await self._chat.show_session(await engine.open_session(fork.session_id))
         self._chat.return_prompt(fork.prompt)
         self._chat.show_hint("This is the fork. The original session is unchanged.")
@@ -82,11 +82,11 @@ class SessionActs:
         screen = AskLineScreen("Label", "Leave empty to remove the label.", row.label)
         label = await self._chat.app.push_screen_wait(screen)
         if label is not None and label.strip() != row.label:
-            await self._session.label(tree, row, label)
+            await self._session.operations.label(tree, row, label)
             if not self._chat.is_busy:  # a turn's own end shows it
                 self._chat.timeline.settle()
 
-    async def _summarize(self, session: OpenSession, tree: SessionTree, row: TreeRow) -> None:
+    async def _summarize(self, session: LiveSession, tree: SessionTree, row: TreeRow) -> None:
         """Have the branch summarized while the status line shows the end of what is written."""
         written: list[str] = []
         status = self._chat.status
@@ -97,7 +97,7 @@ class SessionActs:
 
         status.work = "summarizing the branch"
         try:
-            await session.sum_up_branch(tree, row, show)
+            await session.operations.sum_up_branch(tree, row, show)
             self._chat.reload()
         finally:
             status.work = status.notice = ""

@@ -93,6 +93,9 @@ class Scripted:
         reason = cue.reply.finish_reason or ("tool_calls" if cue.reply.calls else "stop")
         yield ReplyEnded(reason, _usage_of(cue.reply, sent, cached))
 
+    def warm(self) -> None:
+        """Nothing is needed."""
+
     async def aclose(self) -> None:
         """Nothing to let go of."""
 

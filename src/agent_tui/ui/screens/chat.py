@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from agent_tui.core.summary import CompactionReport, OperationReport
     from agent_tui.core.usage import Gauge, Usage
     from agent_tui.runtime.engine import Engine
-    from agent_tui.runtime.open_session import OpenSession
+    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.blocks import Level
     from agent_tui.ui.widgets.timeline.timeline import Timeline
     from agent_tui.ui.wire_view import WireView
@@ -72,7 +72,7 @@ class ChatScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self.engine: Engine | None = None
-        self.session: OpenSession | None = None
+        self.session: LiveSession | None = None
         self._may_take_over = True
         self._stop_listening: Callable[[], None] | None = None
         self._turn: Worker[None] | None = None
@@ -124,9 +124,9 @@ class ChatScreen(Screen[None]):
         if prompt := self._early_prompt or engine.launch.prompt:
             self._early_prompt = ""
             self.send(prompt)
-        self.prompt_box.set_history(await engine.prompt_history())
+        self.prompt_box.set_history(await engine.stored.prompt_history())
 
-    async def show_session(self, session: OpenSession) -> None:
+    async def show_session(self, session: LiveSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""
         before, self.session = self.session, session
         if before is None or before.session_id != session.session_id:
@@ -140,12 +140,12 @@ class ChatScreen(Screen[None]):
         for notice in session.notices:
             self._show(notice, "warning")
         if self.engine is not None and self.engine.settings.context.preview_auto:
-            session.review_compactions(self._review_compaction)
+            session.compacting.review_automatic(self._review_compaction)
         self.run_worker(self._warm(session), group="warm", exclusive=True, exit_on_error=False)
         if before is not None and self.engine is not None:
             await self.engine.close_session(before)
 
-    async def _warm(self, session: OpenSession) -> None:
+    async def _warm(self, session: LiveSession) -> None:
         if self.engine is not None:
             await self.engine.warm()
         await session.warm()
@@ -154,7 +154,7 @@ class ChatScreen(Screen[None]):
         from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 
         assert self.session is not None
-        return await self.app.push_screen_wait(CompactionPreviewScreen(self.session))
+        return await self.app.push_screen_wait(CompactionPreviewScreen(self.session.compacting))
 
     def reload(self) -> None:
         """Show the session as its log is now."""
@@ -168,7 +168,7 @@ class ChatScreen(Screen[None]):
         self._show_facts(session)
         self._show_conversation(shown=not session.view.is_empty)
 
-    def _show_facts(self, session: OpenSession) -> None:
+    def _show_facts(self, session: LiveSession) -> None:
         self.gauge.gauge = session.gauge
         self._colour_gauge(session)
         self.status.title = session.view.title
@@ -178,7 +178,7 @@ class ChatScreen(Screen[None]):
         self.prompt_box.read_only = session.read_only
 
     @work(exclusive=True, group="shares", exit_on_error=False)
-    async def _colour_gauge(self, session: OpenSession) -> None:
+    async def _colour_gauge(self, session: LiveSession) -> None:
         """Show in the gauge what fills the context: counted between turns, kept until then."""
         gauge = session.gauge
         if gauge.tokens <= gauge.window:
@@ -206,7 +206,7 @@ class ChatScreen(Screen[None]):
             case "replaced":
                 self.reload()
 
-    async def _take_over(self, session: OpenSession) -> None:
+    async def _take_over(self, session: LiveSession) -> None:
         """The other window has let go: open the session anew, this time to write."""
         self._may_take_over = False
         if self.engine is None:
@@ -278,7 +278,7 @@ class ChatScreen(Screen[None]):
         self.timeline.action_last()
         self._turn = self.act(lambda session: self._watch_shell(session, command))
 
-    async def _watch_shell(self, session: OpenSession, command: str) -> None:
+    async def _watch_shell(self, session: LiveSession, command: str) -> None:
         self.prompt_box.running = True
         self.status.work = "running your command"
         try:
@@ -289,7 +289,7 @@ class ChatScreen(Screen[None]):
             self.timeline.settle()
             self._view.forget()
 
-    def act(self, start: Callable[[OpenSession], Coroutine[Any, Any, object]]) -> Worker[None]:
+    def act(self, start: Callable[[LiveSession], Coroutine[Any, Any, object]]) -> Worker[None]:
         """Run an act on the session in a worker; a failure is shown, never raised.
 
         Acts wait for each other, so none is lost when keys come quickly; Esc cancels them all.
@@ -298,8 +298,8 @@ class ChatScreen(Screen[None]):
 
     async def _act(
         self,
-        session: OpenSession | None,
-        start: Callable[[OpenSession], Coroutine[Any, Any, object]],
+        session: LiveSession | None,
+        start: Callable[[LiveSession], Coroutine[Any, Any, object]],
     ) -> None:
         if session is None:
             return
@@ -348,7 +348,7 @@ class ChatScreen(Screen[None]):
             keeping = self._keeper.keep(self.session, self._drafts)
             self.run_worker(keeping, group="drafts", exclusive=True, exit_on_error=False)
 
-    async def _take_up_drafts(self, before: OpenSession | None, session: OpenSession) -> None:
+    async def _take_up_drafts(self, before: LiveSession | None, session: LiveSession) -> None:
         """What was typed or waited when the program last ended goes into the prompt.
 
         What is in the prompt moves along from the session before.

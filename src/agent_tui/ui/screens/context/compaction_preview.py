@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from textual import on, work
 from textual.binding import Binding
@@ -16,6 +16,7 @@ from agent_tui.core.summary import (
     CompactionReport,
     CompactionRequest,
     CompactionView,
+    DraftSummary,
     Loss,
     StrategySummary,
 )
@@ -32,33 +33,22 @@ from agent_tui.ui.widgets.prompt.line_input import LineInput
 _FRAME_SECONDS = 1 / 15
 
 
-class Draft(Protocol):
-    """A compaction that could be applied."""
-
-    @property
-    def view(self) -> CompactionView: ...
-    @property
-    def failure(self) -> str: ...
-    @property
-    def refusal(self) -> str: ...
-
-
 class Compacting(Protocol):
     """What the preview needs of an open session; drafts are the session's own."""
 
     @property
     def strategies(self) -> Sequence[StrategySummary]: ...
-    async def preview_compaction(
+    async def draft(
         self,
         request: CompactionRequest,
         *,
         on_plan: Callable[[CompactionView], None] | None,
         on_text: Callable[[str], None] | None,
-    ) -> Any: ...
-    async def revise_compaction(
-        self, draft: Any, *, summary: str | None = None, pins: frozenset[str] | None = None
-    ) -> Any: ...
-    async def apply_compaction(self, draft: Any) -> CompactionReport: ...
+    ) -> DraftSummary: ...
+    async def revise(
+        self, draft_id: str, *, summary: str | None = None, pins: frozenset[str] | None = None
+    ) -> DraftSummary: ...
+    async def apply(self, draft_id: str) -> CompactionReport: ...
 
 
 class CompactionPreviewScreen(CompactionPane[CompactionReport]):
@@ -67,7 +57,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     Until it is applied the log has not changed.
 
     Args:
-        session: the open session.
+        compacting: the open session's compactions.
         focus: what the summary should keep above all.
         strategy: a strategy's name, empty for the session's own.
     """
@@ -85,9 +75,9 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         Binding("escape", "leave", "back", key_display="Esc"),
     ]
 
-    def __init__(self, session: Compacting, focus: str = "", strategy: str = "") -> None:
+    def __init__(self, compacting: Compacting, focus: str = "", strategy: str = "") -> None:
         super().__init__()
-        self._session = session
+        self._compacting = compacting
         self._focus_text = focus
         self._strategy = strategy
         self._pins: frozenset[str] = frozenset()
@@ -95,8 +85,8 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._planned_pins = self._pins
         self._drafted_pins = self._pins
         self._knows_pins = False
-        self._draft: Draft | None = None
-        self._last: tuple[Draft, str, str] | None = None
+        self._draft: DraftSummary | None = None
+        self._last: tuple[DraftSummary, str, str] | None = None
         self._summary = ""  # of the draft, with every edit up to now
         self._edits = SummaryEdits()
         self._streamed: list[str] = []
@@ -130,7 +120,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._timer.resume()
         pins = self._pins if self._knows_pins else None  # None: those of the compaction before
         try:
-            draft = await self._session.preview_compaction(
+            draft = await self._compacting.draft(
                 CompactionRequest("manual", self._strategy, self._focus_text, pins),
                 on_plan=self._take_plan,
                 on_text=self._streamed.append,
@@ -179,7 +169,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
                 self._has_streamed = True
                 self.show_side("after")
 
-    def _take_draft(self, draft: Draft) -> None:
+    def _take_draft(self, draft: DraftSummary) -> None:
         self._draft = draft
         self._last = (draft, self._focus_text, self._strategy)
         self.show_view(draft.view, final=True)
@@ -214,7 +204,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         if draft.refusal:
             self.tell(draft.refusal, is_error=True)
             return
-        report = await self.attempt(self._session.apply_compaction(draft))
+        report = await self.attempt(self._compacting.apply(draft.id))
         if report is not None:
             self.dismiss(report)
 
@@ -288,7 +278,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             if before is None or (summary == before.view.summary and pins == self._drafted_pins):
                 return
             draft = await self.attempt(
-                self._session.revise_compaction(before, summary=summary, pins=pins)
+                self._compacting.revise(before.id, summary=summary, pins=pins)
             )
             if self._draft is not before:
                 return
@@ -357,7 +347,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     @work(exclusive=True, group="compaction-choice")
     async def action_strategy(self) -> None:
-        choices = [Choice(each.name, each.name, each.keeps) for each in self._session.strategies]
+        choices = [Choice(each.name, each.name, each.keeps) for each in self._compacting.strategies]
         now = self._strategy or (self._view.report.strategy if self._view else "")
         chosen = await self.app.push_screen_wait(ChoiceScreen("Strategy", choices, now))
         if chosen:

@@ -1,0 +1,242 @@
+"""One open session: its state, its turns, and the approvals that they ask for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from agent_tui.agent.approval import Approvals
+from agent_tui.agent.settle import settle
+from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
+from agent_tui.context.compaction.attribution import attribute_context
+from agent_tui.context.compaction.filling import Filling
+from agent_tui.core.drafts import Drafts
+from agent_tui.core.errors import SessionError
+from agent_tui.core.events import ApprovalAnswer, Event, TurnEnd
+from agent_tui.core.records import TitleRecord, TurnEndRecord
+from agent_tui.core.text import first_line
+from agent_tui.core.usage import Gauge, Share
+from agent_tui.history.live_source import LiveSource
+from agent_tui.history.view import SessionView
+from agent_tui.library.exports.table import About
+from agent_tui.runtime.compacting import Compacting
+from agent_tui.runtime.exporting import (
+    Exported,
+    export_records,
+    write_numbered,
+)
+from agent_tui.runtime.gate import Gate
+from agent_tui.runtime.operations import Operations
+from agent_tui.runtime.session_files import SessionFiles
+from agent_tui.runtime.session_parts import CurrentParts
+from agent_tui.runtime.shell import Shell
+from agent_tui.sessions.drafts import DraftFile
+from agent_tui.sessions.store import Durability
+
+_LAST_CAPTURE_SECONDS = 2.0
+"""How long closing waits for files that are still captured; the next opening finds the rest."""
+
+
+class LiveSession:
+    """A session that a front-end holds open.
+
+    Attributes:
+        view: how it is looked at.
+        operations: everything that changes it and can be undone.
+        compacting: previews of compactions.
+        files: what changed in the workspace, and what a revert of files would do.
+        instructions: which of the project's instruction files a new session took, in words.
+    """
+
+    def __init__(self, parts: CurrentParts, related: Callable[[], Sequence[Path]] = tuple) -> None:
+        self._parts = parts
+        self._log = parts.log
+        self._gate = Gate(parts.log)
+        self._drafts = DraftFile(parts.log.folder)
+        self._filling: Filling | None = None
+        source = LiveSource(
+            parts.log,
+            count=lambda message: parts.now.context.count_message(message),
+            tokens=lambda: self.gauge.tokens,
+            related=related,
+        )
+        self.view = SessionView(source)
+        self.files = SessionFiles(parts.log, parts.now.watch, parts.now.workspace)
+        self.operations = Operations(self.view, parts, self._gate, self.files)
+        self.compacting = Compacting(parts, self._gate)
+        self.instructions = ""
+
+    async def recover_files(self) -> None:
+        """Finish or roll back a revert of files that a crash cut off; a notice says which."""
+        if told := await self.files.recover():
+            self._log.notices.append(told)
+
+    @property
+    def session_id(self) -> str:
+        return self._log.folder.name
+
+    @property
+    def read_only(self) -> str:
+        """Why the session cannot be written now; empty when it can."""
+        return self._log.read_only
+
+    @property
+    def model(self) -> str:
+        return self._parts.now.model
+
+    @property
+    def recorded_model(self) -> str:
+        """The model that the session last asked, whatever this run would ask."""
+        return self._log.state.model or self.model
+
+    @property
+    def gauge(self) -> Gauge:
+        """How full the context is now."""
+        return self._parts.gauge
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is running."""
+        return self._gate.busy
+
+    @property
+    def notices(self) -> list[str]:
+        """What was found and put right on opening, for the user to know."""
+        return self._log.notices
+
+    @property
+    def cut_off(self) -> str:
+        """That the program ended in the middle of the last turn, if it did; else empty."""
+        return "" if self.busy or self.read_only else self._find_cut_off()
+
+    def _find_cut_off(self) -> str:
+        # What the disk refused is held, and says how the turn really ended.
+        has_unsaved = self._parts.now.agent.has_unsaved
+        return "" if has_unsaved or not was_cut_off(self.view.records) else CUT_OFF
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Hear every event of this session; call the result to stop."""
+        return self._parts.wire.subscribe(listener)
+
+    async def run_turn(self, prompt: str) -> TurnEnd:
+        """Work on a prompt until the answer is complete; cancel the task to interrupt.
+
+        Raises:
+            SessionReadOnly: the session cannot be written now.
+            SessionError: a turn is already running.
+        """
+        async with self._gate.working():
+            if cut_off := self._find_cut_off():
+                # Said here for good: from now on its turn is not the last.
+                turn = self._parts.now.context.last_turn
+                end = TurnEndRecord("killed", cut_off, turn)
+                await settle(self._log.append(end, durability=Durability.D0))
+            if self.view.is_empty and not self._log.state.title:
+                # Said once, so that a compaction of the first prompt does not change the name.
+                title = TitleRecord(first_line(prompt))
+                await settle(self._log.append(title, durability=Durability.D0))
+            return await self._parts.now.agent.run_turn(prompt)
+
+    async def retry_turn(self) -> TurnEnd:
+        """Go on with the last turn where it ended without its answer; there is no new prompt.
+
+        Raises:
+            SessionError: the last turn was answered, or there is none.
+        """
+        async with self._gate.working():
+            if not can_retry(self.view.records):
+                raise SessionError("Nothing to retry: the last prompt was answered.")
+            return await self._parts.now.agent.retry_turn()
+
+    async def run_shell(self, command: str) -> None:
+        """Run a command that the user typed, and let the agent see what it printed."""
+        async with self._gate.working():
+            parts = self._parts.now
+            await Shell(parts.toolset, parts.context, self._parts.wire).run(command)
+            self._parts.tell_status()
+
+    def steer(self, prompt: str) -> None:
+        """Let a message join the running turn at its next step."""
+        self._parts.now.agent.steer(prompt)
+
+    def withdraw_steer(self, prompt: str) -> bool:
+        """Send a message that waits no more; False where it has been taken up already."""
+        return self._parts.now.agent.withdraw_steer(prompt)
+
+    def read_drafts(self) -> Drafts:
+        """What was typed and not sent, or waited for the agent, when the program last ended."""
+        return self._drafts.read()
+
+    async def keep_drafts(self, drafts: Drafts) -> None:
+        """Keep what is typed and what waits, so that a kill does not lose it."""
+        await asyncio.to_thread(self._drafts.write, drafts)
+
+    def take_steers(self) -> list[str]:
+        """What was sent to a turn that ended before it could join: for the prompt."""
+        return self._parts.now.agent.take_steers()
+
+    @property
+    def approvals(self) -> Approvals:
+        """What is allowed without asking, and in which mode."""
+        return self._parts.now.approvals
+
+    def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
+        """Decide about an action that waits."""
+        self._parts.now.approvals.answer(request_id, answer)
+
+    async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
+        """What fills the context now; what a compaction and a revert to a checkpoint would free."""
+        parts = self._parts.now
+        policy = parts.compactor.policy
+        return await asyncio.to_thread(
+            attribute_context,
+            parts.context,
+            parts.toolset.schemas,
+            checkpoint,
+            strategy=policy.strategy,
+            window=policy.window,
+            total=parts.context.token_count,
+        )
+
+    async def filling(self) -> tuple[Share, ...]:
+        """What kinds of things fill the context now; after a turn it costs what the turn added."""
+        context = self._parts.now.context
+        if self._filling is None or self._filling.context is not context:
+            self._filling = Filling(context)
+        return await asyncio.to_thread(self._filling.shares, context.token_count)
+
+    async def export(self, form: str) -> Exported:
+        """The session in another format, without secrets; raises UsageError."""
+        about = About(self.session_id, self.view.title, self.gauge.tokens)
+        return await asyncio.to_thread(export_records, form, self.view.records, about)
+
+    async def export_to(self, form: str, folder: Path) -> tuple[Path, str]:
+        """Write the session to a new file in a folder; returns its path and what was redacted."""
+        found = await self.export(form)
+        path = await asyncio.to_thread(
+            write_numbered, folder, self.session_id, found.ending, found.content
+        )
+        return path, found.redacted
+
+    async def warm(self) -> None:
+        """Count the history exactly, off the loop; until then a long one is counted roughly."""
+        await self._parts.warm()
+
+    async def follow(self) -> Literal["", "grown", "replaced"]:
+        """Take in what another process wrote: nothing, more of the same path, or another log."""
+        before = self._log.state.entries
+        if not await self._log.reload():
+            return ""
+        return "grown" if self._log.state.entries is before else "replaced"
+
+    async def is_free(self) -> bool:
+        """Whether the window that kept this one from writing was closed: open it anew to write."""
+        return await self._log.is_free()
+
+    async def close(self) -> None:
+        """Write what the disk had refused, if it takes it now, and release the session's lock."""
+        await self._parts.now.watch.idle(_LAST_CAPTURE_SECONDS)
+        await self._parts.now.agent.flush()
+        await self._log.close()

@@ -1,0 +1,150 @@
+"""The sessions on disk, whether open or not: found, listed, deleted, repaired, forked, exported."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from agent_tui.agent.settle import settle
+from agent_tui.core.errors import AgentTuiError, SessionNotFound
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import UserMessage
+from agent_tui.core.summary import SessionSummary
+from agent_tui.core.tree import Fork, TreeRow
+from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.record_tree import RecordTree
+from agent_tui.history.view import SessionView
+from agent_tui.importers.registry import describe
+from agent_tui.runtime.choices import rename_log
+from agent_tui.runtime.forking import fork_at, name_copy, title_of
+from agent_tui.runtime.headers import new_session_id
+from agent_tui.runtime.importing import Instruct, NewSessions, fork_imported, resume_path
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.index import read_tail
+from agent_tui.sessions.repair import RepairReport
+from agent_tui.sessions.replay import Entry
+from agent_tui.sessions.store import SessionStore
+
+_HISTORY_SESSIONS = 10
+_HISTORY_PROMPTS = 500
+_HISTORY_RECORDS = 2_000
+
+
+class StoredSessions:
+    """Every session of every project.
+
+    Args:
+        store: where they are.
+        workspace: the project of this run.
+        instruct: writes the system prompt of a new session.
+
+    Attributes:
+        deleted: the places in the trash of what was deleted in this run, the latest last.
+    """
+
+    def __init__(self, store: SessionStore, workspace: Path, instruct: Instruct) -> None:
+        self._store = store
+        self._workspace = workspace
+        self._new_sessions = NewSessions(store, workspace, instruct)
+        self.deleted: list[str] = []
+
+    async def list_sessions(self) -> list[SessionSummary]:
+        """Every session in which something was said, newest first."""
+        rows = await asyncio.to_thread(self._store.list)
+        return [row for row in rows if row.title or row.first_prompt or row.archives]
+
+    async def find_id(self, typed: str) -> str:
+        """The id of a session, by it or by its beginning; raises SessionNotFound."""
+        with suppress(SessionNotFound):
+            return (await asyncio.to_thread(self._store.find, typed)).name
+        rows = await asyncio.to_thread(self._store.list)
+        found = sorted({row.session_id for row in rows})
+        matching = [name for name in found if typed and name.startswith(typed)]
+        if len(matching) == 1:
+            return matching[0]
+        trouble = "is the beginning of several ids" if matching else "is not a session's id"
+        raise SessionNotFound(f"{typed!r} {trouble}. List them with: agent-tui sessions list")
+
+    async def find_folder(self, typed: str) -> Path:
+        """Where a session is, by its id or the beginning of it; raises SessionNotFound."""
+        return await asyncio.to_thread(self._store.find, await self.find_id(typed))
+
+    async def rename_session(self, session_id: str, title: str) -> None:
+        """Name a session that is not open here."""
+        log = await self._store.open(await self.find_id(session_id))
+        try:
+            await rename_log(log, title)
+        finally:
+            await log.close()
+
+    async def delete_session(self, session_id: str) -> str:
+        """Move a session into the trash; the result, its place there, undoes it."""
+        place = str(await self._store.delete(await self.find_id(session_id)))
+        self.deleted.append(place)
+        return place
+
+    async def undelete_session(self, token: str) -> None:
+        """Restore a deleted session, by its place in the trash or by its id."""
+        place = Path(token)
+        if len(place.parts) == 1:
+            place = await asyncio.to_thread(self._store.place_of_deleted, token)
+        await self._store.undelete(place)
+        self.deleted = [each for each in self.deleted if each != str(place)]
+
+    async def repair(self, session_id: str) -> RepairReport:
+        """Copy what can be read of a damaged session into a new one; the old one stays."""
+        return await settle(self._repair(await self.find_folder(session_id)))
+
+    async def _repair(self, folder: Path) -> RepairReport:
+        report = await self._store.repair(folder, new_session_id())
+        log = await self._store.open(report.session_id)
+        await name_copy(log, f"{title_of(log.state)} (repaired)")
+        return report
+
+    async def fork_at(self, tree: SessionTree, row: TreeRow) -> Fork:
+        """Make a session of its own of the path up to a row of a tree; the others stay as they are.
+
+        Raises:
+            SessionError: nothing comes before the row, or its log changed since the tree was read.
+        """
+        if isinstance(tree.tree, RecordTree):
+            return await settle(fork_imported(self._new_sessions, tree, row))
+        return await settle(fork_at(self._store, tree, row, self._workspace))
+
+    async def resume_path(self, path: Path, at: str = "") -> Fork:
+        """Continue another agent's session as one of ours, behind a message or the last one.
+
+        Raises:
+            SessionError, StorageError: it cannot be read, or has no such message.
+        """
+        return await settle(resume_path(self._new_sessions, path, at))
+
+    async def open_path(self, path: Path) -> SessionView:
+        """Read a log or session file of any known kind, to look at; a big log is only indexed."""
+        return await SessionView.open(path)
+
+    async def describe_path(self, path: Path) -> dict[str, Any]:
+        """What a log or session file of any known kind holds, in numbers."""
+        return await asyncio.to_thread(describe, path)
+
+    async def prompt_history(self) -> list[str]:
+        """What was asked in the latest sessions of the workspace, oldest first."""
+        return await asyncio.to_thread(self._read_prompts)
+
+    def _read_prompts(self) -> list[str]:
+        rows = [row for row in self._store.list() if row.cwd == str(self._workspace)]
+        prompts: list[str] = []
+        for row in reversed(rows[:_HISTORY_SESSIONS]):
+            try:
+                items = read_tail(Path(row.folder) / LIVE, _HISTORY_RECORDS)
+            except AgentTuiError:
+                continue
+            records = (item.record for item in items if isinstance(item, Entry))
+            prompts += [
+                text_of(record.content)
+                for record in records
+                if isinstance(record, UserMessage) and record.origin in ("human", "steer")
+            ]
+        return prompts[-_HISTORY_PROMPTS:]
