@@ -39,7 +39,7 @@ def is_as_accepted(
 
 def test_welcome(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
-        await visitor.until_text("Try one of these")
+        await visitor.until_text("What have we done so far?")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 

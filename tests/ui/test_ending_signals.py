@@ -84,7 +84,7 @@ def test_a_program_that_was_suspended_draws_itself_again(tmp_path: Path) -> None
         terminal.pump(1)
         terminal.screen.reset()  # the shell has it
         os.kill(terminal.process.pid, signal.SIGCONT)
-        terminal.wait_for("Try one of these")
+        terminal.wait_for("What have we done so far?")
         terminal.wait_for("tokens ·")
         terminal.write("hello")
         terminal.wait_for("\u276f hello")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent_tui.core.modes import MODE_WORDS
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from tests.ui.stage import Stage
 
@@ -46,17 +47,19 @@ async def test_work_shows_a_spinner_that_moves_and_rests_when_idle() -> None:
 
 async def test_a_retry_says_when_and_why() -> None:
     async with (app := Host()).run_test(size=(120, 5)) as _:
+        app.line.shows_notice = True
         app.line.show_retry(2, 4.0, "429 Too many requests\x1b[2J")
-        assert "retry 2 in 4 s: 429 Too many requests␛[2J" in app.shown
+        assert "Retry 2 in 4 s: 429 Too many requests␛[2J" in app.shown
 
 
 async def test_a_retry_says_why_without_the_address_where_room_is_short() -> None:
     async with (app := Host()).run_test(size=(80, 5)) as _:
+        app.line.shows_notice = True
         app.line.title, app.line.model, app.line.work = "A session", "gpt-4o-mini", "thinking"
         app.line.show_retry(3, 2.0, "https://api.example.com/v1 asks to slow down (429).")
-        assert "retry 3 in 2 s: the server asks to slow down (429)." in app.shown
+        assert "Retry 3 in 2 s: the server asks to slow down (429)." in app.shown
         app.line.show_retry(3, 2.0, "Nothing listens at http://127.0.0.1:8000/v1: start it.")
-        assert "retry 3 in 2 s: Nothing listens at the server: start it." in app.shown
+        assert "Retry 3 in 2 s: Nothing listens at the server: start" in app.shown
 
 
 async def test_a_banner_stands_before_everything_else() -> None:
@@ -79,9 +82,24 @@ async def test_a_click_on_a_key_does_what_the_key_does() -> None:
         assert ran == ["compact"]
 
 
-async def test_a_long_title_gives_way_to_the_first_keys() -> None:
+async def test_what_matters_least_goes_first_and_the_state_and_the_mode_stay() -> None:
+    facts = ("tidewatch", "main", "gpt-5-mini", "$0.12", "sandbox on")
+    async with (app := Host()).run_test(size=(120, 5)) as _:
+        line = app.line
+        line.place, line.branch, line.model, line.cost, line.sandbox = facts
+        line.mode, line.work = "accept-edits", "thinking"
+        gone: list[str] = []
+        for width in range(110, 36, -1):
+            shown = line.draw(width).plain
+            assert "thinking" in shown
+            assert MODE_WORDS["accept-edits"] in shown
+            gone += [fact for fact in facts if fact not in shown and fact not in gone]
+        assert gone == ["$0.12", "sandbox on", "main", "tidewatch", "gpt-5-mini"]
+
+
+async def test_a_notice_is_drawn_here_only_where_the_prompt_has_no_frame_for_it() -> None:
     async with (app := Host()).run_test(size=(80, 5)) as _:
-        app.line.title, app.line.model = "Review the last commit. " * 5, "gpt-4o-mini"
-        assert "F1 help  F2 sessions" in app.shown
-        assert "Review the last commit" in app.shown
-        assert app.shown.rstrip().endswith("gpt-4o-mini")
+        app.line.notice = "Theme saved."
+        assert "Theme saved." not in app.shown
+        app.line.shows_notice = True
+        assert "Theme saved." in app.shown

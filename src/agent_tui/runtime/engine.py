@@ -24,6 +24,7 @@ from agent_tui.runtime.session_builder import SessionBuilder
 from agent_tui.runtime.session_parts import CurrentParts
 from agent_tui.runtime.stored_sessions import StoredSessions
 from agent_tui.runtime.tool_servers import ToolServers
+from agent_tui.runtime.where import Where, describe_place
 from agent_tui.sessions.store import SessionLog, SessionStore
 
 _ONLY_READING = "it was opened only to be read"
@@ -187,6 +188,10 @@ class Engine:
             return await session.export(form)
         finally:
             await session.close()
+
+    async def where(self) -> Where:
+        """Where this run works, for people; the branch may have changed since it was asked last."""
+        return await asyncio.to_thread(describe_place, self.workspace)
 
     async def save_setting(self, key: str, value: str | bool) -> None:
         """Write a setting into the user's config file, for this run's successors.

@@ -58,7 +58,7 @@ class AgentTui(ThemedApp[int]):
         return TerminalDriver
 
     def get_default_screen(self) -> ChatScreen:
-        return ChatScreen()
+        return ChatScreen(demo=self.launch.demo)
 
     def on_ready(self) -> None:
         """The first frame is out: settle the collector, then load what is heavy."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
+from agent_tui.core.format import format_count
 from agent_tui.core.text import clean
 
 if TYPE_CHECKING:
@@ -87,20 +88,21 @@ class SessionActs:
                 self._chat.timeline.settle()
 
     async def _summarize(self, session: LiveSession, tree: SessionTree, row: TreeRow) -> None:
-        """Have the branch summarized while the status line shows the end of what is written."""
-        written: list[str] = []
+        """Have the branch summarized while the status line shows how much is written."""
+        written = 0
         status = self._chat.status
 
         def show(text: str) -> None:
-            written.append(text)
-            status.notice = "".join(written[-40:]).replace("\n", " ").strip()[-60:]
+            nonlocal written
+            written += len(text)
+            status.work = f"summarizing the branch, {format_count(written, 'character')}"
 
         status.work = "summarizing the branch"
         try:
             await session.operations.sum_up_branch(tree, row, show)
             self._chat.reload()
         finally:
-            status.work = status.notice = ""
+            status.work = ""
 
     def _engine_at_rest(self) -> Engine:
         if self._chat.is_busy:

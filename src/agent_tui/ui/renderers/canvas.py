@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from agent_tui.ui.palette import Palette
 from agent_tui.ui.renderers.languages import Languages
 
-PROSE_LIMIT = 104
-"""Lines of prose longer than this are hard to read, however wide the screen is."""
+COLUMN = 108
+"""Text, code and figures share one column: longer lines are hard to read on a wide screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +22,4 @@ class Canvas:
     @property
     def prose_width(self) -> int:
         """The width for running text."""
-        return min(self.width, PROSE_LIMIT)
+        return min(self.width, COLUMN)

@@ -24,7 +24,7 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from agent_tui.core.drafts import Drafts
 from agent_tui.core.errors import AgentTuiError, NothingToTakeBack
-from agent_tui.core.format import format_tokens
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_bindings
 from agent_tui.ui.draft_keeper import DraftKeeper
@@ -53,6 +53,7 @@ CHAT_SHEETS = [
 ]
 """What the conversation is styled by; the app loads it with its own."""
 
+_INVITATION = "Ask anything, or press ↓ to choose from above"
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
 _NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
@@ -69,8 +70,10 @@ class ChatScreen(Screen[None]):
     AUTO_FOCUS = "Prompt"
     VERTICAL_BREAKPOINTS = [(0, "-small"), (20, "-large")]
 
-    def __init__(self) -> None:
+    def __init__(self, *, demo: bool = False) -> None:
         super().__init__()
+        self._demo = demo
+        self._early_command = ""
         self.engine: Engine | None = None
         self.session: LiveSession | None = None
         self._may_take_over = True
@@ -78,6 +81,7 @@ class ChatScreen(Screen[None]):
         self._turn: Worker[None] | None = None
         self._early_prompt = ""
         self._returned_prompt = ""
+        self._summary_size = 0
         self._hint = ""
         self._keeper = DraftKeeper()
         self._has_failed = False
@@ -87,8 +91,8 @@ class ChatScreen(Screen[None]):
         self._escaped_at = -_SECOND_ESCAPE_SECONDS
 
     def compose(self) -> ComposeResult:
-        yield Welcome()
-        yield PromptBox(self._complete_path)
+        yield Welcome(waits=self._demo)
+        yield PromptBox(self._complete_path, take_empty_key=self._take_empty_key)
         with Horizontal(id="bottom"):
             yield StatusLine()
             yield TokenGauge()
@@ -98,6 +102,9 @@ class ChatScreen(Screen[None]):
         self.status = self.query_one(StatusLine)
         self.gauge = self.query_one(TokenGauge)
         self.welcome = self.query_one(Welcome)
+        self.status.is_starting = True
+        self.watch(self.status, "notice", self._show_notice_line, init=False)
+        self.watch(self.status, "title", self._show_title, init=False)
 
     async def mount_timeline(self) -> None:
         """Bring in what the first frame could do without; call once, right after it."""
@@ -117,14 +124,24 @@ class ChatScreen(Screen[None]):
     async def begin(self, engine: Engine) -> None:
         """Take over the engine and open what the command line asked for."""
         self.engine = engine
-        self.welcome.place = str(engine.workspace)
         self.welcome.model = engine.model_label
         self.welcome.suggestions = engine.suggestions
+        await self._show_place()
         await self.show_session(await engine.open_launched())
+        self.status.is_starting = False
+        if self._early_command:
+            self.run_command(self._early_command, "")
         if prompt := self._early_prompt or engine.launch.prompt:
             self._early_prompt = ""
             self.send(prompt)
         self.prompt_box.set_history(await engine.stored.prompt_history())
+
+    async def _show_place(self) -> None:
+        """Say where this runs, and on which branch now."""
+        if self.engine is not None:
+            where = await self.engine.where()
+            self.status.place, self.status.branch = where.name, where.branch
+            self.welcome.place = " · ".join(filter(None, (where.path, where.branch)))
 
     async def show_session(self, session: LiveSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""
@@ -189,6 +206,7 @@ class ChatScreen(Screen[None]):
     def _show_conversation(self, *, shown: bool) -> None:
         self.timeline.display = shown
         self.welcome.display = not shown
+        self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
 
     async def _follow(self) -> None:
         """A session that another window writes is followed live."""
@@ -248,10 +266,32 @@ class ChatScreen(Screen[None]):
 
     @on(Welcome.Suggested)
     def _take_suggestion(self, event: Welcome.Suggested) -> None:
-        self.send(event.text)
+        if not event.command:
+            self.send(event.text)
+        elif self.engine is None:
+            self._early_command = event.command
+        else:
+            self.run_command(event.command, "")
+
+    def _take_empty_key(self, key: str) -> bool:
+        """Keys of an empty prompt choose from what the welcome suggests, while it is shown."""
+        welcome = self.welcome
+        match key:
+            case _ if not welcome.display:
+                return False
+            case "down":
+                welcome.move(1)
+            case "up" if welcome.cursor >= 0:
+                welcome.move(-1)
+            case "enter":
+                return welcome.choose()
+            case _:
+                return False
+        return True
 
     def send(self, prompt: str) -> None:
         """Start a turn; steer the one that runs; wait while the engine is still starting."""
+        self.prompt_box.remember(prompt)
         session = self.session
         if session is None and self._has_failed:
             self.prompt_box.set_text(prompt)
@@ -452,6 +492,7 @@ class ChatScreen(Screen[None]):
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""
         self._has_failed = True
+        self.status.is_starting = False
         if self._early_prompt:
             self.prompt_box.set_text(self._early_prompt)
         self.show_failure(sentence)
@@ -470,9 +511,17 @@ class ChatScreen(Screen[None]):
         self.timeline.append(NoticeBlock(sentence, level))
 
     def show_hint(self, sentence: str) -> None:
-        """Show a sentence in the status line for a few seconds."""
+        """Show a sentence in the frame of the prompt for a few seconds."""
         self.status.notice = self._hint = sentence
         self.set_timer(4, lambda: self._drop_hint(sentence))
+
+    def _show_notice_line(self, sentence: str) -> None:
+        """A notice stands in the frame of the prompt, over what is typed and covering nothing."""
+        self.prompt_box.notice = sentence
+        self.status.shows_notice = self.prompt_box.has_class("-short")
+
+    def _show_title(self, title: str) -> None:
+        self.prompt_box.session_title = title
 
     def _drop_hint(self, sentence: str) -> None:
         if self.status.notice == sentence:
@@ -506,6 +555,7 @@ class ChatScreen(Screen[None]):
         self._drop_progress()
         self.timeline.settle()
         self._view.forget()
+        self.run_worker(self._show_place(), group="place", exclusive=True, exit_on_error=False)
         if self.session is not None:
             self._give_back(self.session.take_steers())
             self._colour_gauge(self.session)
@@ -533,10 +583,12 @@ class ChatScreen(Screen[None]):
         self.app.push_screen(screen, answered)
 
     def compaction_began(self, trigger: str, tokens: int) -> None:
+        self._summary_size = 0
         self.status.work = "compacting the context"
 
     def compaction_streamed(self, text: str) -> None:
-        self.status.notice = text.strip()[-60:] or self.status.notice
+        self._summary_size += len(text)
+        self.status.work = f"writing the summary, {format_count(self._summary_size, 'character')}"
 
     def compaction_finished(self, report: CompactionReport | None, reason: str) -> None:
         self.status.work = "thinking" if self.is_busy else ""

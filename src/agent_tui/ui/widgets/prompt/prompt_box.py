@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from agent_tui.core.text import clean
+from agent_tui.core.text import clean, first_line
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.completion import (
     Candidate,
@@ -34,6 +34,9 @@ _COMMAND = re.compile(r"/([a-zA-Z?][\w-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _COMMAND_START = re.compile(r"/([\w?-]*)\Z")
 _PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
 _PAGE_KEYS = {"pageup": -1, "pagedown": 1}
+FRAME_WIDTH = 112
+"""The frame stands in the reading column, however wide the screen is."""
+
 _NEWLINE_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
 CompletePath = Callable[[str], Sequence[str]]
@@ -49,6 +52,15 @@ class PromptBox(Vertical):
 
     running: reactive[bool] = reactive(default=False, toggle_class="-running", repaint=False)
     """Whether the agent runs: then Enter steers."""
+
+    invitation: reactive[str] = reactive("Ask anything", repaint=False)
+    """What an empty prompt says."""
+
+    notice: reactive[str] = reactive("", repaint=False)
+    """A sentence for some seconds, shown in the upper edge of the frame."""
+
+    session_title: reactive[str] = reactive("", repaint=False)
+    """The session's name, shown there otherwise."""
 
     read_only: reactive[str] = reactive("", repaint=False)
     """Why nothing can be sent, or an empty string."""
@@ -81,10 +93,12 @@ class PromptBox(Vertical):
         complete_path: CompletePath | None = None,
         history: Sequence[str] = (),
         *,
+        take_empty_key: Callable[[str], bool] | None = None,
         id: str | None = None,  # noqa: A002
     ) -> None:
         super().__init__(id=id)
         self._complete_path = complete_path
+        self._take_empty_key = take_empty_key
         self._history = PromptHistory(history)
         self._pastes = Pastes()
         self._quiet = self._followed = ""
@@ -108,6 +122,7 @@ class PromptBox(Vertical):
     def on_resize(self) -> None:
         self.set_class(self.app.size.height < 18, "-short")
         self._show_hint()
+        self._show_title()
 
     @property
     def text(self) -> str:
@@ -122,6 +137,10 @@ class PromptBox(Vertical):
         """Empty the prompt; what stood there is the newest of the earlier prompts."""
         self._history.add(self.text)
         self._put("")
+
+    def remember(self, prompt: str) -> None:
+        """A prompt was sent from elsewhere: it is one of the earlier prompts too."""
+        self._history.add(prompt)
 
     def set_history(self, prompts: Sequence[str]) -> None:
         """Take over the earlier prompts, oldest first."""
@@ -155,6 +174,23 @@ class PromptBox(Vertical):
         self._prompt._forward_event(events.Key(key.key, key.character))
         return True
 
+    def watch_notice(self) -> None:
+        self._show_title()
+
+    def watch_session_title(self) -> None:
+        self._show_title()
+
+    def _show_title(self) -> None:
+        room = max(0, min(self.size.width, FRAME_WIDTH) - 8)
+        text, style = self.session_title, "$muted"
+        if self.notice:
+            text, style = self.notice, "$attention"
+        shown = Content.styled(first_line(text, 400), style).truncate(room, ellipsis=True)
+        self._box.border_title = Content.assemble(" ", shown, " ") if text else None
+
+    def watch_invitation(self) -> None:
+        self._show_hint()
+
     def watch_running(self) -> None:
         self._show_hint()
 
@@ -171,12 +207,12 @@ class PromptBox(Vertical):
         elif self.running:
             prompt.placeholder = Content("Steer the agent")
         else:
-            prompt.placeholder = Content("Ask anything")
+            prompt.placeholder = Content(self.invitation)
         self._box.border_subtitle = self._hint()
         prompt.refresh()
 
     def _hint(self) -> Content:
-        room = self.size.width - 6
+        room = min(self.size.width, FRAME_WIDTH) - 6
         for hint in self._hints():
             if len(hint) <= room:
                 return Content.styled(hint, "$muted")
@@ -192,9 +228,9 @@ class PromptBox(Vertical):
         if self.running:
             return ("Enter steers · Ctrl+J new line · Esc interrupts", "Enter steers · Esc stops")
         return (
-            "Enter sends · Ctrl+J new line · / commands · @ files · Ctrl+R history",
-            "Enter sends · Ctrl+J new line · / commands",
-            "/ commands",
+            "Enter sends · Ctrl+J new line · / commands · @ files · ! shell · F1 help",
+            "Enter sends · / commands · @ files · F1 help",
+            "/ commands · F1 help",
         )
 
     @on(Prompt.Changed)
@@ -244,6 +280,8 @@ class PromptBox(Vertical):
             return True
         if self.read_only:
             return False
+        if not self._prompt.text and self._take_empty_key and self._take_empty_key(key):
+            return True
         if key in _NEWLINE_KEYS:
             self._prompt.insert("\n")
             return True

@@ -21,7 +21,7 @@ from textual.widget import Widget
 
 from agent_tui.core.format import format_count
 from agent_tui.ui.palette import Palette, read_palette
-from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.canvas import COLUMN, Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
@@ -46,6 +46,7 @@ class BlockView(ScrollView):
         self._languages = Languages()
         self._palette: Palette | None = None
         self._columns = 0
+        self._column = self._left = 0
         self._anchor: Place = (0, 0)
         self._view: list[Place] = []
         self._painted: list[Strip] = []
@@ -115,8 +116,10 @@ class BlockView(ScrollView):
             return
         self._columns = columns
         self._palette = read_palette(self.app.theme_variables)
-        room = max(_NARROWEST, columns - GUTTER - MARGIN_RIGHT)
-        self._blocks.draw_on(Canvas(room, self._palette, self._languages), columns)
+        self._column = min(columns, COLUMN + GUTTER + MARGIN_RIGHT)
+        self._left = (columns - self._column) // 2
+        room = max(_NARROWEST, self._column - GUTTER - MARGIN_RIGHT)
+        self._blocks.draw_on(Canvas(room, self._palette, self._languages), self._column)
         self.show_change()
 
     def _reaches_end(self, view: list[Place]) -> bool:
@@ -230,14 +233,23 @@ class BlockView(ScrollView):
         for index, offset in self._view:
             row = self._blocks.rows(index, active=index in active)[offset]
             known = self._kept.get(id(row))
-            strip = known[1] if known and known[0] is row else Strip(row, self._columns)
+            strip = known[1] if known and known[0] is row else self._centred(row, palette)
             kept[id(row)] = (row, strip)
             if index == active[0] and offset >= self.first_row(index):
                 bar = Segment("▎", palette.user)
-                strip = Strip([bar, *strip.crop(1)], self._columns)
+                left = self._left
+                strip = Strip([*strip.crop(0, left), bar, *strip.crop(left + 1)], self._columns)
             strips.append(strip)
         self._kept = kept
         return strips
+
+    def _centred(self, row: Row, palette: Palette) -> Strip:
+        """A row of the reading column, in the middle of the screen."""
+        right = self._columns - self._left - self._column
+        if not self._left and not right:
+            return Strip(row, self._columns)
+        before, after = (Segment(" " * cells, palette.base) for cells in (self._left, right))
+        return Strip([before, *row, after], self._columns)
 
     def first_row(self, index: int) -> int:
         """Rows of empty space above a block's own."""
@@ -246,7 +258,7 @@ class BlockView(ScrollView):
 
     def _with_hint(self, strip: Strip, palette: Palette) -> Strip:
         text = f" ↓ {format_count(self.lines_below, 'new line')} "
-        start = max(0, strip.cell_length - len(text) - 1)
+        start = max(0, self._left + self._column - len(text) - 1)
         hint = Segment(text, palette.user + palette.user_surface)
         return Strip.join([strip.crop(0, start), Strip([hint]), strip.crop(start + len(text))])
 
@@ -289,7 +301,7 @@ class BlockView(ScrollView):
             span = selection.get_span(y + self.scroll_offset.y)
             if span is not None:
                 start, end = span
-                text = strip.text[max(start, GUTTER) : None if end == -1 else end]
+                text = strip.text[max(start, self._left + GUTTER) : None if end == -1 else end]
                 lines.append(text.rstrip())
         return "\n".join(lines), "\n"
 

@@ -1,0 +1,29 @@
+"""Where a run works, in words for people: the folder, the home folder as ``~``, and the branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_tui.runtime.headers import git_branch
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A workspace for people. ``branch`` is empty outside a repository."""
+
+    path: str
+    name: str
+    branch: str
+
+
+def describe_place(workspace: Path) -> Where:
+    """Read where a workspace is and which branch is checked out; it blocks for a file or two."""
+    path = str(workspace)
+    try:
+        home = str(Path.home())
+    except RuntimeError:
+        home = ""
+    if home not in ("", "/") and (path == home or path.startswith(f"{home}/")):
+        path = f"~{path[len(home) :]}"
+    return Where(path, workspace.name or path, git_branch(workspace) or "")
