@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,40 @@ def test_a_plain_log_without_ids_loads(tmp_path: Path) -> None:
     assert (state.system_prompt, state.token_count, state.next_checkpoint_id) == ("p", 7, 5)
     assert isinstance(state.messages[0].record, UserMessage)
     assert (len(state.entries), state.leaf_uuid, state.damaged) == (7, None, [])
+
+
+HOSTILE = {
+    "lists": b"[]",
+    "objects": b"{}",
+    "numbers": b"0",
+    "nested": b"[[],{}]",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_line_of_very_many_values_is_refused_before_it_takes_memory(
+    tmp_path: Path, kind: str
+) -> None:
+    many = b",".join([HOSTILE[kind]] * (jsonl.MAX_VALUES + 1))
+    line = b'{"role": "user", "content": "x", "more": [' + many + b"]}"
+    (tmp_path / "log").write_bytes(GOOD + b"\n" + line + b"\n" + GOOD + b"\n")
+    tracemalloc.start()
+    try:
+        state = read_log(tmp_path / "log")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(state.messages) == 2
+    assert "more than 2,000,000 values" in state.damaged[0].reason
+    assert peak < 8 * len(line) + 16_000_000
+
+
+def test_marks_in_a_text_are_no_values() -> None:
+    text = '[{"a, b",\\' * 800_000
+    fields = {"role": "user", "content": text}
+    assert decode_line(encode(fields).rstrip(b"\n")) == fields
+
+
+def test_what_could_not_be_read_back_is_not_written() -> None:
+    with pytest.raises(BadRecord, match="values"):
+        encode({"role": "user", "more": [0] * (jsonl.MAX_VALUES + 2)})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeAlias
@@ -17,6 +18,9 @@ from agent_tui.core.errors import BadRecord
 
 MAX_DEPTH = 100
 MAX_LINE_BYTES = 64 << 20
+MAX_VALUES = 2_000_000
+"""Values in one line: each takes far more memory than the two bytes in which it can be written."""
+
 BLOCK = 1 << 20
 BOM = b"\xef\xbb\xbf"
 _PADDING = " \t\r\n\0"
@@ -33,6 +37,21 @@ def _refuse_constant(text: str) -> None:
     raise BadRecord(f"{text} is not a JSON number")
 
 
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+
+def _refuse_many(line: bytes) -> None:
+    """Raise BadRecord for a line that would become more values than memory should hold."""
+    if len(line) <= MAX_VALUES or _count_values(line) <= MAX_VALUES:
+        return
+    if _count_values(_STRING.sub(b"", line)) > MAX_VALUES:  # elsewhere they are marks in a text
+        raise BadRecord(f"more than {MAX_VALUES:,} values in one line")
+
+
+def _count_values(line: bytes) -> int:
+    return line.count(b",") + line.count(b"[") + line.count(b"{")
+
+
 _decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_constant)
 _scan: Callable[[str, int], tuple[Any, int]] = vars(_decoder)["scan_once"]
 _plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -45,6 +64,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
     Raises:
         BadRecord: the line is not one well-behaved JSON object; the message says why.
     """
+    _refuse_many(line)
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
@@ -86,6 +106,7 @@ def bulk_decoder() -> Decode:
     refusals = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
     def decode_fast(line: bytes) -> dict[str, Any]:
+        _refuse_many(line)
         try:
             value = decode(line)
         except refusals:
@@ -110,7 +131,7 @@ def encode(fields: Mapping[str, Any]) -> bytes:
     """One line, with its newline, that decode_line reads back as the same object.
 
     Raises:
-        BadRecord: the object could not be read back: too long, too deep, or not JSON.
+        BadRecord: the object could not be read back: too long, too deep, too full, or not JSON.
     """
     try:
         text = _plain(fields)
@@ -125,6 +146,7 @@ def encode(fields: Mapping[str, Any]) -> bytes:
         )
     if line.count(b"{") + line.count(b"[") > MAX_DEPTH:  # deep, or only full of brackets?
         decode_line(line)
+    _refuse_many(line)
     return line + b"\n"
 
 
