@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,9 @@ from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.live_session import LiveSession
 
 _CHUNK = 1_000
+_FIELDS = [
+    field.name for field in dataclasses.fields(TreeRow) if field.name not in ("start", "end")
+]
 _CHECKPOINT = re.compile(r"[0-9]{1,7}")  # an id, or what is left of one, is longer
 
 
@@ -37,17 +40,23 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
     """One line or object a row; ``standing`` tells what is in the context now."""
     path = Path(session_id)
     if await asyncio.to_thread(path.exists):
-        rows = await _read_rows(await (await engine.stored.open_path(path)).tree(), detail)
-    else:
-        async with looked_at(engine, session_id) as session:
-            rows = await _read_rows(await session.view.tree(), detail)
-    if as_json:
-        print_json(rows)
+        tree = await (await engine.stored.open_path(path)).tree()
+        await _print_rows(tree, detail, as_json=as_json)
         return
-    if not rows:
-        say("Nothing was said yet.")
-    for fields in rows:
+    async with looked_at(engine, session_id) as session:
+        await _print_rows(await session.view.tree(), detail, as_json=as_json)
+
+
+async def _print_rows(tree: SessionTree, detail: Detail, *, as_json: bool) -> None:
+    if as_json:
+        print_json([fields async for fields in _read_rows(tree, detail)])
+        return
+    empty = True
+    async for fields in _read_rows(tree, detail):  # a million rows are printed, never held
         say(_line(fields))
+        empty = False
+    if empty:
+        say("Nothing was said yet.")
 
 
 async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: bool) -> None:
@@ -86,21 +95,18 @@ async def _fork_at(engine: Engine, session: LiveSession, at: str) -> Fork:
     return dataclasses.replace(fork, prompt=prompt_after(records, checkpoint))
 
 
-async def _read_rows(tree: SessionTree, detail: Detail) -> list[dict[str, Any]]:
+async def _read_rows(tree: SessionTree, detail: Detail) -> AsyncIterator[dict[str, Any]]:
     outline = await tree.prepare(detail)
-    rows: list[dict[str, Any]] = []
     for start in range(0, len(outline), _CHUNK):
         found = [outline.row(i) for i in range(start, min(start + _CHUNK, len(outline)))]
         records = await tree.describe([row.place for row in found])
-        rows += [_row_fields(row, tree.tree.uuid(row.place), records) for row in found]
-    return rows
+        for row in found:
+            yield _row_fields(row, tree.tree.uuid(row.place), records)
 
 
 def _row_fields(row: TreeRow, uuid: str, records: Mapping[int, Record]) -> dict[str, Any]:
     record = records.get(row.place)
-    fields = dataclasses.asdict(row)
-    for name in ("start", "end"):
-        del fields[name]
+    fields = {name: getattr(row, name) for name in _FIELDS}
     at = record.stamp.at if record is not None else None
     return fields | {"uuid": uuid, "at": at or "", "text": _say(row, record)}
 
