@@ -26,6 +26,16 @@ def prompt(name: str) -> str:
     return (_PACKAGE / "prompts" / f"{name}.md").read_text(encoding="utf-8")
 
 
+def agent_spec(name: str) -> str:
+    """The text of a shipped agent's spec, by its name."""
+    return (_PACKAGE / "agents" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def agent_spec_names() -> list[str]:
+    """The names of the shipped agents."""
+    return sorted(path.stem for path in (_PACKAGE / "agents").glob("*.yaml"))
+
+
 def token_ranks(encoding: str) -> Path:
     """The compressed tiktoken ranks of an encoding, for example ``o200k_base``."""
     return _PACKAGE / "ranks" / f"{encoding}.tiktoken.xz"

@@ -75,6 +75,7 @@ class Stage:
         context: ContextSettings | None = None,
         resume: str = "",
         capture: bool = False,
+        spec: str = "",
     ) -> None:
         self.folder = folder
         self.workspace = folder / "work"
@@ -89,7 +90,7 @@ class Stage:
             workspace=WorkspaceSettings(capture=capture),
         )
         self.engine = Engine(
-            launch=Launch(self.workspace, yolo=yolo),
+            launch=Launch(self.workspace, yolo=yolo, agent=spec),
             settings=settings,
             store=SessionStore(folder / "home"),
             connections=Connections(settings, self.provider, "scripted", window),
@@ -214,7 +215,8 @@ def _words(event: Event) -> str:
         case DMailSent(checkpoint, text):
             return f"dmail to {checkpoint}: {text}"
         case SubagentEvent(_, name, _, event):
-            return f"{name} > {_words(event)}" if _words(event) else ""
+            said = "" if event_is_delta(event) else _words(event)
+            return f"{name} > {said}" if said else ""
         case PromptJoined(text):
             return f"joined {text}"
         case CompactionBegan(trigger):

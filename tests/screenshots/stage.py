@@ -215,7 +215,10 @@ def _hold_environment(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     patch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     patch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
     patch.setenv("TZ", "UTC")
+    for name, value in (("USER", "ada"), ("LOGNAME", "ada"), ("SHELL", "/bin/bash")):
+        patch.setenv(name, value)
     patch.setattr("platform.system", lambda: "Linux")
+    patch.setattr("platform.machine", lambda: "x86_64")
     time.tzset()
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import platform
 from pathlib import Path
 
 from agent_tui.agent.instructions import Instructions
+from agent_tui.agent.prompt_variables import fill_in, prompt_variables
+from agent_tui.agent.spec import AgentSpec
 from agent_tui.core.text import reveal
 from agent_tui.resources import prompt
 
 PROJECT_HEADING = "# Project instructions"
 
 
-def write_system_prompt(workspace: Path, instructions: Instructions) -> str:
+def write_system_prompt(
+    workspace: Path, instructions: Instructions, spec: AgentSpec | None = None
+) -> str:
     """The whole prompt for a workspace, with the project's instructions, nearest last."""
-    parts = [prompt("system").strip(), f"Workspace: {workspace}\nPlatform: {platform.system()}"]
+    text = spec.system_prompt if spec else prompt("system")
+    variables = prompt_variables(workspace) | dict(spec.variables if spec else {})
+    parts = [fill_in(text, variables).strip()]
     parts += [
         f"{PROJECT_HEADING} ({reveal(str(file.path))})\n\n{file.text}"
         for file in instructions.files

@@ -15,7 +15,7 @@ from agent_tui.core.messages import DiffDisplay, Display, ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord
 from agent_tui.providers.base import ToolSchema
 from agent_tui.tools.arguments import parse_arguments, schema_of
-from agent_tui.tools.base import AnyTool, Arguments, Subject, ToolContext
+from agent_tui.tools.base import AnyTool, Arguments, Spawns, Subject, ToolContext
 
 Note: TypeAlias = Callable[[ApprovalRecord], Awaitable[None]]
 """Writes a person's decision down, before anything is done about it."""
@@ -42,6 +42,8 @@ class Toolset:
         offer: gives the tools that there are now; ``refresh`` asks it again before each step.
         context: what every tool is given.
         watch: captures the files around every tool that acts; None captures nothing.
+        spawner: gives each call what starts subagents for it; None where none may be started.
+        who: whose tools these are, where it is a subagent: a person is told whom they allow it.
     """
 
     def __init__(
@@ -49,8 +51,12 @@ class Toolset:
         offer: Callable[[], Iterable[AnyTool]],
         context: ToolContext,
         watch: WorkspaceWatch | None = None,
+        spawner: Callable[[str], Spawns] | None = None,
+        who: str = "",
     ) -> None:
         self._watch = watch
+        self._spawner = spawner
+        self._who = who
         self._offer = offer
         self._context = context
         self._tools: dict[str, AnyTool] = {}
@@ -109,7 +115,8 @@ class Toolset:
                     arguments = arguments.model_copy(update={"command": changed})
                 if tool.ends_plan:
                     approvals.set_mode("accept-edits")
-            inside = replace(self._context, tell=tell)
+            spawn = self._spawner(call.id) if self._spawner else None
+            inside = replace(self._context, tell=tell, spawn=spawn)
             result = await self._run(tool, call, arguments, inside, cause)
             return Outcome(_tell_change(result, changed) if changed else result)
         except ToolError as error:
@@ -147,7 +154,7 @@ class Toolset:
         request_id, answer = await approvals.ask(
             call,
             key=approval_key(call.name, fields, str(self._context.workspace)),
-            title=tool.title(arguments),
+            title=f"{self._who}: {tool.title(arguments)}" if self._who else tool.title(arguments),
             display=display,
             subject=_resolve(tool.subject(arguments), display),
         )

@@ -46,6 +46,7 @@ def _launch(options: argparse.Namespace, **more: Any) -> Launch:
         scenario=options.scenario,
         model=options.model,
         flags=_flags(options),
+        agent=options.agent,
         **more,
     )
 

@@ -99,6 +99,12 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
     _argument(
         "--thinking", choices=("off", "low", "medium", "high"), help="how hard the model thinks"
     ),
+    _argument(
+        "--agent",
+        default="",
+        metavar="NAME",
+        help="who works: default, explorer, security-reviewer, time-traveller, or a spec's file",
+    ),
     _argument("--max-steps", type=int, metavar="N", help="stop a turn after N steps"),
     _argument("--max-cost", type=float, metavar="USD", help="stop a turn that costs more"),
     _argument("--max-time", type=float, metavar="SECONDS", help="stop a turn that takes longer"),

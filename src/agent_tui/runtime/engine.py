@@ -13,6 +13,7 @@ from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.agent_places import agent_places
+from agent_tui.runtime.agents import Agents
 from agent_tui.runtime.connect import Connections
 from agent_tui.runtime.exporting import Exported, export_file
 from agent_tui.runtime.files import FileList
@@ -60,7 +61,10 @@ class Engine:
         self._store = store
         self.agent_sessions = AgentSessions(data_root(), agent_places(settings))
         self._connections = connections
-        self._builder = SessionBuilder(launch, settings, connections, workspace, tool_servers)
+        self.agents = Agents([config_path().parent / "agents"])
+        self._builder = SessionBuilder(
+            launch, settings, connections, workspace, tool_servers, store, self.agents
+        )
         self.stored = StoredSessions(store, workspace, self._builder.instruct)
         self._files = FileList(workspace)
 

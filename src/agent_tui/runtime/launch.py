@@ -24,6 +24,7 @@ class Launch:
         prompt: a first prompt to send as soon as the session is open.
         pick: begin with the session list.
         flags: settings from the command line, each by its names.
+        agent: the name or file of the agent's spec; empty for the default one.
     """
 
     cwd: Path
@@ -38,3 +39,4 @@ class Launch:
     prompt: str = ""
     pick: bool = False
     flags: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    agent: str = ""

@@ -11,21 +11,28 @@ from agent_tui.agent.compactor import CompactionPolicy, Compactor
 from agent_tui.agent.instructions import Instructions, project_instructions
 from agent_tui.agent.loop import Agent
 from agent_tui.agent.permissions import Rule
+from agent_tui.agent.spec import AgentSpec
+from agent_tui.agent.subagent import Subagents
 from agent_tui.agent.system_prompt import write_system_prompt
+from agent_tui.agent.time_travel import DMailDesk
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
 from agent_tui.config import Settings, config_path, data_root
 from agent_tui.context.context import Context
 from agent_tui.core.records import ModelRecord, SystemPrompt
+from agent_tui.runtime.agents import Agents
 from agent_tui.runtime.connect import Connection, Connections
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.learned_windows import LearnedWindows
 from agent_tui.runtime.limits import amounts_of, limits_of
 from agent_tui.runtime.session_files import watch_workspace
 from agent_tui.runtime.session_parts import SessionParts
+from agent_tui.runtime.session_tools import session_tools
+from agent_tui.runtime.subagent_sessions import SubagentSessions
 from agent_tui.runtime.tool_servers import ToolServers
 from agent_tui.sessions.session_log import SessionLog
-from agent_tui.sessions.store import Durability
-from agent_tui.tools.base import AnyTool, FileMemory, ToolContext
+from agent_tui.sessions.store import Durability, SessionStore
+from agent_tui.tools.base import AnyTool, FileMemory, Spawns, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
 
@@ -39,6 +46,8 @@ class SessionBuilder:
         connections: the models that can be asked.
         workspace: where a new session works.
         tool_servers: servers whose tools are offered beside the built-in ones.
+        store: where the sessions of subagents go.
+        agents: the specs there are.
     """
 
     def __init__(
@@ -48,7 +57,12 @@ class SessionBuilder:
         connections: Connections,
         workspace: Path,
         tool_servers: ToolServers | None,
+        store: SessionStore,
+        agents: Agents,
     ) -> None:
+        self._store = store
+        self._agents = agents
+        self._windows = LearnedWindows(data_root() / "windows.json")
         self._launch = launch
         self._settings = settings
         self._connections = connections
@@ -72,24 +86,55 @@ class SessionBuilder:
 
         Given the parts before, what was allowed and which files were seen stay known.
         """
+        spec = keep.spec if keep else self._agents.find(self._launch.agent)
+        return self._build(log, wire, connection, spec, keep=keep)
+
+    def build_child(
+        self, log: SessionLog, wire: Wire, spec: AgentSpec, parent: SessionParts
+    ) -> SessionParts:
+        """The parts of a subagent, whose actions the parent's person decides about."""
+        found = self._connections.choose(spec.model or parent.model, parent.provider)
+        connection = found or self._connections.default
+        return self._build(log, wire, connection, spec, approvals=parent.approvals)
+
+    def _build(
+        self,
+        log: SessionLog,
+        wire: Wire,
+        connection: Connection,
+        spec: AgentSpec,
+        *,
+        keep: SessionParts | None = None,
+        approvals: Approvals | None = None,
+    ) -> SessionParts:
+        """The parts; ``approvals`` are those of a parent where it is a subagent."""
         workspace = self.workspace_of(log)
+        made: list[SessionParts] = []  # subagents look at what is made below
         if keep is not None:
-            approvals, toolset, watch = keep.approvals, keep.toolset, keep.watch
+            approvals, toolset, watch, desk = keep.approvals, keep.toolset, keep.watch, keep.desk
         else:
-            approvals = self._approvals(wire)
-            ours = (data_root(), config_path().parent)
+            who = spec.name if approvals else ""
+            subagents = {} if approvals else self._agents.subagents_of(spec)
+            approvals = approvals or self._approvals(wire)
             captured = workspace if self._settings.workspace.capture else None
             watch = watch_workspace(log, wire, captured)
-            given = ToolContext(workspace, FileMemory(), ours)
-            toolset = Toolset(self._tools(approvals), given, watch)
+            desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
+            toolset = Toolset(
+                session_tools(spec, log, self._tools(approvals), desk, subagents),
+                ToolContext(workspace, FileMemory(), (data_root(), config_path().parent)),
+                watch,
+                spawner=self._spawner(log, wire, workspace, made) if subagents else None,
+                who=who,
+            )
         context = Context(log, connection.counter, toolset.schemas)
         compactor = Compactor(
             context=context,
             provider=connection.provider,
             model=connection.model,
-            policy=self._policy(connection.window),
+            policy=self._policy(self._windows.apply(connection.model, connection.window)),
             wire=wire,
             workspace=workspace,
+            on_learned=self._windows.learn,
         )
         agent = Agent(
             context=context,
@@ -99,12 +144,36 @@ class SessionBuilder:
             approvals=approvals,
             compactor=compactor,
             wire=wire,
-            limits=limits_of(self._settings),
+            limits=limits_of(self._settings, connection.model),
+            desk=desk,
         )
-        provider, model = connection.provider.name, connection.model
-        return SessionParts(
-            context, agent, approvals, compactor, toolset, provider, model, workspace, watch
+        parts = SessionParts(
+            context=context,
+            agent=agent,
+            approvals=approvals,
+            compactor=compactor,
+            toolset=toolset,
+            provider=connection.provider.name,
+            model=connection.model,
+            workspace=workspace,
+            watch=watch,
+            spec=spec,
+            desk=desk,
         )
+        made.append(parts)
+        return parts
+
+    def _spawner(
+        self, log: SessionLog, wire: Wire, workspace: Path, made: list[SessionParts]
+    ) -> Callable[[str], Spawns]:
+        """What starts the subagents of a session."""
+        sessions = SubagentSessions(self._store, self, log, workspace)
+        return Subagents(
+            self._agents.find,
+            lambda spec, call_id: sessions.open(made[-1], spec, call_id),
+            wire,
+            lambda: made[-1].compactor.gauge(),
+        ).spawner
 
     def _policy(self, window: int) -> CompactionPolicy:
         chosen = self._settings.context
@@ -140,7 +209,7 @@ class SessionBuilder:
             return self._workspace
         return Path(header.cwd)
 
-    async def instruct(self, log: SessionLog) -> Instructions:
+    async def instruct(self, log: SessionLog, spec: AgentSpec | None = None) -> Instructions:
         """Write the system prompt where there is none, and say what it took from the project.
 
         That is in a new session, or one whose process was killed before it came so far.
@@ -149,9 +218,11 @@ class SessionBuilder:
             return Instructions()
         workspace = self.workspace_of(log)
         instructions = await asyncio.to_thread(project_instructions, workspace)
-        prompt = write_system_prompt(workspace, instructions)
+        of_run = await asyncio.to_thread(self._agents.find, self._launch.agent)
+        chosen = spec or of_run
+        prompt = await asyncio.to_thread(write_system_prompt, workspace, instructions, chosen)
         default = self._connections.default
-        model = ModelRecord(default.provider.name, default.model)
+        model = ModelRecord(default.provider.name, chosen.model or default.model)
         await log.append(SystemPrompt(prompt), model, durability=Durability.D0)
         log.notices += instructions.refused
         return instructions

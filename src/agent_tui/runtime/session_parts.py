@@ -11,6 +11,8 @@ from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.loop import Agent
 from agent_tui.agent.settle import settle
+from agent_tui.agent.spec import AgentSpec
+from agent_tui.agent.time_travel import DMailDesk
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
 from agent_tui.agent.workspace_watch import WorkspaceWatch
@@ -36,6 +38,8 @@ class SessionParts:
     model: str
     workspace: Path
     watch: WorkspaceWatch
+    spec: AgentSpec
+    desk: DMailDesk | None = None
 
 
 class BuildParts(Protocol):

@@ -62,6 +62,7 @@ from agent_tui.ui.blocks import (
     ended,
     turn_end_block,
 )
+from agent_tui.ui.subagent_lines import SubagentLines
 
 if TYPE_CHECKING:
     from agent_tui.core.messages import Display, ToolCall
@@ -102,6 +103,7 @@ class WireView:
         self._tokens: int | None = None
         self._estimated = False
         self._writing: dict[int, tuple[ToolBlock, list[str]]] = {}
+        self._subagents = SubagentLines()
         self._tools: dict[str, tuple[int, ToolBlock]] = {}
         self._compaction: int | None = None
         self._shell: tuple[int, str] | None = None
@@ -151,11 +153,12 @@ class WireView:
                 self._change_call(call, state, result.output, result.display)
                 self._tell_work()
             case ApprovalRequested(request):
-                self._change_call(request.call, "approval", display=request.display)
+                if request.call.id in self._tools:  # a subagent's call has no row of its own
+                    self._change_call(request.call, "approval", display=request.display)
                 self._listener.approval_requested(request)
                 self._tell_work()
             case ApprovalAnswered(request, answer):
-                if answer.decision != "reject":
+                if answer.decision != "reject" and request.call.id in self._tools:
                     self._change_call(request.call, "running", display=request.display)
                 self._tell_work()
             case PromptJoined(text):
@@ -212,6 +215,7 @@ class WireView:
         self._writing.clear()
         self._tools.clear()
         self._compaction = None
+        self._subagents.forget()
         self._shell = None
 
     def _add_checkpoint(self, number: int, step: int) -> None:

@@ -1,0 +1,47 @@
+"""The context windows that servers told of by refusing: kept for each model, from run to run."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+_MOST_MODELS = 500
+
+
+class LearnedWindows:
+    """A small file of windows by model; what cannot be read or written is simply not known."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def apply(self, model: str, window: int) -> int:
+        """The window of a model, no larger than what a server is known to take."""
+        known = self._read().get(model, 0)
+        return min(window, known) if known and window else window
+
+    def learn(self, model: str, window: int) -> None:
+        """Keep what a refusal told of a model."""
+        windows = self._read()
+        if window <= 0 or windows.get(model) == window:
+            return
+        windows[model] = window
+        newest = dict(list(windows.items())[-_MOST_MODELS:])
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            draft = self._path.with_suffix(".tmp")
+            draft.write_text(json.dumps(newest, indent=1), encoding="utf-8")
+            draft.replace(self._path)
+
+    def _read(self) -> dict[str, int]:
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        if not isinstance(found, dict):
+            return {}
+        return {
+            str(model): window
+            for model, window in found.items()
+            if type(window) is int and window > 0
+        }

@@ -1,0 +1,40 @@
+"""Which tools a session has: the built-in ones, those of servers, and those of its own past."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from agent_tui.agent.spec import AgentSpec
+from agent_tui.agent.time_travel import DMailDesk
+from agent_tui.context.recall import Recall as Memory
+from agent_tui.sessions.session_log import SessionLog
+from agent_tui.tools.base import AnyTool
+from agent_tui.tools.recall import Recall
+from agent_tui.tools.send_dmail import SendDMail
+from agent_tui.tools.task import Task
+
+OfferTools = Callable[[], Sequence[AnyTool]]
+
+
+def session_tools(
+    spec: AgentSpec,
+    log: SessionLog,
+    offer: OfferTools,
+    desk: DMailDesk | None,
+    subagents: Mapping[str, str],
+) -> OfferTools:
+    """What gives the tools of one session, asked before each step.
+
+    Recall is only among them when something has left the context.
+    """
+    memory = Memory(log)
+    own: list[AnyTool] = [SendDMail(desk.post)] if desk else []
+    if subagents:
+        own.append(Task(subagents))
+    recall = Recall(memory)
+
+    def tools() -> Sequence[AnyTool]:
+        every = [*offer(), *own, *([recall] if memory.has_anything else [])]
+        return [tool for tool in every if spec.allows(tool.name)]
+
+    return tools

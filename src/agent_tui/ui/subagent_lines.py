@@ -1,0 +1,61 @@
+"""What subagents do, as the last rows of the calls that started them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from agent_tui.core.arguments import show_arguments
+from agent_tui.core.events import (
+    Failed,
+    StepBegan,
+    StepRetried,
+    SubagentEvent,
+    TextDelta,
+    ToolStarted,
+    TurnFinished,
+)
+from agent_tui.core.text import first_line
+
+_MOST_LINES = 12
+_LONGEST = 160
+
+
+@dataclass(slots=True)
+class _Progress:
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_LINES))
+    answer: str = ""
+
+    def text(self) -> str:
+        said = [first_line(self.answer, _LONGEST)] if self.answer.strip() else []
+        return "\n".join([*self.lines, *said])
+
+
+class SubagentLines:
+    """Follows the subagents of a turn; each is known by the call that started it."""
+
+    def __init__(self) -> None:
+        self._progress: dict[str, _Progress] = {}
+
+    def hear(self, nested: SubagentEvent) -> str:
+        """What to show under the call now; empty where the event changes nothing."""
+        progress = self._progress.setdefault(nested.source, _Progress())
+        match nested.event:
+            case TextDelta(text):
+                progress.answer += text
+            case StepBegan():
+                progress.answer = ""
+            case ToolStarted(call):
+                said = " ".join(show_arguments(call.arguments).values())
+                progress.lines.append(f"→ {call.name} {first_line(said, _LONGEST)}")
+            case StepRetried(_, _, reason) | Failed(reason):
+                progress.lines.append(first_line(reason, _LONGEST))
+            case TurnFinished(_, end, steps):
+                progress.lines.append(f"{nested.name}: {end} after {steps} steps")
+            case _:
+                return ""
+        return progress.text()
+
+    def forget(self) -> None:
+        """The turn is over."""
+        self._progress.clear()

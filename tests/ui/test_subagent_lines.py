@@ -1,0 +1,22 @@
+"""What a subagent does is shown under the call that started it."""
+
+from __future__ import annotations
+
+from agent_tui.core.events import StepBegan, SubagentEvent, TextDelta, ToolStarted, TurnFinished
+from agent_tui.core.messages import ToolCall
+from agent_tui.ui.subagent_lines import SubagentLines
+
+
+def test_calls_and_the_answer_that_is_written_are_shown_for_each_subagent_apart() -> None:
+    lines = SubagentLines()
+    call = ToolCall("c", "read_file", '{"path": "src/a.py"}')
+    lines.hear(SubagentEvent("t1", "explorer", "s1", StepBegan(1)))
+    assert lines.hear(SubagentEvent("t1", "explorer", "s1", ToolStarted(call))) == (
+        "→ read_file src/a.py"
+    )
+    assert lines.hear(SubagentEvent("t2", "explorer", "s2", TextDelta("Other."))) == "Other."
+    lines.hear(SubagentEvent("t1", "explorer", "s1", StepBegan(2)))
+    shown = lines.hear(SubagentEvent("t1", "explorer", "s1", TextDelta("It is here.")))
+    assert shown == "→ read_file src/a.py\nIt is here."
+    ended = SubagentEvent("t1", "explorer", "s1", TurnFinished(1, "done", 2))
+    assert "explorer: done after 2 steps" in lines.hear(ended)
