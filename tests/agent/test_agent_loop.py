@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -20,6 +19,7 @@ from agent_tui.core.events import (
     TextDelta,
     ToolFinished,
     ToolStarted,
+    TurnFinished,
 )
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Fault, Reply, Scenario, ScriptedCall
@@ -410,18 +410,22 @@ async def test_a_fault_of_ours_is_told_and_the_session_lives_on(tmp_path: Path) 
         assert [m["content"] for m in stage.on_disk("assistant")] == ["one", "ok"]
 
 
-async def test_a_listener_that_fails_leaves_a_log_that_goes_on(tmp_path: Path) -> None:
-    replies = (Reply(text="one two three"), Reply(text="ok"))
-    async with Stage(tmp_path, *replies) as stage:
+async def test_a_listener_that_fails_is_dropped_and_told_while_the_turn_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Stage(tmp_path, Reply(text="one two three")) as stage:
+        heard: list[Event] = []
+        told: list[Exception] = []
 
         def fail(event: Event) -> None:
+            heard.append(event)
             if isinstance(event, TextDelta):
-                stage.listeners.clear()
-                raise BrokenPipeError
+                raise BrokenPipeError("nobody reads")
 
-        stage.listeners.append(fail)
-        task = asyncio.ensure_future(stage.say("Hi"))
-        await asyncio.wait([task])
-        assert isinstance(task.exception(), BrokenPipeError)
-        assert stage.on_disk("assistant")[0]["content"] == "one"
-        assert await stage.say("Again") == "done"
+        stage.session.subscribe(fail, told.append)
+        assert await stage.say("Hi") == "done"
+        assert [str(error) for error in told] == ["nobody reads"]
+        assert [type(event) for event in heard].count(TextDelta) == 1
+        assert isinstance(stage.events[-1], TurnFinished), "the others hear everything"
+        assert stage.on_disk("assistant")[0]["content"] == "one two three"
+        assert "A listener failed at TextDelta" in caplog.text

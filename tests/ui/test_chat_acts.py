@@ -19,7 +19,7 @@ from agent_tui.core.summary import CompactionReport
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.blocks import Block, NoticeBlock, ShellBlock
+from agent_tui.ui.blocks import Block, NoticeBlock, ShellBlock, plain_text
 from agent_tui.ui.screens.chat import ChatScreen
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -355,3 +355,22 @@ async def test_after_looking_at_an_archive_the_same_one_is_restored(
         await here.until(lambda: isinstance(here.app.screen, ConfirmScreen))
         await here.pilot.press("y")
         await here.until(lambda: here.prompts == ["one"])
+
+
+async def test_an_event_that_cannot_be_shown_is_told_and_its_turn_is_shown_from_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+
+        def fail(_text: str) -> None:
+            raise RuntimeError("no such colour")
+
+        monkeypatch.setattr(here.chat.timeline, "stream_text", fail)
+        await here.say("one")
+        monkeypatch.undo()
+        assert here.prompts == ["one"]
+        shown = [plain_text(block) for block in here.shown]
+        assert any("one" in text for text in shown)
+        await here.say("two")
+        assert here.prompts == ["one", "two"]
+        assert not here.chat._is_deaf

@@ -25,6 +25,7 @@ from agent_tui.core.events import ApprovalAnswer, Event
 from agent_tui.core.output import complain, say
 from agent_tui.headless.event_lines import OPENED, event_fields
 from agent_tui.headless.printing import to_json
+from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 
@@ -35,11 +36,15 @@ _DECISIONS = ("once", "session", "reject")
 async def serve(launch: Launch) -> int:
     """Answer requests until standard input closes and the last turn has ended."""
     engine = await asyncio.to_thread(Engine.assemble, launch)
-    daemon = _Daemon(engine)
+    reader = ReaderGone()
+    daemon = _Daemon(engine, reader)
     try:
         for trouble in await engine.settle_tools():
             complain(trouble)
         await daemon.serve(_read_lines())
+    except asyncio.CancelledError:
+        reader.check()
+        raise
     finally:
         await daemon.close()
         await engine.aclose()
@@ -64,8 +69,9 @@ def _read_lines() -> asyncio.Queue[str]:
 class _Daemon:
     """Open sessions by their ids, and the turn that runs in each."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, reader: ReaderGone) -> None:
         self._engine = engine
+        self._reader = reader
         self._sessions: dict[str, Any] = {}
         self._turns: dict[str, asyncio.Task[None]] = {}
 
@@ -137,7 +143,7 @@ class _Daemon:
         if known is not session:
             await session.close()
             return known
-        session.subscribe(partial(self._emit, session.session_id))
+        session.subscribe(partial(self._emit, session.session_id), self._reader.stop)
         self._say({"type": OPENED, "session_id": session.session_id, "id": request.get("id")})
         return session
 

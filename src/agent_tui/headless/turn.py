@@ -25,6 +25,7 @@ from agent_tui.core.output import complain, say
 from agent_tui.core.usage import Usage
 from agent_tui.headless.event_lines import OPENED, event_fields
 from agent_tui.headless.printing import to_json
+from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.headless.schema_answer import MOST_TRIES, AnswerSchema, UnfitAnswer
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
@@ -149,11 +150,13 @@ async def print_turn(launch: Launch, form: OutputFormat, schema: AnswerSchema | 
             complain(notice)
         printer = Printer(session, form, only_value=schema is not None)
         printer.begin()
-        session.subscribe(printer.hear)
+        reader = ReaderGone()
+        session.subscribe(printer.hear, reader.stop)
         end: TurnEnd = "cancelled"
         try:
             end = await _run(session, launch.prompt, printer, schema)
         except asyncio.CancelledError:
+            reader.check()
             complain("interrupted; the session is safe.")
         except AgentTuiError as error:
             printer.hear(Failed(str(error)))

@@ -116,9 +116,14 @@ class LiveSession:
         has_unsaved = self._parts.now.agent.has_unsaved
         return "" if has_unsaved or not was_cut_off(self.view.records) else CUT_OFF
 
-    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
-        """Hear every event of this session; call the result to stop."""
-        return self._parts.wire.subscribe(listener)
+    def subscribe(
+        self, listener: Callable[[Event], None], dropped: Callable[[Exception], None] | None = None
+    ) -> Callable[[], None]:
+        """Hear every event of this session; call the result to stop.
+
+        A listener that raises hears nothing more, and ``dropped`` is told why.
+        """
+        return self._parts.wire.subscribe(listener, dropped)
 
     async def run_turn(self, prompt: str) -> TurnEnd:
         """Work on a prompt until the answer is complete; cancel the task to interrupt.

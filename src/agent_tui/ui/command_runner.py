@@ -66,7 +66,7 @@ async def _guarded(chat: ChatScreen, flow: Flow, argument: str) -> None:
     except AgentTuiError as error:
         chat.show_failure(str(error))
     except Exception as error:
-        chat.show_failure(f"This went wrong in agent-tui: {type(error).__name__}: {error}.")
+        chat.show_failure(f"Internal error: {type(error).__name__}: {error}.")
 
 
 def _session(chat: ChatScreen) -> LiveSession:

@@ -85,6 +85,7 @@ class ChatScreen(Screen[None]):
         self._hint = ""
         self._keeper = DraftKeeper()
         self._has_failed = False
+        self._is_deaf = False
         self._has_timeline = False
         self.timeline: Timeline
         self._view: WireView
@@ -150,7 +151,7 @@ class ChatScreen(Screen[None]):
             self._may_take_over = True
         if self._stop_listening is not None:
             self._stop_listening()
-        self._stop_listening = session.subscribe(self._view.handle)
+        self._listen(session)
         self.reload()
         await self._take_up_drafts(before, session)
         self.welcome.instructions = session.instructions
@@ -161,6 +162,25 @@ class ChatScreen(Screen[None]):
         self.run_worker(self._warm(session), group="warm", exclusive=True, exit_on_error=False)
         if before is not None and self.engine is not None:
             await self.engine.close_session(before)
+
+    def _listen(self, session: LiveSession) -> None:
+        self._is_deaf = False
+        self._stop_listening = session.subscribe(self._view.handle, self._stop_showing)
+
+    def _stop_showing(self, failure: Exception) -> None:
+        """An event could not be shown: the turn goes on, and is shown from its log at its end."""
+        self._is_deaf = True
+        reason = f"{type(failure).__name__}: {failure}"
+        self.show_failure(
+            f"Internal error: {reason}. The turn continues; its result will be shown."
+        )
+
+    def _listen_again(self, session: LiveSession) -> None:
+        if self._is_deaf and session is self.session:
+            self._listen(session)
+            self.prompt_box.running = False
+            self.status.work = ""
+            self.reload()
 
     async def _warm(self, session: LiveSession) -> None:
         if self.engine is not None:
@@ -225,13 +245,13 @@ class ChatScreen(Screen[None]):
                 self.reload()
 
     async def _take_over(self, session: LiveSession) -> None:
-        """The other window has let go: open the session anew, this time to write."""
+        """The other window closed the session: open it anew, this time to write."""
         self._may_take_over = False
         if self.engine is None:
             return
         await self.show_session(await self.engine.open_session(session.session_id))
         if self.session is not None and not self.session.read_only:
-            self.show_hint("The other window has let go: you can write here now.")
+            self.show_hint("The other window closed this session. You can write here now.")
 
     @dataclass
     class CommandCalled(Message):
@@ -350,10 +370,11 @@ class ChatScreen(Screen[None]):
         except AgentTuiError as error:
             self.show_failure(str(error))
         except Exception as error:
-            self.show_failure(f"This went wrong in agent-tui: {type(error).__name__}: {error}.")
+            self.show_failure(f"Internal error: {type(error).__name__}: {error}.")
         finally:
             if not session.busy:
                 self._give_back(session.take_steers())
+                self._listen_again(session)
 
     def _give_back(self, unsaid: Sequence[str]) -> None:
         """Prompts that nobody took up are no longer queued: they go back to be edited."""
