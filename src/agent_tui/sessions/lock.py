@@ -5,6 +5,7 @@ flock, never lockf: a POSIX record lock falls as soon as any descriptor of the f
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -12,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agent_tui.core.errors import SessionBusy, StorageError
-from agent_tui.sessions.disk import FILE_MODE, open_regular
+from agent_tui.sessions.disk import FILE_MODE, open_regular, spoken_error
 
 LOCK = "context.jsonl.lock"
 OWNER = "context.jsonl.owner"
@@ -30,6 +31,7 @@ class FolderLock:
         self.path = folder / LOCK
         self.timeout_seconds = timeout_seconds
         self._descriptor = -1
+        self._in_vain_until = 0.0
 
     def acquire(self) -> None:
         """Take the lock, waiting for another holder up to the timeout.
@@ -45,18 +47,30 @@ class FolderLock:
             self._wait()
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + self.timeout_seconds
+        # Who has just waited in vain does not wait as long again for the next mutation.
+        in_vain = time.monotonic() < self._in_vain_until
+        patience = min(self.timeout_seconds, GLANCE_SECONDS) if in_vain else self.timeout_seconds
+        deadline = time.monotonic() + patience
         pause = _FIRST_PAUSE_SECONDS
         while time.monotonic() < deadline:
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
             if _try_lock(self._descriptor):
                 return
+        self._in_vain_until = time.monotonic() + self.timeout_seconds
         raise SessionBusy(
             f"{self.path.parent.name} is being written by another process"
-            f"{read_holder(self.path.parent)}, and has been for {self.timeout_seconds:g} s. "
+            f"{self._name_holder()}, and has been for {self.timeout_seconds:g} s. "
             "Nothing was changed; try again, or end that process."
         )
+
+    def _name_holder(self) -> str:
+        """Who holds the lock: as the kernel knows it, or else the session's owner, if not we."""
+        pid = _find_holder(self._descriptor)
+        if pid is not None:
+            return f" (pid {pid})"
+        owner = read_holder(self.path.parent)
+        return "" if owner.startswith(f" (pid {os.getpid()},") else owner
 
     def release(self) -> None:
         """Let the next mutation in."""
@@ -139,8 +153,29 @@ def read_holder(folder: Path) -> str:
     return f" (pid {pid}, since {since})"
 
 
+def _find_holder(descriptor: int) -> int | None:
+    """The process that holds a flock on an open file, where the system tells (Linux)."""
+    try:
+        status = os.fstat(descriptor)
+        with open("/proc/locks", encoding="ascii") as locks:
+            lines = [line.split() for line in locks]
+    except (OSError, ValueError):
+        return None
+    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    for line in lines:
+        if line[1] == "FLOCK" and place in line:
+            pid = int(line[line.index(place) - 1])
+            return pid if pid > 0 else None
+    return None
+
+
 def _open_lock(path: Path) -> int:
-    descriptor, status = open_regular(path, os.O_RDWR | os.O_CREAT)
+    try:
+        descriptor, status = open_regular(path, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # else reported under the log's name
+            raise spoken_error("Opening", path, error) from error
+        raise
     try:
         if status.st_mode & 0o777 != FILE_MODE:
             os.fchmod(descriptor, FILE_MODE)
