@@ -129,8 +129,24 @@ COMMANDS: tuple[Command, ...] = (
     Command("checkpoints", "list the places a session can return to", (_ID,)),
     Command(
         "revert",
-        "go back to a checkpoint; the old log is kept as an archive",
-        (_ID, _argument("checkpoint", type=int, metavar="CHECKPOINT")),
+        "go back to a checkpoint: the conversation, the files, or both",
+        (
+            _ID,
+            _argument("checkpoint", type=int, metavar="CHECKPOINT"),
+            _argument("--files", action="store_true", help="only the files the agent changed"),
+            _argument("--conversation", action="store_true", help="only the conversation"),
+            _argument("--both", action="store_true", help="files and conversation"),
+            _argument("--dry-run", action="store_true", help="only say what would be done"),
+        ),
+    ),
+    Command(
+        "changes",
+        "what changed on disk, and who changed it",
+        (
+            _ID,
+            _argument("--since", type=int, metavar="CHECKPOINT", help="only what came after it"),
+            _argument("--patch", action="store_true", help="as a patch"),
+        ),
     ),
     Command("archives", "list a session's archived logs", (_ID,)),
     Command(

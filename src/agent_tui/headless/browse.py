@@ -134,15 +134,6 @@ async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) ->
     )
 
 
-async def revert_session(
-    engine: Engine, session_id: str, checkpoint: int, *, as_json: bool
-) -> None:
-    """Go back to just before a checkpoint."""
-    async with opened(engine, session_id) as session:
-        report = await session.operations.revert(checkpoint)
-    _say_rotated(as_json, report, f"Reverted to checkpoint {checkpoint}")
-
-
 async def list_archives(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Every rotated log of a session, newest first."""
     async with looked_at(engine, session_id) as session:
@@ -163,7 +154,7 @@ async def restore_archive(engine: Engine, session_id: str, number: int, *, as_js
     """Make an archive the live log again."""
     async with opened(engine, session_id) as session:
         report = await session.operations.restore(number)
-    _say_rotated(as_json, report, f"Restored archive {number}")
+    say_rotated(as_json, report, f"Restored archive {number}")
 
 
 async def prune_archives(engine: Engine, session_id: str, keep: int, *, as_json: bool) -> None:
@@ -262,7 +253,8 @@ def _say(as_json: bool, fields: object, sentence: str) -> None:
         say(sentence)
 
 
-def _say_rotated(as_json: bool, report: OperationReport, act: str) -> None:
+def say_rotated(as_json: bool, report: OperationReport, act: str) -> None:
+    """Print what a revert, a restore or the like has done."""
     moved = [
         f"{format_count(number, 'message')} {what}"
         for number, what in ((report.messages_left, "removed"), (report.messages_back, "restored"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from agent_tui.headless import browse, search
+from agent_tui.headless import browse, files, search
 from agent_tui.headless.tree import fork_session, print_tree
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
@@ -37,7 +37,11 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
         case "checkpoints":
             await browse.list_checkpoints(engine, options.id, as_json=as_json)
         case "revert":
-            await browse.revert_session(engine, options.id, options.checkpoint, as_json=as_json)
+            await files.revert_session(engine, options, as_json=as_json)
+        case "changes":
+            await files.print_changes(
+                engine, options.id, options.since, patch=options.patch, as_json=as_json
+            )
         case "archives":
             await browse.list_archives(engine, options.id, as_json=as_json)
         case "archives prune":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
 from agent_tui.agent.workspace_watch import Moment, WorkspaceWatch
+from agent_tui.core.changes import ChangeGroup
 from agent_tui.core.errors import (
     AgentTuiError,
     NothingToTakeBack,
@@ -20,12 +21,13 @@ from agent_tui.core.errors import (
     UnknownCheckpoint,
 )
 from agent_tui.core.file_changes import CAUSES, ChangeCause, FileChange
-from agent_tui.core.records import Checkpoint, Record, WorkspaceRecord
+from agent_tui.core.records import AssistantMessage, Checkpoint, Record, WorkspaceRecord
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.sessions.marks import read_marks
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog
 from agent_tui.workspace.capture import Capture
+from agent_tui.workspace.diffs import describe_capture
 from agent_tui.workspace.git import find_repository
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plan import choose, make_plan
@@ -100,6 +102,41 @@ class SessionFiles:
         await self._watch.idle()
         return await asyncio.to_thread(read_timeline, self._log)
 
+    async def changes(self, checkpoint: int | str | None = None) -> list[ChangeGroup]:
+        """Everything that changed since a checkpoint (None: since the first capture).
+
+        Raises:
+            UnknownCheckpoint: there is no such checkpoint.
+        """
+        timeline = await self._fresh_timeline()
+        return await asyncio.to_thread(self._changes, timeline, checkpoint)
+
+    def _changes(self, timeline: FileTimeline, checkpoint: int | str | None) -> list[ChangeGroup]:
+        tools = {
+            call.id: call.name
+            for entry in self._log.state.all_entries
+            if isinstance(entry.record, AssistantMessage)
+            for call in entry.record.tool_calls
+        }
+        return [
+            describe_capture(self._store, capture, tools)
+            for capture in self._since(timeline, checkpoint)
+            if capture.delta or capture.status == "none"
+        ]
+
+    def _since(
+        self, timeline: FileTimeline, checkpoint: int | str | None
+    ) -> tuple[WorkspaceRecord, ...]:
+        try:
+            return timeline.since(checkpoint)
+        except KeyError:
+            raise UnknownCheckpoint(f"There is no checkpoint {checkpoint}.") from None
+
+    async def plan_captures(self, ids: Collection[str]) -> RevertPlan:
+        """What taking back the captures with these ids would do."""
+        timeline = await self._fresh_timeline()
+        return await self.plan_of([c for c in timeline.captures if c.stamp.uuid in ids])
+
     async def plan_since(self, checkpoint: int | str | None) -> RevertPlan:
         """What taking the files back to a checkpoint would do.
 
@@ -110,10 +147,7 @@ class SessionFiles:
         return await asyncio.to_thread(self._plan_since, timeline, checkpoint)
 
     def _plan_since(self, timeline: FileTimeline, checkpoint: int | str | None) -> RevertPlan:
-        try:
-            captures = timeline.since(checkpoint)
-        except KeyError:
-            raise UnknownCheckpoint(f"There is no checkpoint {checkpoint}.") from None
+        captures = self._since(timeline, checkpoint)
         notices, lone = self._notices(timeline, captures)
         return make_plan(self._root, self._store, captures, notices=notices, conversation_only=lone)
 

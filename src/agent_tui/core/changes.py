@@ -1,0 +1,76 @@
+"""What changed in the files of a session, as it is shown: by capture, path by path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_tui.core.file_changes import ChangeCause, FileState
+
+WHO: dict[ChangeCause, str] = {
+    "tool_call": "agent",
+    "shell": "your command",
+    "human": "you or another program",
+    "outside": "while not watched",
+    "revert": "revert",
+    "undo": "undo of a revert",
+    "redo": "redo of a revert",
+}
+"""Who changed files, in words."""
+
+ChangeKind = Literal["created", "changed", "deleted", "mode", "type"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """One changed path.
+
+    ``diff`` is a unified diff; empty where the content is not text or was not kept: ``note`` then
+    says so. ``secret`` marks local configuration.
+    """
+
+    path: str
+    kind: ChangeKind
+    added: int
+    removed: int
+    diff: str = ""
+    note: str = ""
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGroup:
+    """What one capture found.
+
+    Attributes:
+        id: of the capture. ``call``: the tool call that made the change, or a command.
+        tool: the name of that tool, where it is known.
+        why: why nothing is known of these files, where that is so.
+    """
+
+    id: str
+    cause: ChangeCause
+    files: tuple[FileDiff, ...]
+    checkpoint: int | None = None
+    turn: int | None = None
+    step: int | None = None
+    call: str = ""
+    tool: str = ""
+    at: str = ""
+    why: str = ""
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Lines added and removed in all files together."""
+        return sum(f.added for f in self.files), sum(f.removed for f in self.files)
+
+
+def kind_of(old: FileState | None, new: FileState | None) -> ChangeKind:
+    """What happened to a path, in a word."""
+    if old is None:
+        return "created"
+    if new is None:
+        return "deleted"
+    if old.kind != new.kind:
+        return "type"
+    return "mode" if old.hash and old.hash == new.hash else "changed"

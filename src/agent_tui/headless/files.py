@@ -1,0 +1,134 @@
+"""Commands about the files of a session: what changed, and going back."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent_tui.core.changes import WHO, ChangeGroup
+from agent_tui.core.errors import UsageError
+from agent_tui.core.output import say
+from agent_tui.core.revert_plan import STATUS_WORDS, RevertPlan
+from agent_tui.core.text import reveal
+from agent_tui.headless.browse import looked_at, opened, say_rotated
+from agent_tui.headless.printing import print_json
+from agent_tui.runtime.engine import Engine
+
+_HIDDEN = "local configuration: its content is not printed"
+
+
+async def print_changes(
+    engine: Engine, session_id: str, since: int | None, *, patch: bool, as_json: bool
+) -> None:
+    """Everything that changed on disk since a checkpoint, by who changed it."""
+    async with looked_at(engine, session_id) as session:
+        groups = _without_secrets(await session.files.changes(since))
+    if as_json:
+        print_json(groups)
+    elif patch:
+        for group in groups:
+            for file in group.files:
+                say(file.diff or f"# {reveal(file.path)}: {file.kind}; {file.note}")
+    else:
+        for group in groups:
+            _say_group(group)
+        if not groups:
+            say("No changes of files were captured.")
+
+
+def _without_secrets(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
+    return [
+        replace(
+            group,
+            files=tuple(
+                replace(file, diff="", note=_HIDDEN) if file.secret else file
+                for file in group.files
+            ),
+        )
+        for group in groups
+    ]
+
+
+def _say_group(group: ChangeGroup) -> None:
+    turn = f"turn {group.turn}" if group.turn else "before the first turn"
+    step = f", step {group.step}" if group.step else ""
+    what = group.tool or group.call
+    who = f"{WHO[group.cause]}: {what}" if what else WHO[group.cause]
+    say(f"{turn}{step} · {reveal(who)}")
+    if group.why:
+        say(f"  files not covered here: {group.why}")
+    for file in group.files:
+        counts = f"+{file.added} -{file.removed}" if file.diff else file.note
+        say(f"  {file.kind:<8} {reveal(file.path)}  {counts}")
+
+
+async def revert_session(engine: Engine, options: argparse.Namespace, *, as_json: bool) -> None:
+    """Go back to just before a checkpoint: conversation (the default), files, or both."""
+    if sum((options.files, options.conversation, options.both)) > 1:
+        raise UsageError("Choose one of --files, --conversation and --both.")
+    files, conversation = options.files or options.both, not options.files
+    checkpoint: int = options.checkpoint
+    if options.dry_run:
+        await _say_what_would_be(engine, options, files=files, as_json=as_json)
+        return
+    async with opened(engine, options.id) as session:
+        if files:
+            plan = await session.files.plan_since(checkpoint)
+            done = await session.operations.revert_files(plan, plan.default)
+            if as_json and not conversation:
+                print_json(done)
+            elif not as_json:
+                say(done.told)
+                _say_plan_rest(plan)
+        if conversation:
+            report = await session.operations.revert(checkpoint)
+            say_rotated(as_json, report, f"Reverted to checkpoint {checkpoint}")
+
+
+async def _say_what_would_be(
+    engine: Engine, options: argparse.Namespace, *, files: bool, as_json: bool
+) -> None:
+    async with looked_at(engine, options.id) as session:
+        preview = await session.view.preview_revert(options.checkpoint)
+        plan = await session.files.plan_since(options.checkpoint) if files else None
+    if as_json:
+        print_json({"conversation": preview if not options.files else None, "files": _rows(plan)})
+        return
+    if not options.files:
+        say(f"Conversation: {preview.messages_leaving} messages would be removed.")
+    if plan is not None:
+        for path in plan.paths:
+            if path.default is not None:
+                added, removed = path.counts
+                say(f"  would revert {reveal(path.path)}  +{added} -{removed}")
+        _say_plan_rest(plan)
+
+
+def _rows(plan: RevertPlan | None) -> list[dict[str, object]] | None:
+    if plan is None:
+        return None
+    return [
+        {
+            "path": path.path,
+            "own": path.own,
+            "status": path.status,
+            "reverted": path.default is not None,
+            "why": path.why,
+        }
+        for path in plan.paths
+    ] + [
+        {"path": left.path, "status": "not_covered", "reverted": False, "why": left.why}
+        for left in plan.uncovered
+    ]
+
+
+def _say_plan_rest(plan: RevertPlan) -> None:
+    """What stays as it is, and why."""
+    for notice in plan.notices:
+        say(notice)
+    for path in plan.paths:
+        if path.default is None and path.own:
+            say(f"  left alone: {reveal(path.path)}  {path.why or STATUS_WORDS[path.status]}")
+    for left in plan.uncovered:
+        say(f"  not covered: {reveal(left.path)}  {left.why}")

@@ -1,0 +1,59 @@
+"""What changed on disk, printed; and files that go back from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.headless.command_line import CommandLine
+
+
+@pytest.fixture
+async def session_id(tmp_path: Path) -> str:
+    from agent_tui.providers.demo.scenario import Reply
+    from tests.agent.stage import Stage, call
+
+    replies = (
+        Reply(calls=(call("write_file", path="a.txt", content="agent\n"),)),
+        Reply(calls=(call("run_command", command="echo x > b.txt"),)),
+        Reply(text="done"),
+    )
+    async with Stage(tmp_path, *replies, yolo=True, capture=True) as stage:
+        (stage.workspace / "a.txt").write_text("old\n")
+        await stage.say("Go")
+        return stage.session.session_id
+
+
+def test_changes_are_told_by_who_made_them(run: CommandLine, session_id: str) -> None:
+    told = run("changes", session_id).out.splitlines()
+    assert told == [
+        "turn 1, step 1 · agent: write_file",
+        "  changed  a.txt  +1 -1",
+        "turn 1, step 2 · agent: run_command",
+        "  created  b.txt  +1 -0",
+    ]
+    assert "-old" in "\n".join(run("changes", session_id, "--patch").out.splitlines())
+    groups = run("changes", session_id, "--json").json
+    assert [group["cause"] for group in groups] == ["tool_call", "tool_call"]
+    assert len(run("changes", session_id, "--since", "2", "--json").json) == 1
+
+
+def test_files_go_back_alone_or_with_the_conversation(
+    run: CommandLine, session_id: str, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    told = run("revert", session_id, "0", "--both", "--dry-run").out.splitlines()
+    assert told[0].startswith("Conversation: ")
+    assert told[1:] == ["  would revert a.txt  +1 -1", "  would revert b.txt  +0 -0"]
+    assert (work / "a.txt").read_text() == "agent\n"
+    assert run("revert", session_id, "0", "--files").out.splitlines()[0] == "2 files reverted."
+    assert (work / "a.txt").read_text() == "old\n"
+    assert not (work / "b.txt").exists()
+    assert run("checkpoints", session_id, "--json").json
+    assert run("revert", session_id, "0", "--both").code == 0
+    assert run("checkpoints", session_id, "--json").json == []
+
+
+def test_only_one_of_the_choices_is_taken(run: CommandLine, session_id: str) -> None:
+    assert "Choose one of" in run("revert", session_id, "0", "--files", "--both").sentence
