@@ -16,12 +16,22 @@ from agent_tui.history.session_tree import WHOLE_BYTES, SessionTree
 from agent_tui.history.source import CompactionSides
 from agent_tui.history.tree.record_links import Source
 from agent_tui.importers import kimi
-from agent_tui.importers.imported import ImportedArchive, ImportedSession
-from agent_tui.importers.registry import import_session, recognise
+from agent_tui.importers.imported import ImportedArchive, ImportedSession, ImportedTail
+from agent_tui.importers.registry import (
+    import_session,
+    locate,
+    read_tail,
+    recognise,
+    resume_command,
+)
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.disk import translate_os_errors
 
 _READ_ONLY = "it was opened read-only"
+_TAIL_BYTES = 512 << 10
+"""Up to this size a file is read whole before anything of it is shown."""
+_TAIL_RECORDS = 400
+_NOT_YET = "The session is still being read; try again in a moment."
 
 
 class ImportedSource:
@@ -35,6 +45,7 @@ class ImportedSource:
         self._counter = TokenCounter()
         self.session_id = found.session_id
         self.title = f"{found.title or found.path.name} · {found.source}"
+        self.resume_command = resume_command(found)
         self.has_archives = bool(found.archives)
         self.has_compactions = bool(found.compactions)
 
@@ -97,12 +108,47 @@ class ImportedSource:
         return SessionTree.of_records([*logs, live], compactions, self.count)
 
 
+class TailSource:
+    """The end of a session that is still being read."""
+
+    read_only = _READ_ONLY
+    has_archives = False
+    has_compactions = False
+    tree_refusal = _NOT_YET
+    resume_command = ""
+
+    def __init__(self, name: str, tail: ImportedTail) -> None:
+        self._counter = TokenCounter()
+        self.session_id = ""
+        self.title = name
+        self.contents: LogContents = ReadLog.of_records(tail.records, self.count)
+
+    def count(self, message: Message) -> int:
+        return self._counter.count_message(message)
+
+    def list_archives(self) -> list[ArchiveSummary]:
+        return []
+
+    def read_archive(self, number: int) -> LogContents:
+        raise UnknownArchive(_NOT_YET)
+
+    def list_compactions(self) -> list[tuple[int, CompactionRecord]]:
+        return []
+
+    def read_compaction(self, archive: int) -> CompactionSides:
+        raise SessionError(_NOT_YET)
+
+    def build_tree(self, *, related: bool) -> SessionTree:
+        raise SessionError(_NOT_YET)
+
+
 class BigLogSource:
     """A log too big to be read whole: its lines are indexed, and parsed when they are shown."""
 
     read_only = _READ_ONLY
     has_archives = False
     has_compactions = False
+    resume_command = ""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -145,6 +191,19 @@ class BigLogSource:
             return SessionTree.of_files(_logs_beside(self._path))
         whole = ImportedSource(import_session(self._path))  # who spoke is told by the whole log
         return whole.build_tree(related=related)
+
+
+def open_tail(path: Path) -> TailSource | None:
+    """The end of a log or session file, in no time; None where it is read whole as fast. Blocks.
+
+    Raises:
+        SessionError, StorageError: it cannot be read; the sentence says why.
+    """
+    ref = locate(path)
+    if ref.stamp[0] < _TAIL_BYTES:
+        return None
+    tail = read_tail(ref, _TAIL_RECORDS)
+    return None if tail.is_whole else TailSource(ref.path.name, tail)
 
 
 def open_source(path: Path) -> ImportedSource | BigLogSource:

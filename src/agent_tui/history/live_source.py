@@ -68,6 +68,7 @@ class LiveSource:
     has_archives = True
     has_compactions = True
     tree_refusal = ""
+    resume_command = ""
 
     def __init__(
         self,

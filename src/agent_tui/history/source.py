@@ -24,6 +24,7 @@ class SessionSource(Protocol):
         read_only: why it cannot be changed, in words; empty when it can.
         has_archives: whether it may have archives.
         has_compactions: whether it may have been compacted.
+        resume_command: resumes it in the agent that wrote it; empty for a session of ours.
         tree_refusal: why its tree and its moments cannot be shown; empty when they can.
     """
 
@@ -41,6 +42,8 @@ class SessionSource(Protocol):
     def has_compactions(self) -> bool: ...
     @property
     def tree_refusal(self) -> str: ...
+    @property
+    def resume_command(self) -> str: ...
 
     def count(self, message: Message) -> int:
         """The tokens of a message."""

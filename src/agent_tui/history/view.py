@@ -20,7 +20,7 @@ from agent_tui.history import checkpoints
 from agent_tui.history.compare import compare_branches
 from agent_tui.history.contents import LogContents
 from agent_tui.history.costs import SessionCosts, costs_of
-from agent_tui.history.file_source import open_source
+from agent_tui.history.file_source import open_source, open_tail
 from agent_tui.history.scrub import Scrub
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.source import SessionSource
@@ -62,6 +62,16 @@ class SessionView:
         return await asyncio.to_thread(cls._open, path)
 
     @classmethod
+    async def open_tail(cls, path: Path) -> SessionView | None:
+        """The end of a file, to be shown while ``open`` reads it; None where that is quick.
+
+        Raises:
+            SessionError, StorageError: it cannot be read; the sentence says why.
+        """
+        source = await asyncio.to_thread(open_tail, path)
+        return cls(source) if source is not None else None
+
+    @classmethod
     def _open(cls, path: Path) -> SessionView:
         source = open_source(path)
         _ = source.contents.token_count  # counted here rather than on the event loop
@@ -80,6 +90,11 @@ class SessionView:
     def read_only(self) -> str:
         """Why the session cannot be changed, in words; empty when it can."""
         return self._source.read_only
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes it in the agent that wrote it; empty for a session of ours."""
+        return self._source.resume_command
 
     @property
     def records(self) -> Sequence[Record]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -129,8 +130,16 @@ def describe(path: Path) -> dict[str, Any]:
 
 
 def resume_command(session: ImportedSession) -> str:
-    """The command that resumes a session in the agent that wrote it; empty where there is none."""
+    """The command that resumes a session in the agent that wrote it; empty where there is none.
+
+    An id that could be read as an option, or a folder with invisible characters, gives none.
+    """
+    if not _PLAIN_ID.fullmatch(session.session_id) or not session.cwd.isprintable():
+        return ""
     return importer_of(session.source).resume(session.session_id, session.cwd)
+
+
+_PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 def read_tail(ref: SessionRef, count: int) -> ImportedTail:

@@ -125,6 +125,10 @@ class StoredSessions:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""
         return await SessionView.open(path)
 
+    async def open_tail(self, path: Path) -> SessionView | None:
+        """The end of a big file, to be shown while ``open_path`` reads it."""
+        return await SessionView.open_tail(path)
+
     async def describe_path(self, path: Path) -> dict[str, Any]:
         """What a log or session file of any known kind holds, in numbers."""
         return await asyncio.to_thread(describe, path)

@@ -6,6 +6,7 @@ leads to the same place wherever it stands.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
 
 
 class TimeActs(Protocol):
-    """What can be done with a session while its past is looked at."""
+    """What can be done with a session while its past is looked at.
+
+    Attributes:
+        can_continue: whether the session is a file that can be continued as a session of ours.
+    """
+
+    can_continue: bool
+
+    async def continue_here(self) -> bool:
+        """Continue the file in a session of ours; whether that was done."""
+        ...
 
     def restore(self, archive: int) -> None:
         """Make an archive the live log again."""
@@ -55,11 +66,30 @@ class Browser:
         if self._acts is not None:
             self._acts.restore(archive)
 
-    async def look(self, view: SessionView) -> bool:
-        """Show a log of the session read-only."""
+    @property
+    def can_continue(self) -> bool:
+        return self._acts is not None and self._acts.can_continue
+
+    @property
+    def resume_command(self) -> str:
+        return self._view.resume_command
+
+    async def continue_here(self) -> bool:
+        return self._acts is not None and await self._acts.continue_here()
+
+    async def look(
+        self, view: SessionView, whole: Callable[[], Awaitable[SessionView]] | None = None
+    ) -> bool:
+        """Show a log of the session read-only; ``whole`` reads all where ``view`` is its end."""
         from agent_tui.ui.screens.time.browse import BrowseScreen
 
-        changed = await self._app.push_screen_wait(BrowseScreen(view, self))
+        async def read_whole() -> SessionView:
+            assert whole is not None
+            self._view = await whole()
+            return self._view
+
+        screen = BrowseScreen(view, self, read_whole if whole is not None else None)
+        changed = await self._app.push_screen_wait(screen)
         return bool(changed)
 
     async def archives(self) -> bool:

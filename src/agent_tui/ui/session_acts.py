@@ -22,9 +22,15 @@ if TYPE_CHECKING:
 class SessionActs:
     """Carries out what is chosen in archives, compactions and the tree of the open session."""
 
+    can_continue = False
+
     def __init__(self, chat: ChatScreen, session: LiveSession) -> None:
         self._chat = chat
         self._session = session
+
+    async def continue_here(self) -> bool:
+        """It is open here already."""
+        return False
 
     def restore(self, archive: int) -> None:
         """Make an archive the live log again."""

@@ -26,6 +26,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
     Args:
         view: what to show.
         lead: shows what belongs to the session, and restores the archive that is shown.
+        read_whole: reads all of the session where ``view`` is only the end of it.
     """
 
     CSS_PATH = [
@@ -40,12 +41,20 @@ class BrowseScreen(Panel[Literal["changed"]]):
         Binding("c", "list_compactions", "compactions", key_display="c"),
         Binding("t,ctrl+t", "tree", "tree", key_display="t"),
         Binding("s,f9", "scrub", "scrub", key_display="s"),
+        Binding("f", "continue_here", "resume here", key_display="f"),
+        Binding("o", "copy_command", "copy resume command", key_display="o"),
     ]
 
-    def __init__(self, view: SessionView, lead: Lead) -> None:
+    def __init__(
+        self,
+        view: SessionView,
+        lead: Lead,
+        read_whole: Callable[[], Awaitable[SessionView]] | None = None,
+    ) -> None:
         super().__init__()
         self._view = view
         self._lead = lead
+        self._read_whole = read_whole
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -53,14 +62,33 @@ class BrowseScreen(Panel[Literal["changed"]]):
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        view = self._view
+        self._show_view()
+        if self._read_whole is not None:
+            self._take_whole(self._read_whole)
+
+    def _show_view(self) -> None:
+        view, is_tail = self._view, self._read_whole is not None
         self.show_heading(
             clean(view.title),
-            format_count(view.message_count, "message"),
+            "reading…" if is_tail else format_count(view.message_count, "message"),
             f"{format_tokens(view.token_count)} tokens" if view.token_count else "",
             "read-only",
         )
         self.query_one(Timeline).load(view.records, damaged=view.damaged)
+
+    @work(exclusive=True, group="whole")
+    async def _take_whole(self, read_whole: Callable[[], Awaitable[SessionView]]) -> None:
+        """Show the whole session in place of its end; who scrolled up stays where they are."""
+        whole = await self.attempt(read_whole())
+        if whole is None:
+            return
+        timeline = self.query_one(Timeline)
+        from_end = timeline.max_scroll_y - timeline.scroll_y
+        self._view, self._read_whole = whole, None
+        self._show_view()
+        if from_end:
+            timeline.scroll_to(y=max(0, timeline.max_scroll_y - from_end), animate=False)
+        self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
@@ -72,6 +100,10 @@ class BrowseScreen(Panel[Literal["changed"]]):
                 return self._view.is_whole and self._view.has_compactions
             case "tree" | "scrub":
                 return self._view.is_whole
+            case "continue_here":
+                return self._view.is_whole and self._lead.can_continue
+            case "copy_command":
+                return self._view.is_whole and bool(self._lead.resume_command)
             case _:
                 return True
 
@@ -94,6 +126,16 @@ class BrowseScreen(Panel[Literal["changed"]]):
             self.tell(self._view.tree_refusal)
         else:
             self._go(lambda: self._lead.scrub())
+
+    def action_continue_here(self) -> None:
+        """Continue it in a session of ours; the tree continues it from any message."""
+        self._go(lambda: self._lead.continue_here())
+
+    def action_copy_command(self) -> None:
+        """Copy the command that resumes it in its own agent, and show it."""
+        command = self._lead.resume_command
+        self.app.copy_to_clipboard(command)
+        self.tell(f"Copied: {command}")
 
     def action_list_archives(self) -> None:
         self._go(lambda: self._lead.archives())

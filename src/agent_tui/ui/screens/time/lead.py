@@ -21,6 +21,20 @@ class Lead(Protocol):
         """Whether an archive can be made the live log again."""
         ...
 
+    @property
+    def can_continue(self) -> bool:
+        """Whether it is a file that can be continued as a session of ours."""
+        ...
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes it in the agent that wrote it; empty where there is none."""
+        ...
+
+    async def continue_here(self) -> bool:
+        """Continue it as a session of ours."""
+        ...
+
     def restore(self, archive: int) -> None:
         """Make an archive the live log again."""
         ...

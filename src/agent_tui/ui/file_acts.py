@@ -1,0 +1,43 @@
+"""What can be done with a file that is only looked at: continue it as a session of ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_tui.core.tree import Fork
+    from agent_tui.runtime.engine import Engine
+    from agent_tui.ui.screens.time.tree import TreeChoice
+
+
+class FileActs:
+    """Makes sessions of ours out of a file; the file itself is never changed.
+
+    Attributes:
+        fork: the session that was made, once there is one.
+    """
+
+    can_continue = True
+
+    def __init__(self, engine: Engine, path: Path) -> None:
+        self._engine = engine
+        self._path = path
+        self.fork: Fork | None = None
+
+    def restore(self, archive: int) -> None:
+        """Nothing of a file can be restored in place."""
+
+    def undo_compaction(self, archive: int) -> None:
+        """Nothing of a file can be undone in place."""
+
+    async def continue_here(self) -> bool:
+        """Continue the whole session in one of ours."""
+        self.fork = await self._engine.stored.resume_path(self._path)
+        return True
+
+    async def act_on_tree(self, choice: TreeChoice) -> bool:
+        """Continue from the row that was chosen; whether the tree is wanted again behind it."""
+        if choice.act == "fork":
+            self.fork = await self._engine.stored.fork_at(choice.tree, choice.row)
+        return False

@@ -1,0 +1,132 @@
+"""Another agent's session on the screen: its end at once, and continued as one of ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
+from agent_tui.history.view import SessionView
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.screens.time.browse import BrowseScreen
+from agent_tui.ui.screens.time.tree import TreeScreen
+from agent_tui.ui.widgets.lists.tree_rows import TreeRows
+from agent_tui.ui.widgets.timeline.timeline import Timeline
+from tests.importers.foreign_files import (
+    claude_answer,
+    claude_session,
+    claude_user,
+    codex_said,
+    codex_session,
+    said,
+)
+from tests.importers.session_files import write_lines
+
+
+@pytest.fixture(autouse=True)
+def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+
+
+async def until(pilot: Pilot[int], happened: Callable[[], bool]) -> None:
+    for _ in range(400):
+        await pilot.pause(0.05)
+        if happened():
+            return
+    raise AssertionError("it never happened")
+
+
+def shown(app: AgentTui) -> str:
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+def contents(app: AgentTui) -> list[str]:
+    assert app.chat.session is not None
+    kinds = (UserMessage, AssistantMessage, ToolMessage)
+    records = app.chat.session.view.records
+    return [text_of(record.content) for record in records if isinstance(record, kinds)]
+
+
+async def test_a_session_of_another_agent_is_resumed_here(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "S.jsonl", claude_session())
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "fix the bug" in shown(app))
+        assert "5 messages" in shown(app)
+        await pilot.press("o")
+        assert app.clipboard == "cd /w && claude --resume S"
+        await pilot.press("f")
+        await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat)
+        assert contents(app) == ["fix the bug", "Looking.", "ok", "no", "Done."]
+        assert app.chat.session is not None
+        assert app.chat.session.view.title == "fix the bug (from Claude Code)"
+
+
+async def test_it_is_resumed_from_any_prompt_of_its_tree(tmp_path: Path) -> None:
+    more = [codex_said("user", 5, "and now?"), codex_said("assistant", 6, "nothing")]
+    path = write_lines(tmp_path / "rollout.jsonl", [*codex_session(), *more])
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TreeScreen))
+        rows = app.screen.query_one(TreeRows)
+        await until(pilot, lambda: rows.count > 1)
+        rows.cursor = rows.count - 1
+        await pilot.press("f")
+        await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat)
+        assert contents(app)[-1] == "one file"
+        assert app.chat.prompt_box.text == "and now?"
+
+
+def long_session(turns: int) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = []
+    parent: str | None = None
+    for number in range(turns):
+        lines += [
+            claude_user(f"u{number}", parent, 1, f"ask {number} " + "x" * 200),
+            claude_answer(f"a{number}", f"u{number}", 2, f"m{number}", said(f"answer {number}")),
+        ]
+        parent = f"a{number}"
+    return lines
+
+
+async def test_the_end_of_a_long_session_is_shown_before_it_is_read(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "S.jsonl", long_session(20_000))
+    begin = time.perf_counter()
+    tail = await SessionView.open_tail(path)
+    middle = time.perf_counter()
+    whole = await SessionView.open(path)
+    end = time.perf_counter()
+    assert tail is not None
+    assert tail.records[-1] == whole.records[-1]
+    assert middle - begin < (end - middle) / 5
+    assert "still being read" in tail.tree_refusal
+
+
+async def test_the_whole_takes_the_place_of_the_end(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "S.jsonl", long_session(2_000))
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "answer 1999" in shown(app))
+        await until(pilot, lambda: "4000 messages" in shown(app).replace(",", ""))
+        assert "answer 1999" in shown(app)
+        timeline = app.screen.query_one(Timeline)
+        await pilot.press("home")
+        await until(pilot, lambda: timeline.scroll_y == 0)
+        assert "ask 0" in shown(app)
+
+
+async def test_short_files_have_no_separate_end(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "S.jsonl", claude_session())
+    assert await SessionView.open_tail(path) is None
