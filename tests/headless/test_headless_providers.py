@@ -18,6 +18,7 @@ from tests.providers.sse_server import (
     finish_chunk,
     stream,
     text_chunk,
+    usage_chunk,
 )
 
 KEY = "sk-canary-0123456789abcdef"
@@ -111,3 +112,41 @@ def test_there_and_back_a_signed_thought_survives(run: CommandLine, providers: P
     assert "OpenAI-made thought" not in last
     models = [record["model"] for record in run.records("assistant")]
     assert models == ["claude-opus-5"] * 2 + ["gpt-5"] * 2 + ["claude-opus-5"] * 2
+    chosen = [(record["provider"], record["model"]) for record in run.records("_model")]
+    claude = ("anthropic", "claude-opus-5")
+    assert chosen == [claude, ("openai", "gpt-5"), claude]
+
+
+def test_a_resumed_session_asks_the_provider_that_it_had(
+    run: CommandLine, providers: Providers
+) -> None:
+    providers.at_anthropic()
+    providers.anthropic.answers.append(messages.hello())
+    assert run("-c", "-p", "More").code == 0
+    assert providers.openai.requests == []
+    assert providers.anthropic.requests[-1].body["model"] == "claude-opus-5"
+
+
+def test_the_server_is_asked_which_model_it_has_and_no_other_is_made_up(
+    run: CommandLine, providers: Providers
+) -> None:
+    providers.openai.models = [{"id": "my-own", "max_model_len": 9_000}, "another"]
+    providers.openai.answers.append(stream(text_chunk("Hi."), finish_chunk()))
+    ran = run("-p", "Hi", "--output-format", "json")
+    assert providers.openai.requests[0].body["model"] == "my-own"
+    assert ran.json["window"] == 9_000
+    assert "Model my-own: the first of 2 that openai lists" in ran.err
+    providers.openai.models = ["another", "gpt-5-mini-2025-08-07"]
+    providers.openai.answers.append(stream(text_chunk("Hi."), finish_chunk()))
+    run("-p", "Hi")
+    assert providers.openai.requests[1].body["model"] == "gpt-5-mini-2025-08-07"
+
+
+def test_a_turn_that_costs_too_much_is_stopped(run: CommandLine, providers: Providers) -> None:
+    call = call_chunk(call_id="c1", name="read_file", arguments=ARGUMENTS)
+    used = usage_chunk(1_000_000, 1_000)
+    providers.openai.answers.append(stream(call, finish_chunk("tool_calls"), used))
+    ran = run("-p", "Look", "-m", "gpt-5", "--max-cost", "0.5")
+    assert ran.code == 3
+    assert "Price limit reached ($0.50 for one turn)" in ran.err
+    assert len(providers.openai.requests) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -78,6 +78,15 @@ async def list_models(
     if not isinstance(rows, list):
         raise ProviderError(f"{server.shown_url} lists no models.")
     return tuple(_read_rows(rows[:_MOST]))
+
+
+def best_of(names: Sequence[str], wanted: Sequence[str]) -> str:
+    """The model to ask where nobody chose: the first that is wanted and there, else the first."""
+    for want in wanted:
+        kin = sorted((name for name in names if name.startswith(f"{want}-")), reverse=True)
+        if want in names or kin:
+            return want if want in names else kin[0]
+    return names[0] if names else ""
 
 
 def _address(spec: ProviderSpec) -> str:

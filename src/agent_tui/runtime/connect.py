@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_tui.config import Settings
 from agent_tui.context.tokens.tokens import TokenCounter
+from agent_tui.core.cost import Price
+from agent_tui.core.errors import AgentTuiError
 from agent_tui.providers.base import Provider
-from agent_tui.providers.catalog import window_of
+from agent_tui.providers.keys import find_key
+from agent_tui.providers.model_facts import facts_of
+from agent_tui.providers.model_list import ListedModel, best_of, list_models
+from agent_tui.providers.presets import ProviderSpec
 from agent_tui.providers.registry import choose_model, make_provider, usable_providers
 from agent_tui.providers.unconnected import Unconnected
 
 NO_MODEL = (
-    "No model is connected: set OPENAI_API_KEY (and OPENAI_BASE_URL for another server), "
-    "or start the built-in demo with: agent-tui --demo"
+    "No model is connected: use /connect, or set OPENAI_API_KEY (and OPENAI_BASE_URL for another "
+    "server), or start the built-in demo with: agent-tui --demo"
 )
+_LIST_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A model at its provider; ``window`` is in tokens."""
+    """A model at its provider; ``window`` is in tokens, ``price`` None where nobody knows it."""
 
     provider: Provider
     model: str
     window: int
     counter: TokenCounter
+    price: Price | None = None
 
 
 class Connections:
@@ -40,6 +48,7 @@ class Connections:
 
     Attributes:
         default: what a new session asks.
+        notices: what was chosen for the user, who should know.
     """
 
     def __init__(
@@ -55,9 +64,9 @@ class Connections:
         self._only = only
         self._providers = {provider.name: provider}
         self._counters: dict[str, TokenCounter] = {}
-        self.default = Connection(
-            provider, model, window or self._window_of(model), self._counter(model)
-        )
+        self._listed: dict[str, ListedModel] = {}
+        self.notices: list[str] = []
+        self.default = self._connect(provider, model, window)
 
     @classmethod
     def of_settings(cls, settings: Settings) -> Connections:
@@ -65,16 +74,54 @@ class Connections:
         choice = choose_model(settings)
         if choice is None:
             return cls(settings, Unconnected(NO_MODEL), settings.model)
-        model = choice.model or next(iter(choice.provider.models), "")
-        return cls(settings, make_provider(choice.provider, settings), model)
+        spec = choice.provider
+        if choice.model:
+            return cls(settings, make_provider(spec, settings), choice.model)
+        listed = _ask_for_list(spec) if spec.is_own or not spec.models else ()
+        model = best_of([each.name for each in listed], spec.models)
+        connections = cls(
+            settings, make_provider(spec, settings), model or next(iter(spec.models), "")
+        )
+        connections.learn(listed)
+        if model and model not in spec.models:
+            connections.notices.append(
+                f"Model {model}: the first of {len(listed)} that {spec.name} lists. "
+                "Choose another with /model or --model."
+            )
+        return connections
+
+    def learn(self, listed: Iterable[ListedModel]) -> None:
+        """Take in what servers say of their models: windows and prices that nobody else knows."""
+        self._listed |= {each.name: each for each in listed}
+        default = self.default
+        self.default = self._connect(default.provider, default.model)
+
+    def refresh(self, settings: Settings) -> None:
+        """Use changed settings; providers are made anew when they are asked. Blocks."""
+        kept = self.default
+        self._settings = settings
+        self._providers = {kept.provider.name: kept.provider}
+        choice = choose_model(settings)
+        if choice is None or self._only:
+            return
+        self._providers.pop(choice.provider.name, None)
+        provider = self._provider(choice.provider.name)
+        if provider is not None:
+            model = choice.model or next(iter(choice.provider.models), "")
+            self.default = self._connect(provider, model)
 
     @property
     def label(self) -> str:
         """The default provider and model, for the status line."""
         provider, model = self.default.provider, self.default.model
         if provider.name == "none":
-            return "no model connected: set OPENAI_API_KEY, or start with --demo"
+            return "no model connected: use /connect"
         return " · ".join(dict.fromkeys((provider.name, model)))
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a model to ask."""
+        return self.default.provider.name != "none"
 
     def find(self, provider: str, model: str) -> Connection:
         """A model that a log names; the default where its provider cannot be asked. Blocks."""
@@ -83,15 +130,17 @@ class Connections:
             return self.default
         if found is self.default.provider and model == self.default.model:
             return self.default
-        return Connection(found, model, self._window_of(model), self._counter(model))
+        return self._connect(found, model)
 
-    def choose(self, name: str, provider: str) -> Connection | None:
+    def choose(self, name: str, provider: str, *, exact: bool = False) -> Connection | None:
         """A model by the name that a person gave it, ``PROVIDER/MODEL`` for another provider.
 
-        None where the provider cannot be asked in this run. Blocks.
+        With ``exact`` the name is the model's at this provider, slashes included. None where the
+        provider cannot be asked in this run. Blocks.
         """
         prefix, slash, rest = name.partition("/")
-        if slash and rest and prefix != provider and self._provider(prefix) is not None:
+        other = slash and rest and prefix != provider and not exact
+        if other and self._provider(prefix) is not None:
             return self.find(prefix, rest)
         return self.find(provider, name) if self._provider(provider) is not None else None
 
@@ -103,11 +152,26 @@ class Connections:
             self._providers[name] = make_provider(spec, self._settings)
         return self._providers[name]
 
-    def _window_of(self, model: str) -> int:
-        return self._settings.context.window or window_of(model)
+    def _connect(self, provider: Provider, model: str, window: int = 0) -> Connection:
+        """A connection, as far as the settings, the server and the catalogue know the model."""
+        facts, listed = facts_of(model, self._settings), self._listed.get(model)
+        own = self._settings.models.get(model)
+        told = listed.window if listed is not None and not (own and own.window) else 0
+        return Connection(
+            provider,
+            model,
+            window or self._settings.context.window or told or facts.window,
+            self._counter(model),
+            facts.price or (listed.price if listed is not None else None),
+        )
 
     def _counter(self, model: str) -> TokenCounter:
         return self._counters.setdefault(model, TokenCounter(model))
+
+    def price_of(self, model: str) -> Price | None:
+        """What a model costs, by its name alone."""
+        listed = self._listed.get(model)
+        return facts_of(model, self._settings).price or (listed.price if listed else None)
 
     async def warm(self) -> None:
         """Load what the first request needs, in a thread."""
@@ -119,3 +183,11 @@ class Connections:
             await asyncio.to_thread(counter.close)
         for provider in self._providers.values():
             await provider.aclose()
+
+
+def _ask_for_list(spec: ProviderSpec) -> tuple[ListedModel, ...]:
+    """What a server lists, soon; nothing where it does not answer: its first request tells why."""
+    try:
+        return asyncio.run(list_models(spec, find_key(spec), _LIST_SECONDS))
+    except AgentTuiError:
+        return ()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_tui.agent.wire import Wire
 from agent_tui.config import Settings, config_path, data_root, load_settings
+from agent_tui.core.cost import Price
 from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.agent_places import agent_places
@@ -167,6 +168,7 @@ class Engine:
             instructions = await builder.instruct(log)
             connection = await asyncio.to_thread(builder.connection_for, log)
             parts = CurrentParts(log, Wire(), builder, connection)
+            await parts.note_model()
             related = partial(self._store.related_sessions, log.folder.name)
             session = LiveSession(parts, related)
             session.instructions = instructions.describe(builder.workspace_of(log))
@@ -196,6 +198,28 @@ class Engine:
     async def where(self) -> Where:
         """Where this run works, for people; the branch may have changed since it was asked last."""
         return await asyncio.to_thread(describe_place, self.workspace)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a model to ask."""
+        return self._connections.is_connected
+
+    def price_of(self, model: str) -> Price | None:
+        """What a model costs; None where nobody knows."""
+        return self._connections.price_of(model)
+
+    async def reload_settings(self) -> None:
+        """Read the settings again, and ask the providers that they name now.
+
+        Raises:
+            ConfigError: the config file is wrong.
+        """
+        flags = dict(self.launch.flags)
+        self.settings = await asyncio.to_thread(
+            lambda: load_settings(model=self.launch.model, flags=flags)
+        )
+        await asyncio.to_thread(self._connections.refresh, self.settings)
+        await self._connections.warm()
 
     async def save_setting(self, key: str, value: str | bool) -> None:
         """Write a setting into the user's config file, for this run's successors.

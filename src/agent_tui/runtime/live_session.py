@@ -87,6 +87,11 @@ class LiveSession:
         return self._parts.now.model
 
     @property
+    def provider(self) -> str:
+        """The name of the provider that is asked."""
+        return self._parts.now.provider
+
+    @property
     def recorded_model(self) -> str:
         """The model that the session last asked, whatever this run would ask."""
         return self._log.state.model or self.model

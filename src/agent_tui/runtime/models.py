@@ -14,7 +14,7 @@ from agent_tui.core.records import UserMessage
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.keys import FoundKey, find_key
 from agent_tui.providers.model_facts import facts_of
-from agent_tui.providers.model_list import ListedModel, list_models
+from agent_tui.providers.model_list import ListedModel, best_of, list_models
 from agent_tui.providers.presets import PRESETS, ProviderSpec, describe_provider
 from agent_tui.providers.registry import (
     choose_model,
@@ -45,7 +45,10 @@ async def list_providers(settings: Settings) -> tuple[ProviderRow, ...]:
     if chosen is None:
         return tuple(rows)
     return tuple(
-        _mark(row, chosen.model or best_model(row, chosen.provider.models))
+        _mark(
+            row,
+            chosen.model or best_of([model.model for model in row.models], chosen.provider.models),
+        )
         if row.name == chosen.provider.name
         else row
         for row in rows
@@ -106,17 +109,6 @@ def _row(provider: str, listed: ListedModel, settings: Settings) -> ModelRow:
 def _mark(row: ProviderRow, default: str) -> ProviderRow:
     models = (replace(model, default=model.model == default) for model in row.models)
     return replace(row, models=tuple(models))
-
-
-def best_model(row: ProviderRow, wanted: tuple[str, ...]) -> str:
-    """The model to ask where nobody chose: the first that is wanted and there, else the first."""
-    names = [model.model for model in row.models]
-    for want in wanted:
-        exact = [name for name in names if name == want]
-        kin = sorted((name for name in names if name.startswith(f"{want}-")), reverse=True)
-        if exact or kin:
-            return (exact or kin)[0]
-    return names[0] if names else ""
 
 
 async def try_model(settings: Settings, provider: str, model: str) -> Answered:

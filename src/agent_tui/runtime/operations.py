@@ -148,10 +148,13 @@ class Operations:
         self._gate.require_writable()
         await self._choices.rename(title)
 
-    async def use_model(self, name: str) -> str:
-        """Ask another model from here on; returns its name. ``PROVIDER/MODEL`` names both."""
+    async def use_model(self, name: str, provider: str = "") -> str:
+        """Ask another model from here on; returns its name.
+
+        ``PROVIDER/MODEL`` names both, unless the provider is given, too.
+        """
         async with self._gate.alone():
-            return await self._parts.use_model(name)
+            return await self._parts.use_model(name, provider)
 
     async def fork(self) -> str:
         """Copy what this session holds now into a session of its own; returns its id.

@@ -75,9 +75,9 @@ class SessionBuilder:
             return self._connections.default
         return self._connections.find(log.state.provider, log.state.model)
 
-    def choose(self, name: str, provider: str) -> Connection | None:
+    def choose(self, name: str, provider: str, *, exact: bool = False) -> Connection | None:
         """A model by the name that a person gave it; None where nobody can be asked. Blocks."""
-        return self._connections.choose(name, provider)
+        return self._connections.choose(name, provider, exact=exact)
 
     def build(
         self, log: SessionLog, wire: Wire, connection: Connection, keep: SessionParts | None = None
@@ -144,7 +144,7 @@ class SessionBuilder:
             approvals=approvals,
             compactor=compactor,
             wire=wire,
-            limits=limits_of(self._settings, connection.model),
+            limits=limits_of(self._settings, connection.price),
             desk=desk,
         )
         parts = SessionParts(
@@ -224,5 +224,5 @@ class SessionBuilder:
         default = self._connections.default
         model = ModelRecord(default.provider.name, chosen.model or default.model)
         await log.append(SystemPrompt(prompt), model, durability=Durability.D0)
-        log.notices += instructions.refused
+        log.notices += [*instructions.refused, *self._connections.notices]
         return instructions

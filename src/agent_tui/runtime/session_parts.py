@@ -58,8 +58,11 @@ class BuildParts(Protocol):
         """The model that the session goes on with. Blocks."""
         ...
 
-    def choose(self, name: str, provider: str) -> Connection | None:
-        """A model by the name that a person gave it; None where nobody can be asked. Blocks."""
+    def choose(self, name: str, provider: str, *, exact: bool = False) -> Connection | None:
+        """A model by the name that a person gave it; None where nobody can be asked. Blocks.
+
+        With ``exact`` the name is the model's own at this provider.
+        """
         ...
 
 
@@ -89,22 +92,38 @@ class CurrentParts:
         """Tell everyone how full the context is and which model is asked."""
         self.wire.emit(StatusChanged(self.gauge, None, self.now.model))
 
-    async def use_model(self, name: str) -> str:
+    async def note_model(self) -> None:
+        """Write down that this run asks another model than the log says, where it can be."""
+        state, now = self.log.state, self.now
+        was = (state.provider, state.model)
+        if self.log.read_only or not all(was) or was == (now.provider, now.model):
+            return
+        before = state.model if state.provider == now.provider else "/".join(was)
+        record = ModelRecord(now.provider, now.model, before)
+        await settle(self.log.append(record, durability=Durability.D0))
+
+    async def use_model(self, name: str, provider: str = "") -> str:
         """Ask another model from here on, and write that down; returns its name.
 
-        ``PROVIDER/MODEL`` names a model of another provider.
+        ``PROVIDER/MODEL`` names a model of another provider, unless the provider is given, too.
         """
         here = self.now
-        return await self._change_model(name, here.provider, here.model, "")
+        chosen = await asyncio.to_thread(
+            self._builder.choose, name, provider or here.provider, exact=bool(provider)
+        )
+        return await self._change_model(name, here.provider, here.model, "", chosen)
 
     async def put_back_model(self, choice: ModelRecord, reason: str) -> str:
         """Ask the model from before a choice again; returns its name."""
-        return await self._change_model(choice.before or "", choice.provider, choice.model, reason)
+        name = choice.before or ""
+        chosen = await asyncio.to_thread(self._builder.choose, name, choice.provider)
+        return await self._change_model(name, choice.provider, choice.model, reason, chosen)
 
-    async def _change_model(self, name: str, provider: str, model: str, reason: str) -> str:
+    async def _change_model(
+        self, name: str, provider: str, model: str, reason: str, chosen: Connection | None
+    ) -> str:
         """Go from a model at a provider to another one; a record says both."""
         before = self.now
-        chosen = await asyncio.to_thread(self._builder.choose, name, provider)
         to = (chosen.provider.name, chosen.model) if chosen is not None else (provider, name)
         was = model if to[0] == provider else f"{provider}/{model}"
         is_change = bool(reason) or to != (provider, model)
