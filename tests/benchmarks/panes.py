@@ -32,6 +32,7 @@ from agent_tui.core.summary import (
     MessageFate,
     SessionSummary,
 )
+from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.context.compaction import PastCompactionScreen
 from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -83,6 +84,9 @@ class Sessions:
             )
             for n in range(COUNT)
         ]
+
+    async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]:
+        return (Exchange(summary.first_prompt, "An answer."),)
 
     async def list_sessions(self) -> list[SessionSummary]:
         return self._all

@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 
 from agent_tui.core.errors import SessionBusy, StorageError
 from agent_tui.core.summary import SessionSummary
+from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
@@ -50,6 +51,9 @@ class Sessions:
             raise self.error
         self.trash[f"trash-{session_id}"] = self.all.pop(session_id)
         return f"trash-{session_id}"
+
+    async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]:
+        return (Exchange(f"the last prompt of {summary.session_id}", "and its answer"),)
 
     async def undelete_session(self, token: str) -> None:
         back = self.trash.pop(token)
@@ -201,13 +205,27 @@ async def test_a_title_is_text_and_is_cleaned() -> None:
         assert "[@click=app.quit]x[/] ␛[2J<U+202E>" in app.text
 
 
-async def test_the_preview_shows_the_first_prompt_where_there_is_room() -> None:
+async def test_the_preview_shows_what_was_said_last_once_the_cursor_rests() -> None:
     async with (app := show(Sessions(*THREE))).run_test(size=(120, 30)) as pilot:
         await settle(pilot)
-        assert "prompt of 3" in app.text
+        await pilot.pause(0.3)
+        assert "the last prompt of s" in app.text
         await pilot.press("down")
-        await pilot.pause()
-        assert "prompt of 2" in app.text
+        await pilot.pause(0.3)
+        assert "the last prompt of s2" in app.text
+        assert "and its answer" in app.text
+
+
+async def test_a_delete_that_was_made_before_the_list_was_opened_is_undone_by_name() -> None:
+    sessions = Sessions(*THREE)
+    title = sessions.all["s2"].title
+    token = await sessions.delete_session("s2")
+    sessions.deleted = [token]  # type: ignore[attr-defined]
+    async with (app := show(sessions)).run_test(size=(100, 20)) as pilot:
+        await settle(pilot)
+        await pilot.press("u")
+        await pilot.pause(0.2)
+        assert f"Restored \u201c{title}\u201d." in app.text
 
 
 async def test_ten_thousand_sessions_filter_within_a_frame_or_two() -> None:

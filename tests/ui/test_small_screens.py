@@ -88,8 +88,9 @@ async def test_archives_come_newest_first_with_reason_and_size() -> None:
     async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
         await settle(pilot)
         text = app.text
-        assert text.index("cleared") < text.index("compacted") < text.index("reverted")
-        assert "12 messages" in text
+        assert text.index("was cleared") < text.index("a compaction") < text.index("a revert")
+        assert "MESSAGES" in text
+        assert " 12 " in text
         await pilot.press("down", "enter")
         await settle(pilot)
         assert lead.opened == [2]
@@ -139,9 +140,15 @@ async def test_no_archives_and_unreadable_ones_are_said_in_words(load, text) -> 
 async def test_a_revert_shows_what_leaves_and_what_stays(size: tuple[int, int]) -> None:
     async with (app := Stage(screen=RevertPreviewScreen(PREVIEW))).run_test(size=size) as pilot:
         await settle(pilot)
-        for text in ("14 messages leave", "22 messages stay", "18.2k", "9.4k", "line 0 [red]␛[2J"):
+        for text in (
+            "14 messages will be removed",
+            "22 messages kept",
+            "18.2k",
+            "9.4k",
+            "line 0 [red]␛[2J",
+        ):
             assert text in app.text
-        for text in ("Back to checkpoint 7?", "Revert", "Cancel"):
+        for text in ("Revert to checkpoint 7?", "Revert", "Cancel"):
             assert text in app.text
 
 
@@ -205,21 +212,44 @@ async def test_attribution_says_what_a_revert_to_a_chosen_checkpoint_would_free(
     async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
         await settle(pilot)
         await pilot.pause(0.2)
-        assert "revert -300" in app.text
-        assert "checkpoint 3" in app.text
+        assert "AFTER REVERT" in app.text
+        assert "-300" in app.text
+        assert "revert to \u25c7 3" in app.text
         await pilot.press("c")
         await pilot.pause(0.2)
         await pilot.press("home", "enter")
         await pilot.pause(0.2)
-        assert "revert -400" in app.text
+        assert "-400" in app.text
 
 
 async def test_a_key_hint_can_be_clicked() -> None:
     async with (app := Stage(screen=HelpScreen())).run_test() as pilot:
         await settle(pilot)
-        await pilot.click(KeyHints, offset=(2, 0))
+        place = app.text.splitlines()[-1].index("back")
+        await pilot.click(KeyHints, offset=(place, 0))
         await settle(pilot)
         assert app.results == [None]
+
+
+async def test_every_panel_says_what_its_keys_do() -> None:
+    async with (app := Stage(screen=ArchivesScreen(archives, Followed()))).run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("question_mark")
+        await pilot.pause(0.3)
+        for words in ("Keys here", "Compare with now", "Restore", "Page down"):
+            assert words in app.text
+        await pilot.press("escape")
+        await settle(pilot)
+        assert isinstance(app.screen, ArchivesScreen)
+
+
+async def test_what_is_told_stands_in_the_place_of_the_keys() -> None:
+    screen = ArchivesScreen(archives, Followed(), read_only="open in another window")
+    async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
+        await settle(pilot)
+        await pilot.press("r")
+        await settle(pilot)
+        assert "Nothing can be restored here" in app.text.splitlines()[-1]
 
 
 async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None:
@@ -233,4 +263,5 @@ async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None
         assert places == sorted(places)
         assert "~9.0k / 128k" in text
         assert "89%" in text
-        assert "compact -5.0k" in text
+        assert "AFTER COMPACTION" in text
+        assert "-5.0k" in text

@@ -13,6 +13,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import UserMessage
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.tree import Fork, TreeRow
+from agent_tui.history.exchanges import Exchange, last_exchanges
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_tree import RecordTree
 from agent_tui.history.view import SessionView
@@ -30,6 +31,7 @@ from agent_tui.sessions.store import SessionStore
 _HISTORY_SESSIONS = 10
 _HISTORY_PROMPTS = 500
 _HISTORY_RECORDS = 2_000
+_PREVIEW_RECORDS = 120
 
 
 class StoredSessions:
@@ -137,6 +139,10 @@ class StoredSessions:
         """What was asked in the latest sessions of the workspace, oldest first."""
         return await asyncio.to_thread(self._read_prompts)
 
+    async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]:
+        """What was said last in a session; nothing where its log cannot be read."""
+        return await asyncio.to_thread(_read_exchanges, Path(summary.folder) / LIVE)
+
     def _read_prompts(self) -> list[str]:
         rows = [row for row in self._store.list() if row.cwd == str(self._workspace)]
         prompts: list[str] = []
@@ -152,3 +158,11 @@ class StoredSessions:
                 if isinstance(record, UserMessage) and record.origin in ("human", "steer")
             ]
         return prompts[-_HISTORY_PROMPTS:]
+
+
+def _read_exchanges(log: Path) -> tuple[Exchange, ...]:
+    try:
+        items = read_tail(log, _PREVIEW_RECORDS)
+    except AgentTuiError:
+        return ()
+    return last_exchanges([item.record for item in items if isinstance(item, Entry)])

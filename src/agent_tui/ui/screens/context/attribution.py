@@ -20,9 +20,10 @@ from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind
+from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 
-_COLUMNS = (("compact", "compaction_frees"), ("revert", "revert_frees"))
+_COLUMNS = (("after compaction", "compaction_frees"), ("after revert", "revert_frees"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class AttributionScreen(Panel[None]):
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield self._gauge
+        yield Fitted(self._draw_heads, id="heads")
         yield self._rows
         yield self.key_hints()
 
@@ -102,7 +104,7 @@ class AttributionScreen(Panel[None]):
     @work(exclusive=True, group="attribution-load")
     async def _load(self) -> None:
         if self._checkpoint is not None:
-            note = f"“revert” is to checkpoint {self._checkpoint}"
+            note = f"last columns: freed by a compaction, by a revert to ◇ {self._checkpoint}"
             self.show_heading("What fills the context", note)
         shares = await self.attempt(self._load_shares(self._checkpoint))
         self._rows.show_empty(Content("The context is empty."))
@@ -127,30 +129,46 @@ class AttributionScreen(Panel[None]):
             if any(getattr(line, field) for line in self._lines)
         ]
         self._rows.show_rows(len(self._lines))
+        self.query_one("#heads").refresh()
 
     def _draw(self, index: int, width: int) -> Content:
         line = self._lines[index]
         share = line.tokens / self._total if self._total else 0.0
-        freed = "".join(_draw_freed(title, amounts[index]) for title, amounts in self._columns)
-        freed = freed if width >= 60 else ""
-        bar_width = max(0, min(30, (width - len(freed)) // 3 - 6))
-        name_width = max(8, width - bar_width - 15 - len(freed))
-        name = f"  {reveal(line.detail)}" if line.detail else reveal(line.kind.replace("_", " "))
-        style = share_style(line.kind)
-        bar = "█" * round(share * bar_width) or ("▏" if bar_width and line.tokens else "")
+        freed = "".join(
+            _freed(amounts[index]).rjust(len(title) + 3) for title, amounts in self._freed(width)
+        )
+        bar_width, name_width = self._widths(width)
+        mark = ("  " if line.detail else "\u25a0 ", share_style(line.kind))
+        name = reveal(line.detail) if line.detail else reveal(line.kind.replace("_", " "))
+        bar = "\u2588" * round(share * bar_width) or ("\u258f" if bar_width and line.tokens else "")
         return Content.assemble(
-            (fit_cells(name, name_width), "$muted" if line.detail else f"bold {style}"),
-            f"{format_tokens(line.tokens):>7}",
+            mark,
+            (fit_cells(name, name_width), "$muted" if line.detail else "bold"),
+            f"{format_tokens(line.tokens):>8}",
             (f"{format_percent(share):>6}  ", "$muted"),
-            (bar.ljust(bar_width), style),
-            (freed, "$compaction"),
+            (bar.ljust(bar_width), share_style(line.kind)),
+            (freed, "$muted"),
         )
 
+    def _freed(self, width: int) -> list[tuple[str, list[int]]]:
+        """The columns of what would be freed, where there is room for them."""
+        return self._columns if width >= 76 else []
 
-def _draw_freed(title: str, tokens: int) -> str:
-    """What would go, or as many blanks: `` compact -9.0k``."""
-    amount = f"{title} -{format_tokens(tokens)}" if tokens else ""
-    return amount.rjust(len(title) + 10)
+    def _widths(self, width: int) -> tuple[int, int]:
+        """Cells for the bar and for the name."""
+        freed = sum(len(title) + 3 for title, _ in self._freed(width))
+        bar = max(0, min(24, (width - freed) // 4))
+        return bar, max(8, width - bar - 18 - freed)
+
+    def _draw_heads(self, width: int) -> Content:
+        inner = width - 1
+        bar, name = self._widths(inner)
+        freed = "".join(title.upper().rjust(len(title) + 3) for title, _ in self._freed(inner))
+        return Content(f"  {'WHAT':<{name}}{'TOKENS':>8}{'SHARE':>6}  {'':<{bar}}{freed}")
+
+
+def _freed(tokens: int) -> str:
+    return f"-{format_tokens(tokens)}" if tokens else ""
 
 
 def _sum_up(kind: str, shares: Sequence[Share], detail: str = "") -> _Line:

@@ -37,7 +37,10 @@ _BREATH_SECONDS = 0.001
 class Panel(Screen[Result]):
     """A full screen over the conversation; Esc leaves it without a result."""
 
-    BINDINGS = [Binding("escape", "leave", "back", key_display="Esc")]
+    BINDINGS = [
+        Binding("escape", "leave", "back", key_display="Esc"),
+        Binding("question_mark,f1", "show_keys", "keys", key_display="?"),
+    ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]
 
@@ -95,8 +98,15 @@ class Panel(Screen[Result]):
             return None
 
     def tell(self, sentence: str, *, is_error: bool = False) -> None:
-        """Show a sentence for a while, whatever is in it."""
-        self.notify(clean(sentence), severity="error" if is_error else "information", markup=False)
+        """Show a sentence for some seconds in the place of the keys, whatever is in it."""
+        for hints in self.query(KeyHints):
+            hints.say(clean(sentence), is_error=is_error)
+
+    def action_show_keys(self) -> None:
+        """Say what every key does here."""
+        from agent_tui.ui.screens.dialogs.keys import KeysScreen
+
+        self.app.push_screen(KeysScreen(self))
 
     def action_leave(self) -> None:
         self.dismiss(None)

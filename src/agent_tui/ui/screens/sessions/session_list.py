@@ -1,9 +1,10 @@
-"""Every session of every project, newest first: filter, look, open, rename, delete, take back."""
+"""Every session of every project, newest first: filter, view, open, rename, delete, restore."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
 from textual import events, on, work
@@ -12,18 +13,23 @@ from textual.binding import Binding
 from textual.content import Content
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.format import format_age, format_count, format_size
-from agent_tui.core.summary import SessionSummary
+from agent_tui.core.format import format_age, format_count, format_size, parse_time
+from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, first_line, reveal
+from agent_tui.history.exchanges import Exchange
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
+from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _NO_PROJECT = 56
-_WITH_SIZE = 78
+_WITH_GROUPS = 66
+_WITH_SIZE = 88
+_GROUP_WIDTH = 11
+_REST_SECONDS = 0.12
 
 SessionChoice: TypeAlias = tuple[Literal["open"], str] | tuple[Literal["new"], str]
 """``("open", session_id)`` or ``("new", "")``; None when nothing was chosen."""
@@ -36,6 +42,7 @@ class Sessions(Protocol):
     async def rename_session(self, session_id: str, title: str) -> None: ...
     async def delete_session(self, session_id: str) -> str: ...
     async def undelete_session(self, token: str) -> None: ...
+    async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]: ...
 
 
 class SessionListScreen(Panel[SessionChoice]):
@@ -70,7 +77,7 @@ class SessionListScreen(Panel[SessionChoice]):
         self._all: list[SessionSummary] = []
         self._texts: list[str] = []
         self._shown: list[SessionSummary] = []
-        self._deleted = [(token, "The session") for token in getattr(sessions, "deleted", ())]
+        self._deleted = [(token, "") for token in getattr(sessions, "deleted", ())]
         self._renaming = ""
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
         self._new_title: LineInput | None = None
@@ -80,6 +87,7 @@ class SessionListScreen(Panel[SessionChoice]):
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield self._filter
+        yield Fitted(self._draw_heads, id="heads")
         yield self._rows
         yield self._preview
         yield self.key_hints()
@@ -87,6 +95,10 @@ class SessionListScreen(Panel[SessionChoice]):
     def on_mount(self) -> None:
         self.show_heading("Sessions")
         self._load()
+
+    async def on_resize(self) -> None:
+        await super().on_resize()
+        self.call_after_refresh(self.query_one("#heads").refresh)
 
     @work(exclusive=True, group="sessions")
     async def _load(self) -> None:
@@ -117,7 +129,7 @@ class SessionListScreen(Panel[SessionChoice]):
             if words
             else self._all
         )
-        empty = "No session matches." if words else "No sessions yet. Press n to begin one."
+        empty = "No session matches." if words else "No sessions yet. Press n to start one."
         self._rows.show_empty(Content(empty))
         place = next((i for i, summary in enumerate(self._shown) if summary is chosen), 0)
         self._rows.show_rows(len(self._shown), cursor=place)
@@ -133,25 +145,53 @@ class SessionListScreen(Panel[SessionChoice]):
     def _draw(self, index: int, width: int) -> Content:
         summary = self._shown[index]
         mark = "● " if summary.session_id == self._current else "  "
+        group = self._group(index) if width >= _WITH_GROUPS else ""
         age = format_age(summary.updated_at).rjust(7)
         if width < _NO_PROJECT:
             title = fit_cells(_title(summary), width - 10)
             return Content.assemble((mark, "$ok"), title, (f" {age}", "$muted"))
         size = f" {format_size(summary.size_bytes).rjust(8)}" if width >= _WITH_SIZE else ""
-        project_width = max(12, min(24, width // 5))
         project = "" if summary.cwd == self._project else reveal(_name_of(summary.cwd))
-        title = fit_cells(_title(summary), width - project_width - len(size) - len(age) - 4)
+        if summary.source != OURS:
+            project = f"{reveal(summary.source)} · {project}"
         return Content.assemble(
             (mark, "$ok"),
-            title,
+            (group, "$faint"),
+            fit_cells(_title(summary), _title_width(width)),
             " ",
-            (fit_cells(project, project_width), "$tool"),
+            (fit_cells(project, _project_width(width)), "$muted"),
             (f"{size} {age}", "$muted"),
         )
+
+    def _group(self, index: int) -> str:
+        """The name of a stretch of time, where it begins in the list."""
+        name = _stretch(self._shown[index].updated_at)
+        before = _stretch(self._shown[index - 1].updated_at) if index else ""
+        return ("" if name == before else name).ljust(_GROUP_WIDTH)
+
+    def _draw_heads(self, width: int) -> Content:
+        inner = self._rows.scrollable_content_region.width or width
+        if inner < _NO_PROJECT:
+            return Content("")
+        group = "  " + " " * (_GROUP_WIDTH if inner >= _WITH_GROUPS else 0)
+        size = "     SIZE" if inner >= _WITH_SIZE else ""
+        title, project = _title_width(inner), _project_width(inner)
+        return Content(f"{group}{'TITLE':<{title}} {'PROJECT':<{project}}{size}    WHEN")
 
     @on(Rows.Highlighted, "#session-rows")
     def _follow_cursor(self) -> None:
         self._preview.show_session(self._highlighted)
+        self._read_preview(self._highlighted)
+
+    @work(exclusive=True, group="preview", exit_on_error=False)
+    async def _read_preview(self, summary: SessionSummary | None) -> None:
+        """Show what was said last, once the cursor has rested for a moment."""
+        if summary is None or not self._preview.display:
+            return
+        await asyncio.sleep(_REST_SECONDS)
+        exchanges = await self._sessions.last_exchanges(summary)
+        if summary is self._highlighted:
+            self._preview.show_session(summary, exchanges)
 
     @on(Rows.Chosen, "#session-rows")
     def action_open_highlighted(self) -> None:
@@ -244,17 +284,20 @@ class SessionListScreen(Panel[SessionChoice]):
             return
         self._deleted.append((token, _title(summary)))
         self._take_out(summary)
-        self.tell(f"Deleted “{first_line(_title(summary), 40)}”. Press u to take it back.")
+        self.tell(f"Deleted “{first_line(_title(summary), 40)}”. Press u to undo.")
 
     @work(group="session-acts")
     async def action_undelete(self) -> None:
         if not self._deleted:
-            self.tell("Nothing was deleted since the program was started.")
+            self.tell("Nothing to undo.")
             return
         token, title = self._deleted.pop()
+        before = {summary.session_id for summary in self._all}
         await self.attempt(self._sessions.undelete_session(token))
-        self.tell(f"“{first_line(title, 40)}” is back.")
-        self._load()
+        await self._load().wait()
+        restored = [each for each in self._all if each.session_id not in before]
+        name = title or (_title(restored[0]) if restored else "The session")
+        self.tell(f"Restored “{first_line(name, 40)}”.")
 
 
 def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[str]]:
@@ -271,3 +314,24 @@ def _title(summary: SessionSummary) -> str:
 
 def _name_of(cwd: str) -> str:
     return cwd.rstrip("/").rpartition("/")[2] or cwd
+
+
+def _project_width(width: int) -> int:
+    return max(12, min(24, width // 5))
+
+
+def _title_width(width: int) -> int:
+    """What mark, group, project, size and age leave of a row."""
+    group = _GROUP_WIDTH if width >= _WITH_GROUPS else 0
+    size = 9 if width >= _WITH_SIZE else 0
+    return width - 2 - group - 1 - _project_width(width) - size - 8
+
+
+def _stretch(at: str) -> str:
+    """Today, yesterday, this week, this month or earlier, by the local date."""
+    moment = parse_time(at)
+    if moment is None:
+        return "Earlier"
+    days = (datetime.now().astimezone().date() - moment.astimezone().date()).days
+    names = ((1, "Today"), (2, "Yesterday"), (7, "This week"), (31, "This month"))
+    return next((name for most, name in names if days < most), "Earlier")

@@ -16,20 +16,22 @@ from agent_tui.core.text import clean, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
-from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.lists.fitted import Fitted
+from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 
 if TYPE_CHECKING:
     from agent_tui.ui.screens.time.lead import Lead
 
 _REASONS = {
-    "user": ("reverted", "$checkpoint"),
-    "dmail": ("D-Mail", "$checkpoint"),
-    "undo": ("undone", "$user"),
-    "redo": ("redone", "$user"),
-    "restore": ("restored over", "$user"),
-    "clear": ("cleared", "$danger"),
-    "compaction": ("compacted", "$compaction"),
+    "user": "before a revert",
+    "dmail": "before a D-Mail",
+    "undo": "before an undo",
+    "redo": "before a redo",
+    "restore": "before another archive was restored",
+    "clear": "before the context was cleared",
+    "compaction": "before a compaction",
 }
+_FIGURES = 34
 
 
 class ArchivesScreen(Panel[Literal["changed"]]):
@@ -64,6 +66,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
 
     def compose(self) -> ComposeResult:
         yield self.heading()
+        yield Fitted(self._draw_heads, id="heads")
         yield self._rows
         yield self.key_hints()
 
@@ -88,18 +91,23 @@ class ArchivesScreen(Panel[Literal["changed"]]):
 
     def _draw(self, index: int, width: int) -> Content:
         archive = self._archives[index]
-        reason, style = _REASONS.get(archive.reason, (reveal(archive.reason) or "rotated", ""))
-        age = format_age(archive.at).rjust(7)
-        start = (f"{archive.number:>4} ", "$muted"), (f"{reason:<14}", style)
+        reason = _REASONS.get(archive.reason) or reveal(archive.reason) or "saved"
+        age = format_age(archive.at).rjust(8)
+        start = f"{archive.number:>3}  "
         if width < 56:
-            return Content.assemble(*start, f"{archive.messages:>6} msg", (age, "$muted"))
-        return Content.assemble(
-            *start,
-            f"{format_count(archive.messages, 'message'):>16}",
-            (f"  {format_count(archive.checkpoints, 'checkpoint'):>16}", "$muted"),
-            (f"  {format_size(archive.size_bytes):>8}", "$muted"),
-            (age, "$muted"),
+            text = fit_cells(reason, max(8, width - len(start) - len(age)))
+            return Content.assemble((start, "$muted"), text, (age, "$muted"))
+        text = fit_cells(reason, max(8, width - len(start) - _FIGURES))
+        figures = (
+            f"{archive.messages:>8}  {archive.checkpoints:>6}{format_size(archive.size_bytes):>10}"
         )
+        return Content.assemble((start, "$muted"), text, (f"{figures}{age}", "$muted"))
+
+    def _draw_heads(self, width: int) -> Content:
+        if width < 58:
+            return Content("")
+        left = fit_cells("  #  SAVED", width - _FIGURES - 1)
+        return Content(f"{left}{'MESSAGES':>8}  {'POINTS':>6}{'SIZE':>10}{'WHEN':>8}")
 
     @property
     def _highlighted(self) -> ArchiveSummary | None:

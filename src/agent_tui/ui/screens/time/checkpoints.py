@@ -14,6 +14,7 @@ from agent_tui.core.summary import CheckpointSummary
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows
 
 _WITH_COUNTS = 70
@@ -32,15 +33,16 @@ class CheckpointsScreen(Panel[int]):
     def __init__(self, checkpoints: Sequence[CheckpointSummary]) -> None:
         super().__init__()
         self._checkpoints = list(reversed(checkpoints))
-        self._rows = Rows(self._draw, empty=Content("No checkpoint yet: say something first."))
+        self._rows = Rows(self._draw, empty=Content("No checkpoint yet. Send a prompt first."))
 
     def compose(self) -> ComposeResult:
         yield self.heading()
+        yield Fitted(self._draw_heads, id="heads")
         yield self._rows
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        self.show_heading("Go back to", format_count(len(self._checkpoints), "checkpoint"))
+        self.show_heading("Revert to", format_count(len(self._checkpoints), "checkpoint"))
         self._rows.show_rows(len(self._checkpoints), cursor=self._first_prompt())
 
     def _first_prompt(self) -> int:
@@ -51,21 +53,22 @@ class CheckpointsScreen(Panel[int]):
     def _draw(self, index: int, width: int) -> Content:
         summary = self._checkpoints[index]
         leads = not summary.step
-        place = "before" if leads else f"step {summary.step} of"
+        words = clean(summary.prompt) or "(no prompt)" if leads else f"  step {summary.step}"
         text = Content.assemble(
-            (f" ◆ {summary.id:>4}  " if leads else f" · {summary.id:>4}  ", "$checkpoint"),
-            (f"{place:<10}", "$muted"),
-            (clean(summary.prompt) or "(no prompt)", "" if leads else "$muted"),
+            (f"\u25c7 {summary.id:>4}  " if leads else f"\u00b7 {summary.id:>4}  ", "$muted"),
+            (words, "" if leads else "$faint"),
         )
         if width < _WITH_COUNTS:
             return text
-        facts = f"{format_count(summary.messages_before, 'message')}{format_age(summary.at):>8} "
-        room = width - len(facts) - 2
-        return Content.assemble(
-            text.truncate(room, ellipsis=True).pad_right(max(0, room - text.cell_length)),
-            "  ",
-            (facts, "$muted"),
-        )
+        figures = f"{summary.messages_before:>8,}{format_age(summary.at):>9}"
+        room = width - len(figures)
+        text = text.truncate(room, ellipsis=True)
+        return Content.assemble(text.pad_right(room - text.cell_length), (figures, "$muted"))
+
+    def _draw_heads(self, width: int) -> Content:
+        if width < _WITH_COUNTS + 2:
+            return Content("")
+        return Content(f"{'     #  BEFORE':<{width - 18}}{'MESSAGES':>8}{'WHEN':>9}")
 
     @on(Rows.Chosen)
     def action_choose(self) -> None:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import first_line
 from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
 
-_ANSWERS = (("Revert", "Enter", "$checkpoint"), ("Cancel", "Esc", ""))
+_ANSWERS = (("Revert", "y"), ("Cancel", "n"))
+_HINTS = (("Enter", "confirm"), ("PgUp PgDn", "scroll"), ("Esc", "cancel"))
 
 
-class RevertPreviewScreen(ModalScreen[bool]):
+class RevertPreviewScreen(Popup[bool]):
     """Is dismissed with True to revert. PgUp and PgDn scroll what leaves."""
 
-    CSS_PATH = [stylesheet("widgets/rows.tcss"), stylesheet("screens/revert_preview.tcss")]
+    CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/revert_preview.tcss")]
     AUTO_FOCUS = "#revert-answers"
     BINDINGS = [
         Binding("y", "answer(True)", "Revert", show=False),
@@ -36,12 +36,15 @@ class RevertPreviewScreen(ModalScreen[bool]):
         self._preview = preview
         self._leaving = Rows(self._draw_line, count=len(preview.lines), has_cursor=False)
         self._answers = Rows(
-            self._draw_answer, count=len(_ANSWERS), choose_on_click=True, id="revert-answers"
+            self._draw_answer,
+            count=len(_ANSWERS),
+            choose_on_click=True,
+            pointer=True,
+            id="revert-answers",
         )
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="revert") as box:
-            box.border_title = Content(f"Back to checkpoint {self._preview.checkpoint}?")
+        with self.frame(f"Revert to checkpoint {self._preview.checkpoint}?", _HINTS, id="revert"):
             yield Static(self._balance(), id="revert-balance")
             yield self._leaving
             yield Static(self._promise(), id="revert-promise")
@@ -49,7 +52,7 @@ class RevertPreviewScreen(ModalScreen[bool]):
 
     def on_resize(self) -> None:
         others = 2 + 2 + len(_ANSWERS) + (2 if self._preview.prompt else 1)
-        room = max(1, self.size.height - others - (0 if self.size.height < 20 else 4))
+        room = max(1, self.size.height - others - (0 if self.size.height < 18 else 9))
         self._leaving.styles.height = max(1, min(len(self._preview.lines), room))
 
     def _balance(self) -> Content:
@@ -58,22 +61,20 @@ class RevertPreviewScreen(ModalScreen[bool]):
         staying = format_count(preview.messages_staying, "message")
         return Content.assemble(
             ("○ ", "$danger"),
-            (f"{leaving} leave", "bold"),
+            (f"{leaving} removed", "bold"),
             (f"  {format_tokens(preview.tokens_leaving)} tokens\n", "$muted"),
             ("● ", "$fate-kept"),
-            f"{staying} stay",
+            f"{staying} kept",
             (f"  {format_tokens(preview.tokens_staying)} tokens", "$muted"),
         )
 
     def _promise(self) -> Content:
         lines = [
-            Content.styled(
-                "The log is archived, and /undo takes this back. Files stay as they are.", "$muted"
-            )
+            Content.styled("The log is archived; undo with /undo. Files are not changed.", "$muted")
         ]
         if self._preview.prompt:
             prompt = first_line(self._preview.prompt, 200)
-            lines.append(Content.assemble(("Back into the prompt: ", "$muted"), (prompt, "$user")))
+            lines.append(Content.assemble(("Returns to the prompt: ", "$muted"), (prompt, "$user")))
         return Content("\n").join(lines)
 
     def _draw_line(self, index: int, width: int) -> Content:
@@ -82,13 +83,8 @@ class RevertPreviewScreen(ModalScreen[bool]):
         )
 
     def _draw_answer(self, index: int, width: int) -> Content:
-        text, key, style = _ANSWERS[index]
-        pointer = "▸ " if index == self._answers.cursor else "  "
-        return Content.assemble(pointer, (text, style), (f"  {key}", "$faint"))
-
-    @on(Rows.Highlighted, "#revert-answers")
-    def _redraw(self) -> None:
-        self._answers.redraw()
+        text, key = _ANSWERS[index]
+        return Content.assemble(text, " " * max(1, width - len(text) - len(key)), (key, "$faint"))
 
     @on(Rows.Chosen, "#revert-answers")
     def _choose(self, event: Rows.Chosen) -> None:

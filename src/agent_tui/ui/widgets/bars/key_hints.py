@@ -5,9 +5,13 @@ from __future__ import annotations
 from textual import events
 from textual.binding import Binding
 from textual.content import Content
+from textual.timer import Timer
 from textual.widget import Widget
 
-_LAST = {"other_side": 1, "switch": 2, "leave": 3}
+from agent_tui.core.text import first_line
+
+_SAY_SECONDS = 6
+_LAST = {"other_side": 1, "switch": 2, "show_keys": 3, "leave": 4}
 """Actions that lead elsewhere are shown last, and are the last to go when room is short."""
 
 
@@ -19,12 +23,30 @@ class KeyHints(Widget):
     def __init__(self) -> None:
         super().__init__()
         self._places: list[tuple[int, int, str]] = []
+        self._said: Content | None = None
+        self._timer: Timer | None = None
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
+    def say(self, sentence: str, *, is_error: bool = False) -> None:
+        """Show a sentence in place of the keys for some seconds."""
+        self._said = Content.styled(
+            first_line(sentence, 400), "$danger" if is_error else "$attention"
+        )
+        self.refresh()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_SAY_SECONDS, self._forget)
+
+    def _forget(self) -> None:
+        self._said = None
+        self.refresh()
+
     def render(self) -> Content:
         self._places.clear()
+        if self._said is not None:
+            return self._said.truncate(self.size.width, ellipsis=True)
         parts: list[Content] = []
         used = 0
         for binding in self._fitting():

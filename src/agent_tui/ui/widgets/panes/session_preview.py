@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
 from agent_tui.core.format import format_age, format_count, format_size
-from agent_tui.core.summary import SessionSummary
+from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, reveal
+from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.exchange_lines import exchange_lines
 
 
 class SessionPreview(Rows, can_focus=False):
-    """One session's facts and the beginning of its first prompt; the mouse wheel scrolls it."""
+    """One session: what was said last, and its facts; the mouse wheel scrolls it."""
 
     def __init__(self) -> None:
         super().__init__(has_cursor=False)
         self._text = Content("")
         self._lines: list[Content] = []
 
-    def show_session(self, summary: SessionSummary | None) -> None:
-        """Show this session, or nothing."""
-        self._text = Content("") if summary is None else describe_session(summary)
+    def show_session(
+        self, summary: SessionSummary | None, exchanges: Sequence[Exchange] = ()
+    ) -> None:
+        """Show this session with what was said last in it, or nothing."""
+        self._text = Content("") if summary is None else describe_session(summary, exchanges)
         self._wrap()
         self.scroll_home(animate=False)
 
@@ -37,28 +41,35 @@ class SessionPreview(Rows, can_focus=False):
         return self._lines[index]
 
 
-def describe_session(summary: SessionSummary) -> Content:
-    """Title, facts and first prompt, one under the other."""
-    lines = [Content.styled(clean(summary.title) or "Untitled", "bold"), Content("")]
-    lines += [
-        Content.assemble((name.ljust(10), "$muted"), reveal(value))
-        for name, value in _facts(summary)
-        if value
+def describe_session(summary: SessionSummary, exchanges: Sequence[Exchange] = ()) -> Content:
+    """Title and facts in two lines, then what was said last; the first prompt until it is read."""
+    facts = [_project(summary.cwd), summary.model, format_size(summary.size_bytes)]
+    if summary.archives:
+        facts.append(format_count(summary.archives, "archive"))
+    if summary.source != OURS:
+        facts.insert(0, summary.source)
+    lines = [
+        Content.styled(clean(summary.title) or "Untitled", "bold"),
+        Content.styled(" · ".join(reveal(fact) for fact in facts if fact), "$muted"),
+        Content(""),
+        *exchange_lines(exchanges or (Exchange(summary.first_prompt),)),
+        *(_fact(name, value) for name, value in _facts(summary) if value),
     ]
-    if summary.first_prompt:
-        lines += [Content(""), Content.styled("First prompt", "$user")]
-        lines.append(Content(clean(summary.first_prompt.strip())))
     return Content("\n").join(lines)
 
 
+def _fact(name: str, value: str) -> Content:
+    return Content.assemble((name.ljust(10), "$faint"), (reveal(value), "$muted"))
+
+
+def _project(cwd: str) -> str:
+    return cwd.rstrip("/").rpartition("/")[2] or cwd
+
+
 def _facts(summary: SessionSummary) -> Iterator[tuple[str, str]]:
-    yield "project", summary.cwd
+    yield "folder", summary.cwd
     yield "last used", _when(summary.updated_at)
-    yield "begun", _when(summary.created_at)
-    yield "size", format_size(summary.size_bytes)
-    yield "archives", format_count(summary.archives, "archive") if summary.archives else ""
-    yield "model", summary.model
-    yield "source", "" if summary.source == "agent-tui" else summary.source
+    yield "created", _when(summary.created_at)
     yield "id", summary.session_id
 
 

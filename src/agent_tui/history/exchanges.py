@@ -1,0 +1,40 @@
+"""The last things that were said in a session, in short: what a list shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import AssistantMessage, CompactionRecord, Record, UserMessage
+
+_SAID = ("human", "steer", "import", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A prompt and the last words of its answer; either may be empty."""
+
+    prompt: str
+    answer: str = ""
+    compacted: bool = False
+
+
+def last_exchanges(records: Sequence[Record], most: int = 4) -> tuple[Exchange, ...]:
+    """The last prompts with the end of each answer, oldest first."""
+    found: list[Exchange] = []
+    answer = ""
+    for record in reversed(records):
+        match record:
+            case AssistantMessage(content) if not answer:
+                answer = text_of(content).strip()
+            case UserMessage(content, origin) if origin in _SAID:
+                found.append(Exchange(text_of(content).strip(), answer))
+                answer = ""
+            case CompactionRecord():
+                found.append(Exchange("", "", compacted=True))
+            case _:
+                pass
+        if len(found) == most:
+            break
+    return tuple(reversed(found))

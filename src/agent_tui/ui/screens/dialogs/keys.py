@@ -1,0 +1,55 @@
+"""What every key does on the screen below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
+from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
+
+_ARROWS = {"up": "\u2191", "down": "\u2193", "left": "\u2190", "right": "\u2192"}
+
+
+class KeysScreen(Popup[None]):
+    """The keys of a screen and of what has the focus there."""
+
+    CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/keys.tcss")]
+    AUTO_FOCUS = "VerticalScroll"
+
+    def __init__(self, below: Screen[Any]) -> None:
+        super().__init__()
+        self._definitions = list(describe_keys(below))
+
+    def compose(self) -> ComposeResult:
+        with self.frame("Keys here", (("Esc", "back"),), id="keys"), VerticalScroll():
+            yield Definitions(self._definitions)
+
+
+def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
+    """Each key that works on the screen, with what it does; those of the focus last."""
+    seen: set[str] = set()
+    places: Iterable[DOMNode | None] = (screen, screen.focused)
+    for place in places:
+        if place is None:
+            continue
+        for bindings in place._bindings.key_to_bindings.values():
+            for binding in bindings:
+                is_known = binding.action in seen or not binding.description
+                if is_known or not screen.check_action(binding.action.partition("(")[0], ()):
+                    continue
+                seen.add(binding.action)
+                words = binding.description[0].upper() + binding.description[1:]
+                yield Definition(_key(screen, binding), words)
+
+
+def _key(screen: Screen[Any], binding: Binding) -> str:
+    shown = binding.key_display or screen.app.get_key_display(binding)
+    return _ARROWS.get(binding.key, shown)
