@@ -6,9 +6,10 @@ Each has a limit and counts its hits and misses, and each may be asked from seve
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cachetools import Cache, LRUCache, TTLCache
 
@@ -18,6 +19,8 @@ V = TypeVar("V")
 COUNT_LIMIT_CHARS = 32_000_000
 RESULT_LIMIT, RESULT_SECONDS = 20_000, 600.0
 FILE_LIMIT, FILE_SECONDS = 64, 60.0
+
+_caches: weakref.WeakSet[BoundedCache[Any, Any]] = weakref.WeakSet()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class BoundedCache(Generic[K, V]):
         self._lock = threading.Lock()
         self._hits = 0
         self._misses = 0
+        _caches.add(self)
 
     def get(self, key: K) -> V | None:
         """What is remembered for a key, or None."""
@@ -110,6 +114,12 @@ class BoundedCache(Generic[K, V]):
                 self._entries.currsize,
                 self._entries.maxsize,
             )
+
+
+def all_statistics() -> list[CacheStatistics]:
+    """How every cache of the process is doing, by name."""
+    found = (cache.statistics for cache in list(_caches))
+    return sorted(found, key=lambda each: (each.name, -each.entries))
 
 
 def new_count_cache() -> BoundedCache[str, int]:

@@ -8,6 +8,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+from agent_tui.agent.prompt_files import PromptFiles, find_prompt_files
 from agent_tui.agent.wire import Wire
 from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.core.cost import Price
@@ -21,6 +22,7 @@ from agent_tui.runtime.files import FileList
 from agent_tui.runtime.headers import new_header
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.project import trusted_folders
 from agent_tui.runtime.secrecy import hide_memory
 from agent_tui.runtime.session_builder import SessionBuilder
 from agent_tui.runtime.session_parts import CurrentParts
@@ -112,6 +114,13 @@ class Engine:
     def model_label(self) -> str:
         """The provider and model of new sessions, for the status line."""
         return self._connections.label
+
+    async def prompt_files(self) -> PromptFiles:
+        """Skills and commands that are kept in files; a project's only where it is trusted."""
+        return await asyncio.to_thread(self._find_prompt_files)
+
+    def _find_prompt_files(self) -> PromptFiles:
+        return find_prompt_files(config_path().parent, trusted_folders(self.workspace))
 
     async def warm(self) -> None:
         """Load what the first request needs, in a thread, and start the servers of tools."""

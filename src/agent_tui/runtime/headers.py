@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_tui import __version__
-from agent_tui.core.records import UNSTAMPED, SessionHeader
+from agent_tui.core.records import UNSTAMPED, EnvironmentRecord, SessionHeader
 
 
 def new_header(workspace: Path) -> SessionHeader:
@@ -20,6 +20,19 @@ def new_header(workspace: Path) -> SessionHeader:
         version=__version__,
         git_branch=git_branch(workspace),
     )
+
+
+def environment_change(
+    header: SessionHeader | None, last: EnvironmentRecord | None, workspace: Path
+) -> EnvironmentRecord | None:
+    """Where a session runs now, if that is not what its log says; reads the branch from disk."""
+    now = EnvironmentRecord(str(workspace), git_branch(workspace) or "", __version__)
+    known = last
+    if known is None and header is not None:
+        known = EnvironmentRecord(header.cwd, header.git_branch or "", header.version)
+    if known is None or replace(known, stamp=UNSTAMPED) == now:
+        return None
+    return now
 
 
 def fork_header(header: SessionHeader | None, workspace: Path) -> SessionHeader:

@@ -13,8 +13,9 @@ from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
 from agent_tui.context.compaction.attribution import attribute_context
 from agent_tui.context.compaction.filling import Filling
 from agent_tui.core.drafts import Drafts
+from agent_tui.core.environment import describe_environment
 from agent_tui.core.errors import SessionError
-from agent_tui.core.events import ApprovalAnswer, Event, TurnEnd
+from agent_tui.core.events import ApprovalAnswer, Event, NoticeGiven, TurnEnd
 from agent_tui.core.records import TitleRecord, TurnEndRecord
 from agent_tui.core.text import first_line
 from agent_tui.core.usage import Gauge, Share
@@ -28,6 +29,7 @@ from agent_tui.runtime.exporting import (
     write_numbered,
 )
 from agent_tui.runtime.gate import Gate
+from agent_tui.runtime.headers import environment_change
 from agent_tui.runtime.operations import Operations
 from agent_tui.runtime.session_files import SessionFiles
 from agent_tui.runtime.session_parts import CurrentParts
@@ -143,11 +145,23 @@ class LiveSession:
                 turn = self._parts.now.context.last_turn
                 end = TurnEndRecord("killed", cut_off, turn)
                 await settle(self._log.append(end, durability=Durability.D0))
+            await self._note_environment()
             if self.view.is_empty and not self._log.state.title:
                 # Said once, so that a compaction of the first prompt does not change the name.
                 title = TitleRecord(first_line(prompt))
                 await settle(self._log.append(title, durability=Durability.D0))
             return await self._parts.now.agent.run_turn(prompt)
+
+    async def _note_environment(self) -> None:
+        """Write down folder, branch and version where they changed since the turn before."""
+        state = self._log.state
+        workspace = self._parts.now.workspace
+        changed = await asyncio.to_thread(
+            environment_change, state.header, state.environment, workspace
+        )
+        if changed is not None:
+            await settle(self._log.append(changed, durability=Durability.D0))
+            self._parts.wire.emit(NoticeGiven(describe_environment(changed), "environment"))
 
     async def retry_turn(self) -> TurnEnd:
         """Go on with the last turn where it ended without its answer; there is no new prompt.

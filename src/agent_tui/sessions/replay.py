@@ -26,6 +26,7 @@ from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
     CompactionRecord,
+    EnvironmentRecord,
     HeadRecord,
     LabelRecord,
     Message,
@@ -92,6 +93,7 @@ class SessionState:
         self.title = ""
         self.model = ""
         self.provider = ""
+        self.environment: EnvironmentRecord | None = None
         self.labels: dict[str, str] = {}
         self.unlabelled: set[str] = set()
         self.compactions: list[CompactionRecord] = []
@@ -264,6 +266,10 @@ def _note_model(state: SessionState, record: ModelRecord) -> None:
     state.model, state.provider = record.model, record.provider
 
 
+def _note_environment(state: SessionState, record: EnvironmentRecord) -> None:
+    state.environment = record
+
+
 def _note_label(state: SessionState, record: LabelRecord) -> None:
     if record.label:
         state.labels[record.target] = record.label
@@ -313,6 +319,7 @@ _NOTES: dict[type, Callable[..., None]] = {
     TitleRecord: _note_title,
     ModelRecord: _note_model,
     LabelRecord: _note_label,
+    EnvironmentRecord: _note_environment,
     Checkpoint: _note_checkpoint,
     CompactionRecord: _note_compaction,
     RevertRecord: _note_revert,

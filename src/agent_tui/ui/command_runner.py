@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.text import first_line
+from agent_tui.runtime.diagnostics import cache_statistics
 from agent_tui.ui.browsing import Browser
 from agent_tui.ui.commands import find_command
 from agent_tui.ui.session_acts import SessionActs
@@ -46,8 +48,8 @@ def run_command(chat: ChatScreen, name: str, argument: str) -> None:
     """Carry out a command of the table; an unknown one is answered with the way to the list."""
     command = find_command(name)
     if command is None:
-        chat.prompt_box.set_text(f"/{name} {argument}".strip())
-        chat.show_hint(f"There is no command /{first_line(name, 30)}; F1 lists them all.")
+        flow = _guarded(chat, partial(_prompt_file, name), argument)
+        chat.run_worker(flow, name=name, group=_GROUP, exit_on_error=False)
         return
     if command.name in _WITH_SCREEN and _is_under_way(chat, command.name):
         return  # its screen is on the way: a second click or Enter would open another over it
@@ -84,6 +86,25 @@ def _number(argument: str, what: str) -> int:
     if not argument.isdecimal():
         raise UsageError(f"Expected the number of {what}, got {argument!r}.")
     return int(argument)
+
+
+async def _prompt_file(name: str, chat: ChatScreen, argument: str) -> None:
+    """Send a prompt that is kept in a file; a name that nobody knows goes back to be edited."""
+    found = (await chat.engine.prompt_files()).prompts.get(name) if chat.engine else None
+    if found is not None:
+        chat.send(found.fill_in(argument))
+        return
+    chat.prompt_box.set_text(f"/{name} {argument}".strip())
+    chat.show_hint(f"There is no command /{first_line(name, 30)}; F1 lists them all.")
+
+
+async def _debug(chat: ChatScreen, _argument: str) -> None:
+    lines = [
+        f"{each.name}: {each.entries:,} entries, {each.hit_share:.0%} of "
+        f"{each.hits + each.misses:,} found, {each.size:,.0f} of {each.limit:,.0f} used"
+        for each in cache_statistics()
+    ]
+    chat.show_notice("\n".join(["Caches of this run", *lines]))
 
 
 async def _help(chat: ChatScreen, _argument: str) -> None:
@@ -316,6 +337,7 @@ async def _exit(chat: ChatScreen, _argument: str) -> None:
 _FLOWS: dict[str, Flow] = {
     "mode": _mode,
     "approvals": _approvals,
+    "debug": _debug,
     "help": _help,
     "sessions": _sessions,
     "new": _new,

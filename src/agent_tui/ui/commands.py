@@ -52,6 +52,7 @@ class Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command("help", "Help", "Show keys and commands", "General", "", "f1", "F1", "help"),
+    Command("debug", "Cache statistics", "Show how the caches of this run do", "General"),
     Command(
         "sessions",
         "Session list",

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import assert_never
 
+from agent_tui.core.environment import describe_environment
 from agent_tui.core.messages import (
     CommandDisplay,
     Content,
@@ -259,13 +260,6 @@ def tool_block(call: ToolCall, result: ToolMessage) -> ToolBlock:
     )
     output = _joined(result.content)
     return ToolBlock(call.id, call.name, call.arguments, state, output, result.display)
-
-
-def describe_environment(record: EnvironmentRecord) -> str:
-    """Where the session runs from a record on, in one line."""
-    branch = f" on branch {record.git_branch}" if record.git_branch else ""
-    version = f" (agent-tui {record.version})" if record.version else ""
-    return f"Working in {record.cwd}{branch}{version}"
 
 
 def compaction_block(record: CompactionRecord) -> CompactionBlock:

@@ -9,6 +9,7 @@ from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
     CompactionRecord,
+    EnvironmentRecord,
     LabelRecord,
     ModelRecord,
     Record,
@@ -42,7 +43,7 @@ def read_parts(state: SessionState, size: int) -> LogParts:
             break
         if isinstance(record, SessionHeader):
             header = header or [entry]
-        elif isinstance(record, TitleRecord | ModelRecord):
+        elif isinstance(record, TitleRecord | ModelRecord | EnvironmentRecord):
             latest[type(record)] = entry
         elif isinstance(record, LabelRecord):
             labels.pop(record.target, None)
@@ -69,7 +70,14 @@ def assemble_log(
     return [*parts.in_force, record, Checkpoint(0), summary, *kept, usage]
 
 
-_IN_FORCE = (SessionHeader, SystemPrompt, TitleRecord, ModelRecord, LabelRecord)
+_IN_FORCE = (
+    SessionHeader,
+    SystemPrompt,
+    TitleRecord,
+    ModelRecord,
+    EnvironmentRecord,
+    LabelRecord,
+)
 
 
 def assemble_masked_log(

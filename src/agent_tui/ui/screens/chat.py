@@ -136,6 +136,12 @@ class ChatScreen(Screen[None]):
             self._early_prompt = ""
             self.send(prompt)
         self.prompt_box.set_history(await engine.stored.prompt_history())
+        found = await engine.prompt_files()
+        self.prompt_box.set_own_commands(
+            {name: prompt.description for name, prompt in found.prompts.items()}
+        )
+        for refusal in found.refused:
+            self._show(refusal, "warning")
 
     async def _show_place(self) -> None:
         """Say where this runs, and on which branch now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -17,6 +17,9 @@ from agent_tui.ui.widgets.lists.rows import Rows
 Kind: TypeAlias = Literal["command", "path", "history"]
 
 
+_NONE: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One thing that may be put into the prompt in place of what was typed."""
@@ -28,8 +31,11 @@ class Candidate:
     needs_argument: bool = False
 
 
-def match_commands(query: str) -> list[Candidate]:
-    """Commands whose name, or a word of whose title, fits what follows the slash; best first."""
+def match_commands(query: str, own: Mapping[str, str] = _NONE) -> list[Candidate]:
+    """Commands whose name, or a word of whose title, fits what follows the slash; best first.
+
+    ``own``: the descriptions of prompts kept in files, by name; they stand behind the others.
+    """
     scored: list[tuple[float, int, Command]] = []
     search = FuzzySearch()
     for place, command in enumerate(slash_commands()):
@@ -40,6 +46,10 @@ def match_commands(query: str) -> list[Candidate]:
     return [
         Candidate("command", f"/{found.name}", found.usage, found.help, found.needs_argument)
         for _, _, found in scored
+    ] + [
+        Candidate("command", f"/{name}", f"/{name}", description)
+        for name, description in own.items()
+        if query.lower() in name.lower()
     ]
 
 

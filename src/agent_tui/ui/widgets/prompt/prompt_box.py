@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual import events, on, work
@@ -30,8 +30,8 @@ from agent_tui.ui.widgets.prompt.prompt import Prompt
 from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
 _SIGN = "\u276f"
-_COMMAND = re.compile(r"/([a-zA-Z?][\w-]*)(?:\s+(.*))?\Z", re.DOTALL)
-_COMMAND_START = re.compile(r"/([\w?-]*)\Z")
+_COMMAND = re.compile(r"/([a-zA-Z?][\w:-]*)(?:\s+(.*))?\Z", re.DOTALL)
+_COMMAND_START = re.compile(r"/([\w?:-]*)\Z")
 _PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
 _PAGE_KEYS = {"pageup": -1, "pagedown": 1}
 FRAME_WIDTH = 112
@@ -104,6 +104,7 @@ class PromptBox(Vertical):
         self._quiet = self._followed = ""
         self._draft_before_search: str | None = None
         self._completion = Completion()
+        self._own_commands: dict[str, str] = {}
         self.queue = PromptQueue()
         self._prompt = Prompt(self._take_key, self.paste)
         self._box = Horizontal()
@@ -141,6 +142,10 @@ class PromptBox(Vertical):
     def remember(self, prompt: str) -> None:
         """A prompt was sent from elsewhere: it is one of the earlier prompts too."""
         self._history.add(prompt)
+
+    def set_own_commands(self, prompts: Mapping[str, str]) -> None:
+        """Offer prompts kept in files too: their descriptions by name."""
+        self._own_commands = dict(prompts)
 
     def set_history(self, prompts: Sequence[str]) -> None:
         """Take over the earlier prompts, oldest first."""
@@ -254,7 +259,7 @@ class PromptBox(Vertical):
         if self._draft_before_search is not None:
             self._completion.offer(history_candidates(self._history.search(text)))
         elif (command := _COMMAND_START.match(text)) is not None:
-            self._completion.offer(match_commands(command.group(1)))
+            self._completion.offer(match_commands(command.group(1), self._own_commands))
         elif (prefix := self._path_prefix()) is not None and self._complete_path:
             self._offer_paths(prefix, self._complete_path)
         else:
