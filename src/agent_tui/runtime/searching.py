@@ -2,11 +2,56 @@
 
 from __future__ import annotations
 
-from agent_tui.config import data_root, load_settings
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from agent_tui.config import data_root
+from agent_tui.core.errors import StorageError
+from agent_tui.importers.importer import Places
+from agent_tui.library.search.finding import FoundSession
 from agent_tui.library.search.search_index import SearchIndex
-from agent_tui.runtime.agent_places import agent_places
+
+_NICENESS = 10
 
 
 def open_search_index() -> SearchIndex:
     """The index of every session on this machine; nothing is read yet."""
-    return SearchIndex(data_root(), agent_places(load_settings()))
+    return SearchIndex(data_root(), Places(Path.home(), dict(os.environ)))
+
+
+class SearchService:
+    """Searches for a screen: answers come from a thread, the index is made in another process.
+
+    Taking lines apart holds the interpreter's lock; in a process of its own it holds up nobody.
+    """
+
+    def __init__(self) -> None:
+        self._index = open_search_index()
+
+    async def search(self, text: str, limit: int = 50) -> list[FoundSession]:
+        """The sessions that fit a query best; raises UsageError, StorageError."""
+        return await asyncio.to_thread(self._index.search, text, limit)
+
+    async def update(self) -> None:
+        """Bring the index up to date; raises StorageError with what the process said."""
+        program = (sys.executable, "-I", "-m", "agent_tui", "index", "--json")
+        child = await asyncio.create_subprocess_exec(
+            *program,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, child.pid, _NICENESS)
+        try:
+            _, said = await child.communicate()
+        except asyncio.CancelledError:
+            child.terminate()
+            await child.wait()
+            raise
+        if child.returncode:
+            lines = said.decode(errors="replace").strip().splitlines()
+            raise StorageError(lines[-1] if lines else "The search index could not be updated.")

@@ -1,0 +1,163 @@
+"""Full-text search in every session of every agent: type, see lines, open one."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.format import format_age, format_count
+from agent_tui.core.text import clean, reveal
+from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.prompt.line_input import LineInput
+
+if TYPE_CHECKING:
+    from agent_tui.library.search.finding import FoundSession, Hit
+
+_PAUSE_SECONDS = 0.12
+_WIDE = 90
+_ASK = "Type words, “phrases”, -without, or filters: agent: project: tool: file: has:error after:7d"
+
+
+class Search(Protocol):
+    """What the screen needs of the runtime."""
+
+    async def search(self, text: str, limit: int = 50) -> list[FoundSession]: ...
+    async def update(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A session, or one of its lines."""
+
+    session: FoundSession
+    hit: Hit | None = None
+
+
+class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
+    """The search; answers with a session and the line it was opened at.
+
+    Args:
+        search: the index.
+        text: what is looked for at first.
+    """
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/search.tcss")]
+    AUTO_FOCUS = "#search-text"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open_highlighted", "open", key_display="Enter"),
+        Binding("slash", "edit", "query", key_display="/"),
+    ]
+
+    def __init__(self, search: Search, text: str = "") -> None:
+        super().__init__()
+        self._search = search
+        self._found: list[_Row] = []
+        self._first = text
+        self._text = LineInput("Search all sessions", id="search-text")
+        self._rows = Rows(self._draw, id="search-rows", empty=Content.styled(_ASK, "$muted"))
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._text
+        yield self._rows
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Search", "updating the index…")
+        self._text.value = self._first
+        self._update()
+        self._look()
+
+    @work(group="search-update", exit_on_error=False)
+    async def _update(self) -> None:
+        try:
+            await self._search.update()
+        except AgentTuiError as error:
+            self.show_heading("Search", str(error))
+            return
+        self.show_heading("Search")
+        self._look()
+
+    @on(LineInput.Changed, "#search-text")
+    def _typed(self) -> None:
+        self._look()
+
+    @work(exclusive=True, group="search")
+    async def _look(self) -> None:
+        await asyncio.sleep(_PAUSE_SECONDS)
+        text = self._text.value.strip()
+        if not text:
+            self._show([], Content.styled(_ASK, "$muted"))
+            return
+        try:
+            found = await self._search.search(text)
+        except AgentTuiError as error:
+            self._show([], Content.styled(clean(str(error)), "$muted"))
+            return
+        rows = [row for each in found for row in (_Row(each), *(_Row(each, h) for h in each.hits))]
+        self._show(rows, Content("Nothing found."))
+        lines = sum(each.matches for each in found)
+        note = f"{format_count(lines, 'line')} in {format_count(len(found), 'session')}"
+        self.show_heading("Search", note if found else "")
+
+    def _show(self, rows: list[_Row], empty: Content) -> None:
+        self._found = rows
+        self._rows.show_empty(empty)
+        self._rows.show_rows(len(rows), cursor=0)
+
+    def _draw(self, index: int, width: int) -> Content:
+        row = self._found[index]
+        return _draw_session(row.session, width) if row.hit is None else _draw_hit(row.hit, width)
+
+    @on(Rows.Chosen, "#search-rows")
+    def action_open_highlighted(self) -> None:
+        if self._found:
+            row = self._found[self._rows.cursor]
+            self.dismiss((row.session, row.hit))
+
+    @on(LineInput.Submitted, "#search-text")
+    def _done(self, event: LineInput.Submitted) -> None:
+        event.stop()
+        self.action_open_highlighted()
+
+    def action_edit(self) -> None:
+        self._text.focus()
+
+    async def on_key(self, event: events.Key) -> None:
+        """While the query has the focus, arrows still move the cursor of the list."""
+        if self._text.has_focus and event.key in ("up", "down", "pageup", "pagedown"):
+            event.stop()
+            event.prevent_default()
+            step = 1 if event.key.endswith("down") else -1
+            if event.key.startswith("page"):
+                self._rows.action_page(step)
+            else:
+                self._rows.action_move(step)
+
+
+def _draw_session(found: FoundSession, width: int) -> Content:
+    age = format_age(found.updated_at).rjust(7)
+    title = clean(found.title or "Untitled")
+    if width < _WIDE:
+        return Content.assemble((fit_cells(title, width - 8), "bold"), (f" {age}", "$muted"))
+    project = reveal(found.cwd.rstrip("/").rpartition("/")[2] or found.cwd)
+    about = f"{fit_cells(found.source, 12)} {fit_cells(project, 18)}"
+    lines = format_count(found.matches, "line").rjust(10)
+    rest = width - 12 - 18 - 10 - len(age) - 4
+    return Content.assemble(
+        (fit_cells(title, rest), "bold"), f" {about}", (f" {lines} {age}", "$muted")
+    )
+
+
+def _draw_hit(hit: Hit, width: int) -> Content:
+    who = {"user": "\u276f", "assistant": " ", "tool": "●"}.get(hit.role, "·")
+    return Content.assemble((f"  {who} ", "$muted"), fit_cells(clean(hit.snippet), width - 4))
