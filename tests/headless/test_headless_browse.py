@@ -90,7 +90,9 @@ def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> Non
 def test_a_session_is_compacted_with_numbers(
     run: CommandLine, session_id: str, scenario: Path
 ) -> None:
-    report = run("compact", session_id, "--scenario", scenario, "--focus", "files", "--json").json
+    ran = run("compact", session_id, "--scenario", scenario, "--focus", "files", "--json")
+    assert ran.code == 0, ran.err
+    report = ran.json
     assert report["tokens_after"] < report["tokens_before"]
     assert (report["trigger"], report["focus"], report["archive"]) == ("manual", "files", 1)
     assert 0 < report["saved_share"] < 1
@@ -105,7 +107,7 @@ def test_a_compaction_without_a_model_says_so_and_how_to_take_it_back(
     before = run.logs()[0].read_bytes()
     ran = run("compact", session_id)
     assert ran.code == 0
-    assert "No model could sum up" in ran.out
+    assert "No model could summarize" in ran.out
     command = ran.out.strip().rpartition("agent-tui ")[2]
     assert run(*command.split()).code == 0
     assert run.logs()[0].read_bytes().startswith(before)

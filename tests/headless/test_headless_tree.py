@@ -23,7 +23,7 @@ def test_the_tree_is_printed_with_branches_archives_and_the_present(
     assert [(row["text"], row["standing"], row["depth"]) for row in rows] == [
         ("What files are here?", "context", 0),
         ("Read README.md", "side", 1),
-        (f"went back to checkpoint {second}", "context", 0),
+        (f"reverted to checkpoint {second}", "context", 0),
     ]
     assert [row["leaves"] for row in rows] == [[], ["archive 1"], ["live"]]
     printed = run("tree", session_id).out.splitlines()

@@ -53,7 +53,7 @@ async def test_lines_are_numbered_and_long_files_go_on(
 ) -> None:
     (workspace / "f").write_text("".join(f"line {n}\n" for n in range(1, 2_001)))
     shown = await read(context, "f", 10, 2)
-    assert shown == "10\tline 10\n11\tline 11\n[lines 10-11 of 2,000; go on with start_line=12]"
+    assert shown == "10\tline 10\n11\tline 11\n[lines 10-11 of 2,000; continue with start_line=12]"
     assert (await read(context, "f")).endswith("start_line=1001]")
     assert await read(context, "f", 2_000) == "2000\tline 2000"
     assert "only 2,000 lines" in await read(context, "f", 2_001)
@@ -64,7 +64,7 @@ async def test_output_is_bounded_by_characters_too(workspace: Path, context: Too
     shown = await read(context, "wide")
     assert "[… 3,000 more characters …]" in shown
     assert len(shown) <= context.output_limit + 100
-    assert "go on with start_line=15" in shown
+    assert "continue with start_line=15" in shown
 
 
 async def test_control_characters_of_a_file_become_visible(

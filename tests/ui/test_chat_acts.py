@@ -325,7 +325,7 @@ async def test_a_compaction_that_was_made_is_told_with_its_way_back(
     async with desk(tmp_path, monkeypatch) as here:
         report = CompactionReport("manual", "last-messages", 12_400, 3_100, 2, 7, 1, 4)
         here.chat.compaction_finished(report, "")
-        told = "Compacted: 12.4k → 3.1k tokens. Alt+U takes it back."
+        told = "Compacted: 12.4k → 3.1k tokens. Alt+U to undo."
         assert here.chat.status.notice == told
         here.chat.step_began(2)
         assert here.chat.status.notice == told

@@ -200,7 +200,7 @@ async def test_the_row_of_a_branch_leads_to_the_one_that_was_left(size: tuple[in
     app = TimelineStage(records)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        for words in ("came here from another branch", "branch undone", "branch redone"):
+        for words in ("switched branch", "branch undone", "branch redone"):
             assert f"↳ {words} ─" in app.text
         await pilot.press("home", "j")
         await pilot.pause()
@@ -226,7 +226,7 @@ async def test_a_label_is_a_note_that_leads_to_what_it_names() -> None:
         await pilot.pause()
         assert "labelled “xxxx" in app.text
         row = next(y for y, line in enumerate(app.lines) if line.endswith("labelled “the [b]plan”"))
-        assert app.lines[row + 1].endswith("label taken away")
+        assert app.lines[row + 1].endswith("label removed")
         await pilot.hover(Timeline, offset=(20, row))
         await pilot.pause()
         assert "see it in the tree" in app.lines[row]

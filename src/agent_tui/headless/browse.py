@@ -103,14 +103,14 @@ async def delete_session(engine: Engine, session_id: str, *, as_json: bool) -> N
     _say(
         as_json,
         {"moved_to": place},
-        f"Deleted; agent-tui sessions undelete {session_id} brings it back from {place}",
+        f"Deleted; agent-tui sessions undelete {session_id} restores it from {place}",
     )
 
 
 async def undelete_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Bring a deleted session back."""
     await engine.stored.undelete_session(session_id)
-    _say(as_json, {"session_id": session_id}, "It is back.")
+    _say(as_json, {"session_id": session_id}, "Restored.")
 
 
 async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) -> None:
@@ -180,8 +180,8 @@ async def compact_session(
     )
     if report.fallback:
         sentence += (
-            " No model could sum up what went: only the newest messages were kept. "
-            f"Take it back with: agent-tui restore {session_id} {report.archive}"
+            " No model could summarize the rest: only the newest messages were kept. "
+            f"Undo with: agent-tui restore {session_id} {report.archive}"
         )
     _say(as_json, fields, sentence)
 

@@ -78,7 +78,7 @@ def _tell_fork(fork: Fork, *, as_json: bool) -> None:
     if as_json:
         print_json(fork)
         return
-    say(f"Forked; go on with: agent-tui -r {fork.session_id}")
+    say(f"Forked. Continue with: agent-tui -r {fork.session_id}")
     if fork.prompt:
         say(f"It ends before the prompt: {clean(fork.prompt)}")
 
@@ -118,7 +118,7 @@ def _say(row: TreeRow, record: Record | None) -> str:
         case CompactionRecord():
             return f"compacted {record.pre_tokens} to {record.post_tokens} tokens"
         case RevertRecord(checkpoint=int(checkpoint)):
-            return f"went back to checkpoint {checkpoint}"
+            return f"reverted to checkpoint {checkpoint}"
         case HeadRecord(reason=reason):
             return f"branch {reason}".strip()
         case _:

@@ -348,7 +348,7 @@ class SessionStore:
             session_id = place.name.rpartition("-")[0]
             folder = self.projects / project_name(header.cwd if header else "") / session_id
             if folder.exists():
-                raise UsageError(f"{folder} is there again; move it away first.")
+                raise UsageError(f"{folder} exists again; move it away first.")
             self._make_folder(folder.parent)
             move_folder(place, folder)
 

@@ -77,9 +77,8 @@ def _show(file: TextFile, arguments: ReadFileArguments, limit: int) -> str:
         shown.append(text)
     next_line = first + len(shown)
     if next_line <= len(lines):
-        shown.append(
-            f"[lines {first}-{next_line - 1} of {len(lines):,}; go on with start_line={next_line}]"
-        )
+        where = f"lines {first}-{next_line - 1} of {len(lines):,}"
+        shown.append(f"[{where}; continue with start_line={next_line}]")
     return "\n".join(shown)
 
 

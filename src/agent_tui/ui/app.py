@@ -205,7 +205,7 @@ class AgentTui(ThemedApp[int]):
         session = self.chat.session
         farewell = ""
         if session is not None and not session.view.is_empty:
-            farewell = f"The session is saved; go on with: agent-tui -r {session.session_id}"
+            farewell = f"Session saved. Continue with: agent-tui -r {session.session_id}"
         await self.chat.end()
         if self.engine is not None:
             await self.engine.aclose()

@@ -101,7 +101,7 @@ class RevertBlock:
 
 @dataclass(frozen=True, slots=True)
 class BranchBlock:
-    """The conversation came here from another branch, which ended at the entry ``source``."""
+    """The conversation switched branch, which ended at the entry ``source``."""
 
     reason: str
     source: str

@@ -181,7 +181,7 @@ async def _fork(chat: ChatScreen, _argument: str) -> None:
         raise UsageError("A turn is running: interrupt it with Esc first.")
     if chat.engine is not None:
         await chat.show_session(await chat.engine.open_session(await session.operations.fork()))
-        chat.show_hint("This is the fork; the session it began as stays as it is.")
+        chat.show_hint("This is the fork; the original session is unchanged.")
 
 
 async def _rename(chat: ChatScreen, argument: str) -> None:

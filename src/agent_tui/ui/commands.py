@@ -67,17 +67,17 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "fork",
         "Fork session",
-        "Go on in a new session that begins as this one is",
+        "Continue in a copy of this session",
         "Session",
         "",
         "alt+n",
         "Alt+N",
     ),
-    Command("rename", "Rename session", "Give this session a name", "Session", "<title>"),
+    Command("rename", "Rename session", "Name this session", "Session", "<title>"),
     Command(
         "revert",
         "Revert to a checkpoint",
-        "Go back to a checkpoint, after a preview of what leaves",
+        "Revert to a checkpoint, after a preview of what will be removed",
         "Time",
         "[checkpoint]",
         "f3",
@@ -87,7 +87,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "undo",
         "Undo",
-        "Take the last act back: in the context, or a name, label or model",
+        "Undo the last operation",
         "Time",
         "",
         "alt+u",
@@ -106,7 +106,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "scrub",
         "Scrub through the session",
-        "Walk the session step by step, with the context as the model saw it then",
+        "Replay the session, showing the model's context at each step",
         "Time",
         "",
         "f9",
@@ -115,7 +115,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "archives",
         "Archives",
-        "List every log that was rotated away; open or restore one",
+        "List archived logs; open or restore one",
         "Time",
         "",
         "f5",

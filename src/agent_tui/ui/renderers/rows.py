@@ -87,7 +87,7 @@ def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
 def draw_branch(block: BranchBlock, canvas: Canvas, *, active: bool) -> Drawing:
     """Where another branch was left for this one; the tree shows both."""
     palette = canvas.palette
-    deed = _NAMED_HEADS.get(block.reason, "came here from another branch")
+    deed = _NAMED_HEADS.get(block.reason, "switched branch")
     style = palette.checkpoint + Style(bold=active)
     note = _IN_TREE if active else format_clock(block.at)
     rule = _rule([Segment(f"↳ {deed} ", style)], note, canvas, style if active else palette.line)
@@ -97,7 +97,7 @@ def draw_branch(block: BranchBlock, canvas: Canvas, *, active: bool) -> Drawing:
 def draw_label(block: LabelBlock, canvas: Canvas, *, active: bool) -> Drawing:
     """A label was given: a note at the right edge, until it is pointed at."""
     palette = canvas.palette
-    deed = f"labelled “{clean(block.label)}”" if block.label else "label taken away"
+    deed = f"labelled “{clean(block.label)}”" if block.label else "label removed"
     if active:
         style = palette.checkpoint + Style(bold=True)
         row = _rule([Segment(f"{deed} ", style)], _IN_TREE, canvas, palette.checkpoint)
@@ -108,7 +108,7 @@ def draw_label(block: LabelBlock, canvas: Canvas, *, active: bool) -> Drawing:
 
 def draw_damage(block: DamageBlock, canvas: Canvas) -> Drawing:
     """How many lines of the log are not shown because they cannot be read."""
-    text = f"{format_count(block.lines, 'damaged line')} of the log left out here, kept on disk"
+    text = f"{format_count(block.lines, 'damaged line')} hidden here (kept on disk)"
     style = canvas.palette.attention
     rows: list[Line] = [[Segment(row, style)] for row in wrap_text(text, canvas.prose_width)]
     return Drawing(rows, Segment("!", style))

@@ -57,7 +57,7 @@ _INVITATION = "Ask anything, or press ↓ to choose from above"
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
 _NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
-_NO_ENGINE = "agent-tui could not start: mend what is named above, then start it again."
+_NO_ENGINE = "agent-tui could not start: fix the error above, then start it again."
 
 
 class ChatScreen(Screen[None]):
@@ -623,7 +623,7 @@ class ChatScreen(Screen[None]):
         if report is not None:
             self.reload()
             before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
-            self.show_hint(f"Compacted: {before} → {after} tokens. Alt+U takes it back.")
+            self.show_hint(f"Compacted: {before} → {after} tokens. Alt+U to undo.")
 
     def reverted(self, report: OperationReport) -> None:
         if report.told:

@@ -75,7 +75,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
         self.set_class(not final, "-writing")
         self._balance = Balance(view)
         self.sides.show_view(view, self._balance.untouched)
-        empty = "Nothing that counts is missing from the summary." if final else ""
+        empty = "No losses found." if final else ""
         self.losses.show_losses(view.losses, empty or "Known when the summary is complete.")
         for drawn in self.query(Fitted):
             drawn.refresh()

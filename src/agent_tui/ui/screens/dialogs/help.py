@@ -16,11 +16,11 @@ TIPS = (
     "Write what you want done and press Enter. While the agent works you can go on writing: "
     "what you send joins at its next step.",
     "Every step leaves a checkpoint in the conversation. Click one, or move to it and press "
-    "Enter, to go back there. You see first what would leave.",
+    "Enter, to go back there. You see what will be removed first.",
     "When the context fills up, older messages are replaced by a summary. F4 shows what it "
     "keeps and what it loses before anything changes.",
     "Nothing is ever lost: every revert, compaction and clear keeps the old log as an archive, "
-    "and /undo takes the last one back.",
+    "and /undo restores it.",
 )
 
 

@@ -68,7 +68,7 @@ class TreeScreen(Panel[TreeChoice]):
         Binding("d", "fold", "level", key_display="d"),
         Binding("u", "act('undo')", "undo", key_display="u U"),
         Binding("U,shift+u", "act('redo')", show=False),
-        Binding("m", "act('sum_up')", "sum up", key_display="m"),
+        Binding("m", "act('sum_up')", "summarize", key_display="m"),
         Binding("space", "mark", "mark", key_display="Space"),
         Binding("right_square_bracket", "next_branch(1)", "branches", key_display="[ ]"),
         Binding("left_square_bracket", "next_branch(-1)", show=False),

@@ -269,7 +269,7 @@ def describe_record(record: Record) -> str:
         case UsageRecord():
             return f"usage {format_tokens(record.token_count)} tokens"
         case LabelRecord():
-            return f"label “{clean(record.label)}”" if record.label else "label taken away"
+            return f"label “{clean(record.label)}”" if record.label else "label removed"
         case TitleRecord():
             return f"named “{first_line(record.title, _LONGEST_TEXT)}”"
         case ModelRecord():
