@@ -35,7 +35,7 @@ class SendDMail(Tool[SendDMailArguments]):
     name = "send_dmail"
     description = (
         "Send a message to your own past: the conversation goes back to a checkpoint, forgets what "
-        "came after it, and goes on with your message. Files are not changed back. Use it when "
+        "came after it, and continues with your message. Files are not changed back. Use it when "
         "much of your context turned out useless: a large file without what you looked for, a "
         "wrong path, a fix that took many tries. Tell your past self the result."
     )
