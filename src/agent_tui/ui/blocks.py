@@ -144,6 +144,21 @@ class UnknownBlock:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierHeadBlock:
+    """Stands over what a compaction took out of the context; it folds and shows that."""
+
+    messages: int
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierBlock:
+    """Something from before a compaction: still to be read, but not in the context."""
+
+    inner: Block
+
+
 Block: TypeAlias = (
     UserBlock
     | AssistantBlock
@@ -157,6 +172,8 @@ Block: TypeAlias = (
     | DamageBlock
     | NoticeBlock
     | UnknownBlock
+    | EarlierHeadBlock
+    | EarlierBlock
 )
 
 
@@ -177,5 +194,9 @@ def plain_text(block: Block) -> str:
             return f"branch {block.source}"
         case LabelBlock():
             return block.label
+        case EarlierBlock():
+            return plain_text(block.inner)
+        case EarlierHeadBlock():
+            return f"{block.messages} earlier messages"
         case DamageBlock():
             return f"{block.lines} damaged lines"

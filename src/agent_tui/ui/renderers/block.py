@@ -11,6 +11,8 @@ from agent_tui.ui.blocks import (
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
+    EarlierBlock,
+    EarlierHeadBlock,
     LabelBlock,
     NoticeBlock,
     RevertBlock,
@@ -21,6 +23,7 @@ from agent_tui.ui.blocks import (
 )
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import Drawing
+from agent_tui.ui.renderers.earlier import dim, draw_earlier_head
 from agent_tui.ui.renderers.message import draw_assistant, draw_user
 from agent_tui.ui.renderers.rows import (
     draw_branch,
@@ -67,6 +70,11 @@ def draw_block(
             return draw_damage(block, canvas)
         case NoticeBlock():
             return draw_notice(block, canvas)
+        case EarlierHeadBlock():
+            return draw_earlier_head(block, canvas, active=active)
+        case EarlierBlock(inner):
+            drawn = draw_block(inner, canvas, expanded=expanded, active=active, glance=glance)
+            return dim(drawn, canvas)
         case UnknownBlock():
             return draw_unknown(block, canvas, expanded=expanded)
         case _:

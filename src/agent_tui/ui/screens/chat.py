@@ -37,6 +37,7 @@ from agent_tui.ui.widgets.prompt.queue import PromptQueue
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, StepRetried, TurnEnd
     from agent_tui.core.modes import ApprovalMode
+    from agent_tui.core.records import Record
     from agent_tui.core.summary import CompactionReport, OperationReport
     from agent_tui.core.usage import Gauge, Usage
     from agent_tui.runtime.engine import Engine
@@ -56,6 +57,8 @@ CHAT_SHEETS = [
 _INVITATION = "Ask anything, or press ↓ to choose from above"
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
+_EARLIER_RECORDS = 2_000
+"""How much of what a compaction took out stays on screen; the archive has all of it."""
 _NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
 _NO_ENGINE = "agent-tui could not start: fix the error above, then start it again."
 
@@ -85,6 +88,8 @@ class ChatScreen(Screen[None]):
         self._hint = ""
         self._keeper = DraftKeeper()
         self._has_failed = False
+        self._earlier: Sequence[Record] = ()
+        self._shown: Sequence[Record] = ()
         self._is_deaf = False
         self._has_timeline = False
         self.timeline: Timeline
@@ -199,12 +204,13 @@ class ChatScreen(Screen[None]):
         assert self.session is not None
         return await self.app.push_screen_wait(CompactionPreviewScreen(self.session.compacting))
 
-    def reload(self) -> None:
-        """Show the session as its log is now."""
+    def reload(self, earlier: Sequence[Record] = ()) -> None:
+        """Show the session as its log is now, below what a compaction just took out of it."""
         session = self.session
         if session is None:
             return
-        self.timeline.load(session.view.shown_records)
+        self._earlier, self._shown = earlier, session.view.records
+        self.timeline.load(session.view.shown_records, earlier=earlier)
         if cut_off := session.cut_off:
             self.show_notice(cut_off)
         self._view.forget()
@@ -621,9 +627,12 @@ class ChatScreen(Screen[None]):
         self.status.work = "thinking" if self.is_busy else ""
         self._drop_progress()
         if report is not None:
-            self.reload()
+            took_out = report.summarised or report.dropped
+            self.reload([*self._earlier, *self._shown][-_EARLIER_RECORDS:] if took_out else ())
             before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
-            self.show_hint(f"Compacted: {before} → {after} tokens. Alt+U to undo.")
+            usage = report.usage
+            cost = f" (the summary took {format_tokens(usage.total_tokens)})" if usage else ""
+            self.show_hint(f"Compacted: {before} → {after} tokens{cost}. Alt+U to undo.")
 
     def reverted(self, report: OperationReport) -> None:
         if report.told:

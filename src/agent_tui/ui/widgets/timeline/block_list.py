@@ -18,10 +18,12 @@ from agent_tui.ui.blocks import (
     BranchBlock,
     CheckpointBlock,
     CompactionBlock,
+    EarlierHeadBlock,
     LabelBlock,
     NoticeBlock,
     RevertBlock,
 )
+from agent_tui.ui.earlier_blocks import EarlierBlocks
 from agent_tui.ui.record_view import RecordBlocks
 from agent_tui.ui.renderers.block import draw_block
 from agent_tui.ui.renderers.canvas import Canvas
@@ -39,7 +41,14 @@ Place = tuple[int, int]
 Drawn = tuple[int, Block, list[Row], Canvas]
 """A block at an index, its rows, and what they were drawn on."""
 
-_MARKERS = (CheckpointBlock, CompactionBlock, RevertBlock, BranchBlock, LabelBlock)
+_MARKERS = (
+    CheckpointBlock,
+    CompactionBlock,
+    RevertBlock,
+    BranchBlock,
+    LabelBlock,
+    EarlierHeadBlock,
+)
 _SAMPLE = 48
 _LONG = 5_000
 """Characters from which on colouring code would be felt: it is done in a thread then."""
@@ -59,7 +68,8 @@ class BlockList:
         self.recorded = 0
         self.answer: OpenAnswer | None = None
         self.show_all = False
-        self._source = RecordBlocks(())
+        self._source: RecordBlocks | EarlierBlocks = RecordBlocks(())
+        self._earlier: Sequence[Record] = ()
         self._live: list[Block] = []
         self._toggled: set[int] = set()
         self._cache = RowCache()
@@ -75,18 +85,29 @@ class BlockList:
         """One past the last live block: where the open answer is."""
         return self.recorded + len(self._live)
 
-    def load(self, records: Sequence[Record]) -> None:
-        """Show these records and nothing else."""
-        self._source, self.recorded = RecordBlocks(records), len(records)
+    def load(self, records: Sequence[Record], earlier: Sequence[Record] = ()) -> None:
+        """Show these records; above them, dimmed, those that are in the context no more."""
+        self._earlier = earlier
+        self._source = self._blocks_of(records)
+        self.recorded = len(self._source)
         self._live, self.answer = [], None
         self._toggled.clear()
         self._lay_out()
+
+    def _blocks_of(self, records: Sequence[Record]) -> RecordBlocks | EarlierBlocks:
+        return EarlierBlocks(self._earlier, records) if self._earlier else RecordBlocks(records)
+
+    def fold_earlier(self) -> None:
+        """Fold what is not in the context any more, or show it again."""
+        if isinstance(self._source, EarlierBlocks):
+            self._source.folded = not self._source.folded
+            self._lay_out()
 
     def settle(self, records: Sequence[Record] | None = None) -> None:
         """Show what was recorded meanwhile in place of the live blocks."""
         self.close_answer()
         if records is not None:
-            self._source = RecordBlocks(records)
+            self._source = self._blocks_of(records)
         first, gained = self.recorded, len(self._source) - self.recorded
         if gained <= 0:
             return

@@ -19,6 +19,8 @@ from agent_tui.ui.blocks import (
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
+    EarlierBlock,
+    EarlierHeadBlock,
     LabelBlock,
     RevertBlock,
     ShellBlock,
@@ -77,9 +79,14 @@ class Timeline(BlockCursor, can_focus=True):
 
     # What it shows.
 
-    def load(self, records: Sequence[Record], *, damaged: int = 0) -> None:
-        """Show a session's records, the end in view. The sequence is kept and may grow."""
-        self._blocks.load(records)
+    def load(
+        self, records: Sequence[Record], *, damaged: int = 0, earlier: Sequence[Record] = ()
+    ) -> None:
+        """Show a session's records, the end in view. The sequence is kept and may grow.
+
+        ``earlier``: what a compaction took out of the context; it stands above them, dimmed.
+        """
+        self._blocks.load(records, earlier)
         self._cursor = self._hovered = None
         self._soon.clear()
         self._following = True
@@ -205,6 +212,14 @@ class Timeline(BlockCursor, can_focus=True):
             case BranchBlock(source=entry) | LabelBlock(target=entry):
                 self.post_message(self.EntryPressed(entry))
             case ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock() | UnknownBlock():
+                self._following = False
+                self._blocks.toggle(index)
+                self.show_change()
+            case EarlierHeadBlock():
+                self._following = False
+                self._blocks.fold_earlier()
+                self.show_change()
+            case EarlierBlock(inner=ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock()):
                 self._following = False
                 self._blocks.toggle(index)
                 self.show_change()

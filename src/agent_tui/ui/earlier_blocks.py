@@ -1,0 +1,49 @@
+"""What a compaction took out of the context, kept on screen above what is in it now.
+
+It is dimmed, and folds into one row. Checkpoints are left out: nothing leads back there but undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent_tui.core.records import Record, is_message
+from agent_tui.ui.blocks import Block, CheckpointBlock, EarlierBlock, EarlierHeadBlock
+from agent_tui.ui.record_view import RecordBlocks
+
+
+class EarlierBlocks:
+    """The blocks of earlier records and, behind them, those of the records of now.
+
+    Attributes:
+        folded: whether only the row over the earlier ones is shown.
+    """
+
+    def __init__(self, earlier: Sequence[Record], now: Sequence[Record]) -> None:
+        self._earlier = RecordBlocks(earlier)
+        self._now = RecordBlocks(now)
+        self._first = len(earlier) + 1 if earlier else 0
+        self._messages = sum(map(is_message, earlier))
+        self.folded = False
+
+    def __len__(self) -> int:
+        return self._first + len(self._now)
+
+    def block(self, index: int) -> Block | None:
+        """What stands at an index; None where a record shows nothing."""
+        if index >= self._first:
+            return self._now.block(index - self._first)
+        if index == 0:
+            return EarlierHeadBlock(self._messages, self.folded)
+        inner = None if self.folded else self._earlier.block(index - 1)
+        if inner is None or isinstance(inner, CheckpointBlock):
+            return None
+        return EarlierBlock(inner)
+
+    def estimate(self, index: int, width: int) -> int:
+        """A guess of how many rows a record takes, without looking far."""
+        if index >= self._first:
+            return self._now.estimate(index - self._first, width)
+        if index == 0:
+            return 2
+        return 0 if self.folded else self._earlier.estimate(index - 1, width)

@@ -1,0 +1,106 @@
+"""What a compaction took out stays to be read above what is in the context, and folds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent_tui.core.records import AssistantMessage, Checkpoint, Record, UserMessage
+from agent_tui.providers.demo.scenario import Reply
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    EarlierBlock,
+    EarlierHeadBlock,
+    NoticeBlock,
+    UserBlock,
+)
+from agent_tui.ui.earlier_blocks import EarlierBlocks
+from agent_tui.ui.widgets.timeline.timeline import Timeline
+from tests.agent.stage import Stage as Engine
+from tests.ui.stage import Stage
+
+EARLIER: list[Record] = [
+    Checkpoint(0),
+    UserMessage("Old question", "human"),
+    AssistantMessage("Old."),
+]
+NOW: list[Record] = [UserMessage("New question", "human")]
+
+
+def test_earlier_records_stand_before_those_of_now_without_their_checkpoints() -> None:
+    blocks = EarlierBlocks(EARLIER, NOW)
+    assert [blocks.block(index) for index in range(len(blocks))] == [
+        EarlierHeadBlock(2),
+        None,
+        EarlierBlock(UserBlock("Old question")),
+        EarlierBlock(AssistantBlock("Old.")),
+        UserBlock("New question"),
+    ]
+    blocks.folded = True
+    shown = [block for index in range(len(blocks)) if (block := blocks.block(index))]
+    assert shown == [EarlierHeadBlock(2, folded=True), UserBlock("New question")]
+
+
+def test_records_that_come_later_are_seen() -> None:
+    now = list(NOW)
+    blocks = EarlierBlocks(EARLIER, now)
+    now.append(AssistantMessage("New."))
+    assert blocks.block(len(blocks) - 1) == AssistantBlock("New.")
+
+
+async def test_the_row_over_them_folds_and_shows_them() -> None:
+    timeline = Timeline()
+    async with (app := Stage([timeline])).run_test(size=(90, 30)) as pilot:
+        timeline.load(NOW, earlier=EARLIER)
+        await pilot.pause()
+        assert "▾ 2 messages from before the compaction" in app.text
+        assert "Old question" in app.text
+        timeline.focus()
+        await pilot.press("home", "g")
+        await pilot.click(
+            Timeline,
+            offset=(
+                6,
+                app.text.splitlines().index(
+                    next(line for line in app.text.splitlines() if "▾ 2 messages" in line)
+                ),
+            ),
+        )
+        await pilot.pause()
+        assert "▸ 2 messages from before the compaction" in app.text
+        assert "Old question" not in app.text
+        assert "New question" in app.text
+
+
+async def test_a_timeline_of_a_session_settles_behind_what_was_before(tmp_path: Path) -> None:
+    replies = tuple(Reply(text=f"Answer {n}.") for n in range(4))
+    async with Engine(tmp_path, *replies) as engine:
+        await engine.say("one")
+        earlier = list(engine.session.view.records)
+        timeline = Timeline()
+        async with (app := Stage([timeline])).run_test(size=(90, 40)) as pilot:
+            timeline.load(engine.session.view.shown_records, earlier=earlier)
+            await engine.say("two")
+            timeline.settle()
+            await pilot.pause()
+            assert app.text.count("Answer 0.") == 2
+            assert "Answer 1." in app.text
+
+
+async def test_an_answer_that_the_disk_refused_stays_until_the_log_has_it() -> None:
+    records: list[Record] = [UserMessage("Hi", "human")]
+    timeline = Timeline()
+    async with (app := Stage([timeline])).run_test(size=(90, 30)) as pilot:
+        timeline.load(records)
+        timeline.stream_text("The whole answer.")
+        timeline.close_answer()
+        timeline.keep_unsaved()
+        timeline.append(NoticeBlock("No space left on device", "error"))
+        records.append(Checkpoint(1))
+        timeline.settle()
+        await pilot.pause()
+        assert "The whole answer." in app.text
+        assert "No space left on device" in app.text
+        records += [AssistantMessage("The whole answer."), UserMessage("Go on", "human")]
+        timeline.settle()
+        await pilot.pause()
+        assert app.text.count("The whole answer.") == 1
