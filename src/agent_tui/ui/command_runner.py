@@ -17,11 +17,13 @@ from agent_tui.core.text import first_line
 from agent_tui.runtime.diagnostics import cache_statistics
 from agent_tui.ui.browsing import Browser
 from agent_tui.ui.commands import find_command
+from agent_tui.ui.file_flows import revert_to, show_changes
 from agent_tui.ui.session_acts import SessionActs
 from agent_tui.ui.theme import OFFERED
 
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.runtime.session_files import FilesReverted
     from agent_tui.ui.screens.chat import ChatScreen
 
 _GROUP = "flow"
@@ -30,6 +32,7 @@ _WITH_SCREEN = frozenset(
         "help",
         "sessions",
         "revert",
+        "changes",
         "tree",
         "scrub",
         "archives",
@@ -194,7 +197,6 @@ async def _rename(chat: ChatScreen, argument: str) -> None:
 
 async def _revert(chat: ChatScreen, argument: str) -> None:
     from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
-    from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 
     session = _session(chat)
     if argument:
@@ -204,9 +206,23 @@ async def _revert(chat: ChatScreen, argument: str) -> None:
         checkpoint = await chat.app.push_screen_wait(screen)
     if checkpoint is None:
         return
-    preview = await session.view.preview_revert(checkpoint)
-    if await chat.app.push_screen_wait(RevertPreviewScreen(preview)):
-        chat.act(lambda session: session.operations.revert(checkpoint))
+    await revert_to(chat, session, checkpoint)
+
+
+async def _changes(chat: ChatScreen, _argument: str) -> None:
+    await show_changes(chat, _session(chat))
+
+
+async def _undo_files(chat: ChatScreen, _argument: str) -> None:
+    chat.act(lambda session: _told(chat, session.operations.undo_files()))
+
+
+async def _redo_files(chat: ChatScreen, _argument: str) -> None:
+    chat.act(lambda session: _told(chat, session.operations.redo_files()))
+
+
+async def _told(chat: ChatScreen, act: Awaitable[FilesReverted]) -> None:
+    chat.show_notice((await act).told)
 
 
 async def _undo(chat: ChatScreen, _argument: str) -> None:
@@ -344,6 +360,9 @@ _FLOWS: dict[str, Flow] = {
     "fork": _fork,
     "rename": _rename,
     "revert": _revert,
+    "changes": _changes,
+    "undo-files": _undo_files,
+    "redo-files": _redo_files,
     "undo": _undo,
     "redo": _redo,
     "tree": _tree,

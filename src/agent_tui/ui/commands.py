@@ -85,6 +85,17 @@ COMMANDS: tuple[Command, ...] = (
         "revert",
     ),
     Command(
+        "changes",
+        "Changes of files",
+        "See what changed on disk, and who changed it; revert a file or a tool call",
+        "Time",
+        "",
+        "f6",
+        "F6",
+    ),
+    Command("undo-files", "Undo a revert of files", "Undo the last revert of files", "Time"),
+    Command("redo-files", "Redo a revert of files", "Redo the revert that was undone", "Time"),
+    Command(
         "undo",
         "Undo",
         "Undo the last operation",

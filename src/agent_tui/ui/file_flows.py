@@ -1,0 +1,73 @@
+"""Flows about files: the changes view, and what a revert asks before it is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agent_tui.core.revert_plan import RevertPlan
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.ui.screens.chat import ChatScreen
+    from agent_tui.ui.screens.time.revert_files import RevertDecision
+
+
+async def revert_to(chat: ChatScreen, session: LiveSession, checkpoint: int) -> None:
+    """Preview a revert, ask what is to go back, and do it."""
+    from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
+    from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
+
+    preview = await session.view.preview_revert(checkpoint)
+    plan = await session.files.plan_since(checkpoint)
+    if not plan.paths:
+        if await chat.app.push_screen_wait(RevertPreviewScreen(preview)):
+            chat.act(lambda session: session.operations.revert(checkpoint))
+        return
+    screen = RevertFilesScreen(f"Back to checkpoint {checkpoint}?", plan, preview)
+    decision = await chat.app.push_screen_wait(screen)
+    if decision is not None:
+        chat.act(lambda session: _carry_out(chat, session, plan, decision, checkpoint))
+
+
+async def show_changes(chat: ChatScreen, session: LiveSession) -> None:
+    """Show what changed on disk, again after each revert that is chosen there."""
+    from agent_tui.ui.screens.time.changes import ChangesScreen
+    from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
+
+    while True:
+        why_not = session.read_only or ("a turn is running" if session.busy else "")
+        chosen = await chat.app.push_screen_wait(ChangesScreen(session.files.changes, why_not))
+        if chosen is None:
+            return
+        plan = _of_path(await session.files.plan_captures({chosen.capture}), chosen.path)
+        screen = RevertFilesScreen("Revert these changes?", plan, None)
+        decision = await chat.app.push_screen_wait(screen)
+        if decision is not None:
+            await chat.act(
+                lambda session, plan=plan, decision=decision: _carry_out(  # type: ignore[misc]  # bound now
+                    chat, session, plan, decision, None
+                )
+            ).wait()
+
+
+def _of_path(plan: RevertPlan, path: str) -> RevertPlan:
+    """The part of a plan that is about one path; all of it for an empty path."""
+    if not path:
+        return plan
+    return replace(plan, paths=tuple(each for each in plan.paths if each.path == path))
+
+
+async def _carry_out(
+    chat: ChatScreen,
+    session: LiveSession,
+    plan: RevertPlan,
+    decision: RevertDecision,
+    checkpoint: int | None,
+) -> None:
+    """Files first: where they cannot go back, the conversation stays where it is."""
+    if decision.scope != "conversation":
+        done = await session.operations.revert_files(plan, decision.choice)
+        chat.show_notice(f"{done.told} Undo with /undo-files.")
+    if decision.scope != "files" and checkpoint is not None:
+        await session.operations.revert(checkpoint)

@@ -1,0 +1,175 @@
+"""Everything that changed on disk in a session, by turn, step and cause; open, look, take back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+
+from agent_tui.core.changes import WHO, ChangeGroup, FileDiff
+from agent_tui.core.format import format_count
+from agent_tui.core.text import first_line, reveal
+from agent_tui.resources import stylesheet
+from agent_tui.ui.diff_lines import colour_diff
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.lists.rows import Rows
+
+_KINDS = {
+    "created": ("+", "$diff-added"),
+    "deleted": ("-", "$diff-removed"),
+    "changed": ("~", "$tool"),
+    "mode": ("m", "$tool"),
+    "type": ("t", "$tool"),
+}
+_STYLES = {"tool_call": "$tool", "shell": "$user", "human": "$user", "outside": "$muted"}
+
+
+@dataclass(frozen=True, slots=True)
+class ToRevert:
+    """What is to be taken back: one capture, or one file of it."""
+
+    capture: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    group: ChangeGroup
+    file: FileDiff | None = None
+    line: Content | None = None
+
+
+class ChangesScreen(Panel[ToRevert]):
+    """The changes of files, newest first; dismissed with what is to be taken back, or None.
+
+    ``load`` gives the changes; ``why_not`` says why nothing can be taken back, or is empty.
+    """
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/changes.tcss")]
+    AUTO_FOCUS = "Rows"
+    BINDINGS = [
+        Binding("enter", "open", "open", key_display="Enter"),
+        Binding("u,U", "revert", "revert this", key_display="u"),
+        Binding("a,A", "open_all", "open all", key_display="a"),
+    ]
+
+    def __init__(
+        self, load: Callable[[], Awaitable[Sequence[ChangeGroup]]], why_not: str = ""
+    ) -> None:
+        super().__init__()
+        self._load_changes = load
+        self._why_not = why_not
+        self._groups: list[ChangeGroup] = []
+        self._opened: set[tuple[str, str]] = set()
+        self._diffs: dict[tuple[str, str], list[Content]] = {}
+        self._lines: list[_Row] = []
+        self._rows = Rows(self._draw, empty=Content("Looking at the files…"))
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._rows
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Changes of files")
+        self._load()
+
+    @work(exclusive=True, group="changes")
+    async def _load(self) -> None:
+        found = await self.attempt(self._load_changes())
+        self._groups = list(reversed(found or ()))
+        self._rows.show_empty(Content("No changes of files were captured in this session."))
+        files = {file.path for group in self._groups for file in group.files}
+        added = sum(group.counts[0] for group in self._groups)
+        removed = sum(group.counts[1] for group in self._groups)
+        self.show_heading(
+            "Changes of files", format_count(len(files), "file"), f"+{added} -{removed}"
+        )
+        self._build()
+
+    def _build(self) -> None:
+        cursor = self._rows.cursor
+        at = self._lines[cursor] if cursor < len(self._lines) else None
+        self._lines = []
+        for group in self._groups:
+            self._lines.append(_Row(group))
+            for file in group.files:
+                self._lines.append(_Row(group, file))
+                for line in self._diffs.get((group.id, file.path), ()):
+                    if (group.id, file.path) in self._opened:
+                        self._lines.append(_Row(group, file, line))
+        place = next((i for i, row in enumerate(self._lines) if row == at), 0)
+        self._rows.show_rows(len(self._lines), cursor=place)
+
+    def _draw(self, index: int, width: int) -> Content:
+        row = self._lines[index]
+        if row.line is not None:
+            return Content.assemble("      ", row.line)
+        if row.file is None:
+            return self._draw_group(row.group)
+        sign, style = _KINDS[row.file.kind]
+        counts = f"+{row.file.added} -{row.file.removed}" if row.file.diff else row.file.note
+        return Content.assemble(
+            ("  ▾ " if (row.group.id, row.file.path) in self._opened else "  ▸ ", "$faint"),
+            (f"{sign} ", style),
+            (reveal(row.file.path), "$foreground"),
+            (f"  {counts}", "$muted"),
+            ("  local configuration", "$attention") if row.file.secret else "",
+        )
+
+    def _draw_group(self, group: ChangeGroup) -> Content:
+        turn = f"turn {group.turn}" if group.turn else "start"
+        step = f" · step {group.step}" if group.step else ""
+        what = first_line(group.tool or group.call, 60)
+        added, removed = group.counts
+        counts = f"  +{added} -{removed} in {format_count(len(group.files), 'file')}"
+        return Content.assemble(
+            (f"{turn}{step}  ", "$muted"),
+            (WHO[group.cause], f"bold {_STYLES.get(group.cause, '$checkpoint')}"),
+            (f": {reveal(what)}" if what else "", ""),
+            (f"  not covered: {group.why}", "$danger") if group.why else (counts, "$muted"),
+        )
+
+    @on(Rows.Chosen)
+    def action_open(self) -> None:
+        """Open or close the diff under the cursor; of a heading, all of them."""
+        if self._lines:
+            row = self._lines[self._rows.cursor]
+            self._toggle(row.group, [row.file] if row.file else list(row.group.files))
+
+    def action_open_all(self) -> None:
+        """Open every diff."""
+        self._open({(group.id, file.path): file for group in self._groups for file in group.files})
+
+    def _toggle(self, group: ChangeGroup, files: list[FileDiff]) -> None:
+        keys = {(group.id, file.path): file for file in files}
+        if keys.keys() <= self._opened:
+            self._opened -= keys.keys()
+            self._build()
+        else:
+            self._open(keys)
+
+    @work(exclusive=True, group="changes-open")
+    async def _open(self, files: dict[tuple[str, str], FileDiff]) -> None:
+        missing = {key: file for key, file in files.items() if key not in self._diffs}
+        drawn = await asyncio.to_thread(
+            lambda: {key: colour_diff(file.path, file.diff) for key, file in missing.items()}
+        )
+        self._diffs |= drawn
+        self._opened |= files.keys()
+        self._build()
+
+    def action_revert(self) -> None:
+        """Take back what is under the cursor: a file, or all that a tool call changed."""
+        if not self._lines:
+            return
+        if self._why_not:
+            self.tell(f"Nothing can be reverted here: {self._why_not}", is_error=True)
+            return
+        row = self._lines[self._rows.cursor]
+        self.dismiss(ToRevert(row.group.id, row.file.path if row.file else ""))

@@ -1,0 +1,227 @@
+"""What a revert would do to the files and the conversation; everything in it can be chosen."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.widgets import Static
+
+from agent_tui.core.format import format_count
+from agent_tui.core.revert_plan import STATUS_WORDS, Hunk, PathPlan, RevertPlan
+from agent_tui.core.summary import RevertPreview
+from agent_tui.core.text import reveal
+from agent_tui.resources import stylesheet
+from agent_tui.ui.diff_lines import colour_lines
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.lists.rows import Rows
+
+Scope = Literal["both", "files", "conversation"]
+_SCOPES: tuple[Scope, ...] = ("both", "files", "conversation")
+_TICKS = {True: ("[x] ", "$ok"), False: ("[ ] ", "$muted")}
+
+
+@dataclass(frozen=True, slots=True)
+class RevertDecision:
+    """What is to go back: the files that were ticked, the conversation, or both."""
+
+    scope: Scope
+    choice: dict[tuple[str, bool], frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One row of the list: a path, one of its hunks, or text."""
+
+    text: Content
+    path: PathPlan | None = None
+    hunk: Hunk | None = None
+
+
+class RevertFilesScreen(Panel[RevertDecision]):
+    """Asks what is to go back; dismissed with the decision, or None.
+
+    Args:
+        title: what is reverted to.
+        plan: what can be done to the files.
+        preview: what would leave the conversation; None where only files can be reverted.
+    """
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/revert_files.tcss")]
+    AUTO_FOCUS = "#answers"
+    BINDINGS = [
+        Binding("r,R", "answer(0)", "revert", key_display="r"),
+        Binding("space", "tick", "tick", key_display="Space"),
+        Binding("w,W", "next_scope", "files, conversation or both", key_display="w"),
+        Binding("tab", "other_list", "list", key_display="Tab", priority=True),
+    ]
+
+    def __init__(self, title: str, plan: RevertPlan, preview: RevertPreview | None) -> None:
+        super().__init__()
+        self._title = title
+        self._plan = plan
+        self._preview = preview
+        self._choice = dict(plan.default)
+        self._scope: Scope = "files" if preview is None else "both"
+        if plan.conversation_only and preview is not None:
+            self._scope = "conversation"
+        self._lines: list[_Row] = []
+        self._rows = Rows(self._draw, id="files")
+        self._scopes = Rows(
+            self._draw_scope,
+            count=0 if preview is None else len(_SCOPES),
+            choose_on_click=True,
+            id="scopes",
+        )
+        self._answers = Rows(self._draw_answer, count=2, choose_on_click=True, id="answers")
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield Static(id="notices")
+        if self._preview is not None:
+            yield self._scopes
+        yield self._rows
+        yield self._answers
+        yield self.key_hints()
+
+    async def on_mount(self) -> None:
+        self.show_heading(self._title)
+        notices = [Content.styled(reveal(text), "$attention") for text in self._plan.notices]
+        self.query_one("#notices", Static).update(Content("\n").join(notices))
+        self.query_one("#notices", Static).display = bool(notices)
+        self._lines = await asyncio.to_thread(self._build)
+        self._rows.show_rows(len(self._lines), cursor=0)
+
+    def _build(self) -> list[_Row]:
+        rows: list[_Row] = []
+        parts = ((True, "Changed by the agent"), (False, "Also changed since, by you or others"))
+        for own, title in parts:
+            paths = [path for path in self._plan.paths if path.own is own]
+            if paths:
+                rows.append(_Row(Content.styled(title, "bold")))
+            for path in paths:
+                rows.append(_Row(Content(""), path))
+                rows += self._hunk_rows(path)
+        if self._plan.uncovered:
+            rows.append(_Row(Content.styled("Not covered", "bold")))
+        for left in self._plan.uncovered:
+            text = f"    {reveal(left.path)}  {left.why}"
+            rows.append(_Row(Content.styled(text, "$muted")))
+        return rows or [_Row(Content.styled("No file would change.", "$muted"))]
+
+    def _hunk_rows(self, path: PathPlan) -> list[_Row]:
+        rows = []
+        for hunk in path.hunks:
+            rows.append(_Row(Content(""), path, hunk))
+            pieces = [*hunk.removed, *hunk.added]
+            texts = [piece.decode(errors="replace").rstrip("\r\n") for piece in pieces]
+            marks = ["-"] * len(hunk.removed) + ["+"] * len(hunk.added)
+            lines = colour_lines(path.path, marks, texts)
+            rows += [_Row(Content.assemble("        ", line), path, hunk) for line in lines]
+        return rows
+
+    def _draw(self, index: int, width: int) -> Content:
+        row = self._lines[index]
+        if row.path is None or len(row.text):
+            return row.text
+        if row.hunk is None:
+            return self._draw_path(row.path)
+        tick = _TICKS[self._is_ticked(row.path, row.hunk)]
+        at = f"line {row.hunk.start + 1}"
+        conflict = ("  conflict: changed since", "$danger") if row.hunk.conflict else ""
+        return Content.assemble("    ", tick, (at, "$muted"), conflict)
+
+    def _draw_path(self, path: PathPlan) -> Content:
+        added, removed = path.counts
+        effect = {True: "restored", False: "deleted"}[path.then.state is not None]
+        if path.now.state is not None and path.then.state is not None:
+            effect = f"+{added} -{removed}" if path.hunks else "replaced"
+        why = path.why or STATUS_WORDS[path.status]
+        style = "$attention" if path.status in ("merged",) else "$danger"
+        return Content.assemble(
+            _TICKS[path.key in self._choice],
+            (reveal(path.path), "$foreground"),
+            (f"  {effect}", "$muted"),
+            (f"  {why}", style) if why else "",
+            ("  local configuration", "$attention") if self._is_secret(path) else "",
+        )
+
+    def _is_secret(self, path: PathPlan) -> bool:
+        return any(side.state is not None and side.state.secret for side in (path.now, path.then))
+
+    def _is_ticked(self, path: PathPlan, hunk: Hunk) -> bool:
+        chosen = self._choice.get(path.key, frozenset())
+        return 0 in chosen or hunk.id in chosen
+
+    def _draw_scope(self, index: int, width: int) -> Content:
+        scope = _SCOPES[index]
+        preview = self._preview
+        leaving = preview.messages_leaving if preview else 0
+        words = {
+            "both": "Conversation and files",
+            "files": "Files only",
+            "conversation": f"Conversation only: {format_count(leaving, 'message')} removed",
+        }[scope]
+        sign = ("● ", "$user") if scope == self._scope else ("○ ", "$muted")
+        return Content.assemble(sign, words)
+
+    def _draw_answer(self, index: int, width: int) -> Content:
+        if index:
+            return Content.assemble("  Cancel", ("  Esc", "$faint"))
+        files = format_count(len(self._choice), "file")
+        messages = format_count(self._preview.messages_leaving if self._preview else 0, "message")
+        what = {
+            "both": f"Revert {files} and remove {messages}",
+            "files": f"Revert {files}",
+            "conversation": f"Remove {messages}; files are not changed",
+        }[self._scope]
+        return Content.assemble("▸ ", (what, "$checkpoint"), ("  r", "$faint"))
+
+    @on(Rows.Chosen, "#files")
+    def action_tick(self) -> None:
+        """Tick or untick the hunk, or all of the file, under the cursor."""
+        if not self._lines:
+            return
+        row = self._lines[self._rows.cursor]
+        if row.path is None:
+            return
+        key, every = row.path.key, frozenset(hunk.id for hunk in row.path.hunks) or frozenset({0})
+        before = self._choice.pop(key, frozenset())
+        whole = frozenset() if before else every
+        after = whole if row.hunk is None else before ^ {row.hunk.id}
+        if after:
+            self._choice[key] = after
+        self._redraw()
+
+    @on(Rows.Chosen, "#scopes")
+    def _choose_scope(self, event: Rows.Chosen) -> None:
+        self._scope = _SCOPES[event.index]
+        self._redraw()
+
+    def action_next_scope(self) -> None:
+        """Choose the next of files, conversation and both."""
+        if self._preview is not None:
+            self._scope = _SCOPES[(_SCOPES.index(self._scope) + 1) % len(_SCOPES)]
+            self._redraw()
+
+    def action_other_list(self) -> None:
+        """Move between the files and the answers."""
+        target = self._answers if self._rows.has_focus else self._rows
+        target.focus()
+
+    def _redraw(self) -> None:
+        self._rows.redraw()
+        self._scopes.redraw()
+        self._answers.redraw()
+
+    @on(Rows.Chosen, "#answers")
+    def _answer(self, event: Rows.Chosen) -> None:
+        self.action_answer(event.index)
+
+    def action_answer(self, index: int) -> None:
+        self.dismiss(None if index else RevertDecision(self._scope, dict(self._choice)))
