@@ -23,6 +23,16 @@ class UserBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """What really changed on disk; ``why`` says why that is not known."""
+
+    files: int
+    added: int
+    removed: int
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolBlock:
     """A tool call with what came of it. ``arguments`` is JSON text, perhaps not complete yet."""
 
@@ -32,6 +42,7 @@ class ToolBlock:
     state: ToolState
     output: str = ""
     display: Display | None = None
+    changed: Changed | None = None
 
 
 def ended(*, is_error: bool, interrupted: bool, rejected: bool) -> ToolState:
@@ -51,6 +62,7 @@ class ShellBlock:
     output: str
     state: ToolState
     exit_code: int | None = None
+    changed: Changed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from agent_tui.core.environment import describe_environment
@@ -47,10 +48,12 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.shell import SHELL, shell_output
 from agent_tui.core.summary_format import read_summary
+from agent_tui.core.text import reveal
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
     BranchBlock,
+    Changed,
     CheckpointBlock,
     CompactionBlock,
     DamageBlock,
@@ -101,7 +104,10 @@ class RecordBlocks:
         record = self._records[index]
         match record:
             case UserMessage():
-                return _said_block(record)
+                block = _said_block(record)
+                if isinstance(block, ShellBlock):
+                    block = replace(block, changed=self._changed_by(index, block.command))
+                return block
             case AssistantMessage():
                 return self._assistant_block(index, record)
             case ToolMessage():
@@ -186,7 +192,18 @@ class RecordBlocks:
 
     def _tool_block(self, index: int, record: ToolMessage) -> ToolBlock:
         call, result = self._call_shown_at(index, record)
-        return tool_block(call, result)
+        return replace(tool_block(call, result), changed=self._changed_by(index, call.id))
+
+    def _changed_by(self, index: int, call: str) -> Changed | None:
+        """What a call or a command changed on disk, as the capture near it says."""
+        for place in range(max(0, index - _LOOK), min(len(self._records), index + _LOOK)):
+            record = self._records[place]
+            if isinstance(record, WorkspaceRecord) and reveal(record.call) == reveal(call):
+                added = sum(change.added for change in record.delta)
+                removed = sum(change.removed for change in record.delta)
+                why = record.why if record.status == "none" else ""
+                return Changed(len(record.delta), added, removed, why)
+        return None
 
     def _call_shown_at(self, index: int, record: ToolMessage) -> tuple[ToolCall, ToolMessage]:
         asked = self._answer_before(index)

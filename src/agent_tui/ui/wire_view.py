@@ -52,6 +52,7 @@ from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.ui.blocks import (
+    Changed,
     CheckpointBlock,
     CompactionBlock,
     NoticeBlock,
@@ -107,6 +108,8 @@ class WireView:
         self._tools: dict[str, tuple[int, ToolBlock]] = {}
         self._compaction: int | None = None
         self._shell: tuple[int, str] | None = None
+        self._shell_block: tuple[int, ShellBlock] | None = None
+        self._changed: dict[str, Changed] = {}
 
     def handle(self, event: Event) -> None:
         """Show one event."""
@@ -186,7 +189,9 @@ class WireView:
                 self._listener.reverted(report)
             case DMailSent(checkpoint, _):
                 self._notice(f"The agent sent a D-Mail to its checkpoint {checkpoint}")
-            case SubagentEvent() | FilesChanged():
+            case FilesChanged():
+                self._show_changes(event)
+            case SubagentEvent():
                 pass
             case ModeChanged(mode):
                 self._listener.mode_changed(mode)
@@ -214,6 +219,8 @@ class WireView:
         """The timeline was loaded anew: the live blocks are gone."""
         self._writing.clear()
         self._tools.clear()
+        self._changed.clear()
+        self._shell_block = None
         self._compaction = None
         self._subagents.forget()
         self._shell = None
@@ -241,7 +248,22 @@ class WireView:
     def _change_call(
         self, call: ToolCall, state: ToolState, output: str = "", display: Display | None = None
     ) -> None:
-        self._set_tool(ToolBlock(call.id, call.name, call.arguments, state, output, display))
+        changed = self._changed.get(call.id)
+        self._set_tool(
+            ToolBlock(call.id, call.name, call.arguments, state, output, display, changed)
+        )
+
+    def _show_changes(self, event: FilesChanged) -> None:
+        """Say at a call, or a person's command, what it changed on disk."""
+        changed = Changed(event.files, event.added, event.removed, event.why)
+        if event.cause == "shell" and self._shell_block is not None:
+            index, shell = self._shell_block
+            if shell.command == event.call:
+                self._timeline.replace(index, replace(shell, changed=changed))
+        elif event.call:
+            self._changed[event.call] = changed
+            if event.call in self._tools:
+                self._set_tool(replace(self._tools[event.call][1], changed=changed))
 
     def _show_output(self, call_id: str, text: str) -> None:
         """Show what a running call prints, at most once a frame."""
@@ -257,7 +279,9 @@ class WireView:
     def _show_shell(self, text: str, state: ToolState, exit_code: int | None = None) -> None:
         if self._shell is not None:
             index, command = self._shell
-            self._timeline.replace(index, ShellBlock(command, text, state, exit_code))
+            shell = ShellBlock(command, text, state, exit_code)
+            self._shell_block = index, shell
+            self._timeline.replace(index, shell)
 
     def _tell_work(self) -> None:
         """Say which call waits or runs: of several that run, the one that was begun last."""

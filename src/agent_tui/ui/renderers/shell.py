@@ -9,6 +9,7 @@ from agent_tui.core.format import format_count
 from agent_tui.core.text import clean, reveal
 from agent_tui.ui.blocks import ShellBlock
 from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.changed import draw_changed
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.fold import fold
 from agent_tui.ui.renderers.lines import Line, wrap_text
@@ -49,7 +50,8 @@ def _facts(block: ShellBlock, canvas: Canvas) -> Line:
         case _:
             output = block.output.rstrip()
             count = output.count("\n") + 1 if output else 0
-            return [Segment(f" {format_count(count, 'line')}", palette.faint)]
+            changed = draw_changed(block.changed, canvas)
+            return changed or [Segment(f" {format_count(count, 'line')}", palette.faint)]
 
 
 def _body(block: ShellBlock, canvas: Canvas, *, expanded: bool) -> list[Line]:

@@ -11,6 +11,7 @@ from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, reveal
 from agent_tui.ui.blocks import ToolBlock
 from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.changed import draw_changed
 from agent_tui.ui.renderers.diff import count_changes, draw_diff, line_count
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, wrap_text
@@ -80,6 +81,11 @@ def _facts(block: ToolBlock, canvas: Canvas) -> Line:
         written = format_count(len(block.arguments), "character")
         size = f" {written}" if block.state == "pending" else ""
         return [Segment(f" {_NOTES[block.state]}{size}", style or palette.attention)]
+    if changed := draw_changed(block.changed, canvas):
+        match block.display:
+            case CommandDisplay(exit_code=code) if code:
+                return [Segment(f" exit {code}", palette.danger), *changed]
+        return changed
     match block.display:
         case DiffDisplay(_, diff):
             added, removed = count_changes(diff)

@@ -144,12 +144,18 @@ class RevertFilesScreen(Panel[RevertDecision]):
         why = path.why or STATUS_WORDS[path.status]
         style = "$attention" if path.status in ("merged",) else "$danger"
         return Content.assemble(
-            _TICKS[path.key in self._choice],
+            self._path_tick(path),
             (reveal(path.path), "$foreground"),
             (f"  {effect}", "$muted"),
             (f"  {why}", style) if why else "",
             ("  local configuration", "$attention") if self._is_secret(path) else "",
         )
+
+    def _path_tick(self, path: PathPlan) -> tuple[str, str]:
+        chosen = self._choice.get(path.key, frozenset())
+        if chosen and 0 not in chosen and len(chosen) < len(path.hunks):
+            return "[-] ", "$attention"
+        return _TICKS[bool(chosen)]
 
     def _is_secret(self, path: PathPlan) -> bool:
         return any(side.state is not None and side.state.secret for side in (path.now, path.then))
