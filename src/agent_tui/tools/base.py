@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_tui.core.events import Event
 from agent_tui.core.messages import Display, ToolResult
+from agent_tui.tools.confinement import Confinement
 
 ABSENT = ""
 """The digest of a file that is not there."""
@@ -89,6 +90,7 @@ class ToolContext:
         files: the session's memory of files.
         protected: files and folders that tools may read but never write: our own data and config.
         output_limit: how many characters of output a model is given at most.
+        confinement: what commands may not do.
         emit: tells the listeners of the session; None where nobody listens.
         ask: puts a question to the person; None where nobody is there.
         spawn: starts a subagent; None where none may be started.
@@ -99,6 +101,7 @@ class ToolContext:
     files: FileMemory = field(default_factory=FileMemory)
     protected: tuple[Path, ...] = ()
     output_limit: int = 30_000
+    confinement: Confinement = field(default_factory=Confinement)
     emit: Callable[[Event], None] | None = None
     ask: Asks | None = None
     spawn: Spawns | None = None

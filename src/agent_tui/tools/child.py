@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -21,6 +23,8 @@ _POLL_SECONDS = 0.05
 _PIPE_GRACE_SECONDS = 0.3
 _TERM_GRACE_SECONDS = 2.0
 _CHUNK_BYTES = 65_536
+_MARK = "AGENT_TUI_CALL"
+_ROUNDS = 20
 
 # fmt: off
 _ENVIRONMENT = frozenset(
@@ -82,21 +86,24 @@ def run_child(
     sink: Sink,
     stop: Event,
     timeout_seconds: float,
+    finds_strays: bool = False,
 ) -> Ended:
     """Run a program to its end, feeding what it prints (both streams) to ``sink``.
 
     The child has no terminal, reads nothing, and leads a process group of its own; whatever is
     left of that group when the program ends, is stopped or runs out of time, is ended with it
-    (TERM, then KILL). Blocking: call it off the event loop.
+    (TERM, then KILL). Blocking: call it off the event loop. With ``finds_strays``, processes that
+    left the group are found by a mark in their environment (where the system has /proc) and ended.
 
     Raises:
         ToolError: the program could not be started.
     """
+    mark = secrets.token_hex(16)
     try:
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env=child_environment(),
+            env=child_environment() | {_MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -109,6 +116,8 @@ def run_child(
             ending = _drain(process, sink, stop, time.monotonic() + timeout_seconds)
         finally:
             left = _end_group(process)
+            if finds_strays:
+                left = end_strays(mark) or left
     return Ended(ending, process.returncode, left)
 
 
@@ -167,3 +176,30 @@ def _signal_group(group: int, number: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     return True
+
+
+def end_strays(mark: str) -> bool:
+    """End the processes of a call that left its group, however often they fork meanwhile."""
+    found = False
+    for round_number in range(_ROUNDS):
+        strays = list(_marked_processes(mark))
+        if not strays:
+            break
+        found = True
+        for process in strays:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGTERM if round_number == 0 else signal.SIGKILL)
+        time.sleep(_POLL_SECONDS)
+    return found
+
+
+def _marked_processes(mark: str) -> Iterator[int]:
+    wanted = f"{_MARK}={mark}".encode()
+    try:
+        folders = [each for each in Path("/proc").iterdir() if each.name.isdecimal()]
+    except OSError:
+        return
+    for folder in folders:
+        with suppress(OSError), (folder / "environ").open("rb") as file:
+            if wanted in file.read(1_000_000).split(b"\0"):
+                yield int(folder.name)

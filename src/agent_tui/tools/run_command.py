@@ -16,6 +16,7 @@ from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.child import Ended, run_child
 from agent_tui.tools.output import ToldOutput
+from agent_tui.tools.sandbox import confine
 
 
 class RunCommandArguments(Arguments):
@@ -57,12 +58,15 @@ class RunCommand(Tool[RunCommandArguments]):
         output = ToldOutput(context.output_limit, context.tell)
 
         def work(stop: Event) -> Ended:
+            shell = [_shell(), "-c", arguments.command]
+            command = confine(shell, context.confinement, context.workspace, context.protected)
             return run_child(
-                [_shell(), "-c", arguments.command],
+                command,
                 folder=context.workspace,
                 sink=output,
                 stop=stop,
                 timeout_seconds=arguments.timeout_seconds,
+                finds_strays=True,
             )
 
         try:

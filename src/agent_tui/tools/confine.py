@@ -1,0 +1,105 @@
+"""A launcher that confines itself and becomes a command: limits, and Landlock where it is asked.
+
+It is run as a file of its own by ``python -I``, so it imports only the standard library:
+``confine.py SPEC PROGRAM ARGUMENT...``, where SPEC is JSON with ``write`` (folders and files that
+may be written, or null for no Landlock), ``network``, ``memory`` and ``processes`` (0: no limit).
+"""
+
+import ctypes
+import json
+import os
+import resource
+import stat
+import sys
+from contextlib import suppress
+from typing import Any
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_VERSION_FLAG = 1
+_PATH_BENEATH = 1
+_NO_NEW_PRIVILEGES = 38
+_WRITE_FILE, _TRUNCATE, _REFER = 1 << 1, 1 << 14, 1 << 13
+_CHANGE_FOLDERS = sum(1 << bit for bit in range(4, 13))
+_TCP = 0b11
+_SCOPED = 0b11
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = [("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = [("access", ctypes.c_uint64), ("folder", ctypes.c_int32)]
+
+
+def landlock_version() -> int:
+    """The version of Landlock that this system has; 0 for none."""
+    try:
+        return max(0, int(_libc().syscall(_CREATE, None, 0, _VERSION_FLAG)))
+    except (OSError, AttributeError):
+        return 0
+
+
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _restrict(write: list[str], *, network: bool) -> None:
+    """Let this process and its children write only there; they can never undo it."""
+    version = landlock_version()
+    on_files = _WRITE_FILE | (_TRUNCATE if version >= 3 else 0)
+    on_folders = on_files | _CHANGE_FOLDERS | (_REFER if version >= 2 else 0)
+    rules = _Ruleset(on_folders, 0, 0)
+    size = 8
+    if version >= 4:
+        rules.net, size = (0 if network else _TCP), 16
+    if version >= 6:
+        rules.scoped, size = _SCOPED, 24
+    libc = _libc()
+    ruleset = libc.syscall(_CREATE, ctypes.byref(rules), size, 0)
+    if ruleset < 0:
+        raise OSError(ctypes.get_errno(), "Landlock refused")
+    for path in write:
+        with suppress(OSError):
+            _allow(libc, ruleset, path, on_files, on_folders)
+    if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.syscall(_RESTRICT, ruleset, 0):
+        raise OSError(ctypes.get_errno(), "Landlock refused")
+    os.close(ruleset)
+
+
+def _allow(libc: Any, ruleset: int, path: str, on_files: int, on_folders: int) -> None:
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        rule = _Beneath(on_folders if is_folder else on_files, descriptor)
+        if libc.syscall(_ADD, ruleset, _PATH_BENEATH, ctypes.byref(rule), 0):
+            raise OSError(ctypes.get_errno(), "Landlock refused a rule")
+    finally:
+        os.close(descriptor)
+
+
+def _limit(kind: int, most: int) -> None:
+    if most:
+        _, hard = resource.getrlimit(kind)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
+
+
+def main(spec: str, program: str, *arguments: str) -> None:
+    """Confine this process as the spec says, then become the program."""
+    wanted = json.loads(spec)
+    try:
+        if wanted["write"] is not None:
+            _restrict(wanted["write"], network=wanted["network"])
+        _limit(resource.RLIMIT_AS, wanted["memory"])
+        _limit(resource.RLIMIT_NPROC, wanted["processes"])
+        os.execv(program, [program, *arguments])
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"agent-tui could not confine the command: {error}\n")
+        sys.exit(126)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

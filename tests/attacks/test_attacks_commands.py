@@ -1,0 +1,119 @@
+"""Commands that try to get out: of the workspace, of their process group, of their limits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent_tui.agent.approval import Approvals
+from agent_tui.agent.toolset import Toolset
+from agent_tui.core.errors import ToolError
+from agent_tui.core.messages import ToolCall
+from agent_tui.tools import sandbox
+from agent_tui.tools.base import ToolContext
+from agent_tui.tools.catalogue import builtin_tools
+from agent_tui.tools.confinement import Confinement
+from agent_tui.tools.sandbox import best_sandbox, confine
+
+PYTHON = sys.executable
+
+
+def run(workspace: Path, command: str, limits: Confinement) -> str:
+    """What the model is told of a command."""
+    toolset = Toolset(builtin_tools, ToolContext(workspace, confinement=limits))
+    call = ToolCall("c", "run_command", json.dumps({"command": command, "timeout_seconds": 20}))
+    work = toolset.carry_out(call, Approvals(lambda _: None, yolo=True))
+    return asyncio.run(work).result.output
+
+
+@pytest.fixture
+def outside() -> Iterator[Path]:
+    """A folder that is neither the workspace nor temporary."""
+    folder = Path.home() / f".agent-tui-attack-{os.getpid()}"
+    folder.mkdir()
+    (folder / "kept").write_text("kept")
+    yield folder
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+
+
+@pytest.mark.skipif(best_sandbox() == "none", reason="this system has no sandbox")
+def test_a_command_in_a_sandbox_writes_nothing_outside(tmp_path: Path, outside: Path) -> None:
+    attempts = [
+        f"echo x > {outside}/new",
+        f"echo x > {outside}/kept",
+        f"rm {outside}/kept",
+        f"mv {outside}/kept {outside}/moved",
+        f"mkdir {outside}/folder",
+        f"ln -s /etc {outside}/link",
+        f"ln {outside}/kept {outside}/hard",
+        f": > {outside}/kept",
+        f"truncate -s 0 {outside}/kept",
+        f"{PYTHON} -c \"open('{outside}/new', 'w')\"",
+        f"setsid sh -c 'echo x > {outside}/new'",
+        f"cp /etc/hostname {outside}/new",
+        f"ln -s {outside} link; echo x > link/new",
+    ]
+    limits = Confinement("auto")
+    for attempt in attempts:
+        run(tmp_path, attempt, limits)
+        assert [path.name for path in outside.iterdir()] == ["kept"], attempt
+        assert (outside / "kept").read_text() == "kept", attempt
+    inside = (
+        "mkdir -p a/b && echo x > a/b/c && mv a/b/c d && cat d && rm -r a && echo y > /dev/null"
+    )
+    assert run(tmp_path, inside, limits).startswith("x\n[exit code 0")
+    print(f"sandbox {best_sandbox()}: {len(attempts)} ways out, 0 got out")
+
+
+def test_a_process_that_leaves_its_group_is_ended_and_told(tmp_path: Path) -> None:
+    if not Path("/proc/self/environ").exists():
+        return
+    command = "setsid sh -c 'echo $$ > pid; exec sleep 300' >/dev/null 2>&1 & sleep 0.5"
+    output = run(tmp_path, command, Confinement())
+    assert "left in the background were ended" in output
+    pid = int((tmp_path / "pid").read_text())
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists() or "Z" in state_of(pid):
+            break
+        time.sleep(0.02)
+    assert not Path(f"/proc/{pid}").exists() or "Z" in state_of(pid)
+
+
+def state_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+def test_memory_is_limited_where_the_settings_say_so(tmp_path: Path) -> None:
+    command = f"{PYTHON} -c 'x = bytearray(800_000_000); print(\"got it\")'"
+    assert "got it" in run(tmp_path, command, Confinement())
+    assert "got it" not in run(tmp_path, command, Confinement(memory_bytes=400_000_000))
+
+
+def test_strict_refuses_where_there_is_no_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "best_sandbox", lambda: "none")
+    with pytest.raises(ToolError, match="only in a sandbox"):
+        confine(["true"], Confinement("strict"), tmp_path)
+    assert confine(["true"], Confinement("auto"), tmp_path) == ["true"]
+
+
+def test_the_sandbox_costs_little(tmp_path: Path) -> None:
+    start = time.monotonic()
+    run(tmp_path, "true", Confinement())
+    plain = time.monotonic() - start
+    start = time.monotonic()
+    run(tmp_path, "true", Confinement("auto"))
+    print(f"a command: {plain * 1000:.0f} ms, confined {(time.monotonic() - start) * 1000:.0f} ms")
