@@ -76,6 +76,7 @@ class Stage:
         resume: str = "",
         capture: bool = False,
         spec: str = "",
+        trust: bool = False,
     ) -> None:
         self.folder = folder
         self.workspace = folder / "work"
@@ -90,7 +91,7 @@ class Stage:
             workspace=WorkspaceSettings(capture=capture),
         )
         self.engine = Engine(
-            launch=Launch(self.workspace, yolo=yolo, agent=spec),
+            launch=Launch(self.workspace, yolo=yolo, agent=spec, trust=trust),
             settings=settings,
             store=SessionStore(folder / "home"),
             connections=Connections(settings, self.provider, "scripted", window),

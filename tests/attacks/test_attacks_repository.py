@@ -10,6 +10,8 @@ import pytest
 
 from agent_tui.agent.instructions import LIMIT_BYTES, Instructions, project_instructions
 from agent_tui.agent.system_prompt import write_system_prompt
+from agent_tui.config.trust import is_trusted, trust_folder
+from agent_tui.runtime.confining import is_too_wide
 from tests.agent.stage import Stage
 
 SECRET = "canary-5f1e-do-not-send"
@@ -98,7 +100,7 @@ async def test_one_prompt_in_a_hostile_clone_sends_and_keeps_no_secret(
     work = tmp_path / "work"
     (work / ".git").mkdir(parents=True)
     (work / "AGENTS.md").symlink_to("/proc/self/environ")
-    async with Stage(tmp_path) as stage:
+    async with Stage(tmp_path, trust=True) as stage:
         await stage.say("Hi")
         assert SECRET not in stage.log.read_text(encoding="utf-8")
         assert "AGENTS.md was not used" in " ".join(stage.session.notices)
@@ -108,6 +110,39 @@ async def test_the_screen_learns_which_files_were_taken(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     (work / "AGENTS.md").write_text("Use tabs.")
-    async with Stage(tmp_path) as stage:
+    async with Stage(tmp_path, trust=True) as stage:
         assert stage.session.instructions == "AGENTS.md"
         assert stage.session.notices == []
+
+
+async def test_nothing_of_a_project_is_used_before_the_folder_is_trusted(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "AGENTS.md").write_text(SECRET)
+    (work / ".agent-tui").mkdir()
+    async with Stage(tmp_path) as stage:
+        await stage.say("Hi")
+        assert SECRET not in stage.log.read_text(encoding="utf-8")
+        assert stage.session.instructions == "not trusted, not used: AGENTS.md, .agent-tui"
+
+
+def test_trust_is_for_one_repository_and_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    for name in ("one/.git", "one/sub", "one/vendored/.git", "two/.git"):
+        (tmp_path / name).mkdir(parents=True)
+    assert not is_trusted(tmp_path / "one")
+    trust_folder(tmp_path / "one" / "sub")
+    assert is_trusted(tmp_path / "one")
+    assert is_trusted(tmp_path / "one" / "sub")
+    assert not is_trusted(tmp_path / "one" / "vendored")
+    assert not is_trusted(tmp_path / "two")
+    assert (tmp_path / "home" / "trusted.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_wide_folder_in_a_log_does_not_widen_the_tools(tmp_path: Path) -> None:
+    for folder in ("/", "/home", "/etc", str(Path.home()), str(Path.home().parent)):
+        assert is_too_wide(Path(folder), tmp_path)
+        assert not is_too_wide(Path(folder), Path(folder)), "who starts there means it"
+    assert not is_too_wide(tmp_path / "project", tmp_path)

@@ -57,6 +57,7 @@ class Gallery(pytest_textual_snapshot.SVGImageExtension):  # type: ignore[misc]
 @pytest.fixture(autouse=True)
 def _in_gallery(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pytest_textual_snapshot, "SVGImageExtension", Gallery)
+    monkeypatch.setattr("agent_tui.runtime.engine.describe_sandbox", lambda _: "sandbox on")
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_tui.config.trust import project_root
 from agent_tui.core.errors import ToolError
 from agent_tui.core.text import clean, reveal
 from agent_tui.tools.workspace import MissingPath, Workspace
@@ -47,7 +48,7 @@ def project_instructions(workspace: Path) -> Instructions:
     to anything that its owner can read. Outside a repository only the workspace's own counts.
     """
     here = Path(os.path.realpath(workspace))
-    root = _repository_root(here)
+    root = project_root(here)
     files: list[InstructionFile] = []
     refused: list[str] = []
     for folder in _folders(root, here):
@@ -58,20 +59,6 @@ def project_instructions(workspace: Path) -> Instructions:
         except (ToolError, OSError, UnicodeDecodeError) as error:
             refused.append(_refusal(folder / PROJECT_FILE, error))
     return Instructions(tuple(files), tuple(refused))
-
-
-def _repository_root(folder: Path) -> Path:
-    """The nearest folder that is a repository of the same owner; the folder itself without one."""
-    try:
-        owner = folder.stat().st_uid
-        for each in (folder, *folder.parents):
-            if each.stat().st_uid != owner:
-                break
-            if os.path.lexists(each / ".git"):
-                return each
-    except OSError:
-        pass
-    return folder
 
 
 def _folders(root: Path, workspace: Path) -> Sequence[Path]:

@@ -47,6 +47,7 @@ def _launch(options: argparse.Namespace, **more: Any) -> Launch:
         model=options.model,
         flags=_flags(options),
         agent=options.agent,
+        trust=options.trust,
         **more,
     )
 

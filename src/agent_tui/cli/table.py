@@ -108,6 +108,7 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
     _argument("--max-steps", type=int, metavar="N", help="stop a turn after N steps"),
     _argument("--max-cost", type=float, metavar="USD", help="stop a turn that costs more"),
     _argument("--max-time", type=float, metavar="SECONDS", help="stop a turn that takes longer"),
+    _argument("--trust", action="store_true", help="use what the folder ships for agents"),
     _argument("--sandbox", choices=("auto", "off", "strict"), help="how commands are confined"),
     _argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting for now"

@@ -11,11 +11,13 @@ from pathlib import Path
 from agent_tui.agent.prompt_files import PromptFiles, find_prompt_files
 from agent_tui.agent.wire import Wire
 from agent_tui.config import Settings, config_path, data_root, load_settings
+from agent_tui.config.trust import is_trusted, shipped_files, trust_folder
 from agent_tui.core.cost import Price
 from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.agent_places import agent_places
 from agent_tui.runtime.agents import Agents
+from agent_tui.runtime.confining import describe_sandbox, is_too_wide
 from agent_tui.runtime.connect import Connections
 from agent_tui.runtime.exporting import Exported, export_file
 from agent_tui.runtime.files import FileList
@@ -43,6 +45,7 @@ class Engine:
         workspace: where a new session works.
         stored: the sessions on disk.
         suggestions: first prompts to offer.
+        trusted: whether what the workspace ships for agents is used.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Engine:
         workspace: Path,
         suggestions: tuple[str, ...] = (),
         tool_servers: ToolServers | None = None,
+        trusted: bool = False,
     ) -> None:
         self.launch = launch
         self.settings = settings
@@ -64,9 +68,17 @@ class Engine:
         self._store = store
         self.agent_sessions = AgentSessions(data_root(), agent_places(settings))
         self._connections = connections
+        self.trusted = trusted or launch.trust
         self.agents = Agents([config_path().parent / "agents"])
         self._builder = SessionBuilder(
-            launch, settings, connections, workspace, tool_servers, store, self.agents
+            launch,
+            settings,
+            connections,
+            workspace,
+            tool_servers,
+            store,
+            self.agents,
+            trusted=self.trusted,
         )
         self.stored = StoredSessions(store, workspace, self._builder.instruct)
         self._files = FileList(workspace)
@@ -79,7 +91,13 @@ class Engine:
             ConfigError: the config file is wrong.
         """
         hide_memory()
-        settings = load_settings(model=launch.model, flags=dict(launch.flags))
+        trusted = launch.trust or is_trusted(launch.cwd)
+        settings = load_settings(
+            model=launch.model,
+            flags=dict(launch.flags),
+            project=None if launch.demo else launch.cwd,
+            trusts=lambda _: trusted,
+        )
         store = SessionStore(data_root())
         if launch.demo:
             return cls._assemble_demo(launch, settings, store)
@@ -89,7 +107,8 @@ class Engine:
             store=store,
             connections=Connections.of_settings(settings),
             workspace=launch.cwd,
-            tool_servers=ToolServers(settings),
+            tool_servers=ToolServers(settings, launch.cwd if trusted else None),
+            trusted=trusted,
         )
 
     @classmethod
@@ -108,6 +127,7 @@ class Engine:
             connections=Connections(settings, provider, scenario.model, window, only=True),
             workspace=workspace,
             suggestions=tuple(scenario.suggestions),
+            trusted=True,
         )
 
     @property
@@ -181,11 +201,19 @@ class Engine:
             related = partial(self._store.related_sessions, log.folder.name)
             session = LiveSession(parts, related)
             session.instructions = instructions.describe(builder.workspace_of(log))
+            if not log.state.messages and (unused := await self.untrusted_files()):
+                session.instructions = f"not trusted, not used: {', '.join(unused)}"
             await session.recover_files()
         except BaseException:
             await log.close()
             raise
         folder = builder.workspace_of(log)
+        named = log.state.header.cwd if log.state.header else ""
+        if named and is_too_wide(Path(named), self.workspace):
+            log.notices.append(
+                f"This session names {named} as its folder, which is wider than a project. "
+                f"Its tools work in {folder} instead."
+            )
         if not await asyncio.to_thread(folder.is_dir):
             log.notices.append(
                 f"The folder of this session, {folder}, no longer exists. You can read and "
@@ -203,6 +231,20 @@ class Engine:
             return await session.export(form)
         finally:
             await session.close()
+
+    async def untrusted_files(self) -> tuple[str, ...]:
+        """What the workspace ships for agents and is not used, because nobody trusts it yet."""
+        if self.trusted:
+            return ()
+        return await asyncio.to_thread(shipped_files, self.workspace)
+
+    async def trust(self) -> None:
+        """Remember that what the workspace ships may be used; it is, from the next start on."""
+        await asyncio.to_thread(trust_folder, self.workspace)
+
+    async def sandbox(self) -> str:
+        """Whether commands run in a sandbox here, in two words."""
+        return await asyncio.to_thread(describe_sandbox, self.settings)
 
     async def where(self) -> Where:
         """Where this run works, for people; the branch may have changed since it was asked last."""

@@ -21,6 +21,7 @@ from agent_tui.config import Settings, config_path, data_root
 from agent_tui.context.context import Context
 from agent_tui.core.records import ModelRecord, SystemPrompt
 from agent_tui.runtime.agents import Agents
+from agent_tui.runtime.confining import confinement_of, is_too_wide
 from agent_tui.runtime.connect import Connection, Connections
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.learned_windows import LearnedWindows
@@ -48,6 +49,7 @@ class SessionBuilder:
         tool_servers: servers whose tools are offered beside the built-in ones.
         store: where the sessions of subagents go.
         agents: the specs there are.
+        trusted: whether what the workspace ships for agents is used.
     """
 
     def __init__(
@@ -59,6 +61,8 @@ class SessionBuilder:
         tool_servers: ToolServers | None,
         store: SessionStore,
         agents: Agents,
+        *,
+        trusted: bool = False,
     ) -> None:
         self._store = store
         self._agents = agents
@@ -68,6 +72,7 @@ class SessionBuilder:
         self._connections = connections
         self._workspace = workspace
         self._tool_servers = tool_servers
+        self._trusted = trusted
 
     def connection_for(self, log: SessionLog) -> Connection:
         """The model that the session had, unless this run names another. Blocks."""
@@ -121,7 +126,12 @@ class SessionBuilder:
             desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
             toolset = Toolset(
                 session_tools(spec, log, self._tools(approvals), desk, subagents),
-                ToolContext(workspace, FileMemory(), (data_root(), config_path().parent)),
+                ToolContext(
+                    workspace,
+                    FileMemory(),
+                    (data_root(), config_path().parent),
+                    confinement=confinement_of(self._settings),
+                ),
                 watch,
                 spawner=self._spawner(log, wire, workspace, made) if subagents else None,
                 who=who,
@@ -207,7 +217,8 @@ class SessionBuilder:
         header = log.state.header
         if header is None or not header.cwd or self._launch.demo:
             return self._workspace
-        return Path(header.cwd)
+        folder = Path(header.cwd)
+        return self._workspace if is_too_wide(folder, self._workspace) else folder
 
     async def instruct(self, log: SessionLog, spec: AgentSpec | None = None) -> Instructions:
         """Write the system prompt where there is none, and say what it took from the project.
@@ -217,7 +228,9 @@ class SessionBuilder:
         if log.read_only or log.state.system_prompt:
             return Instructions()
         workspace = self.workspace_of(log)
-        instructions = await asyncio.to_thread(project_instructions, workspace)
+        instructions = Instructions()
+        if self._trusted:
+            instructions = await asyncio.to_thread(project_instructions, workspace)
         of_run = await asyncio.to_thread(self._agents.find, self._launch.agent)
         chosen = spec or of_run
         prompt = await asyncio.to_thread(write_system_prompt, workspace, instructions, chosen)

@@ -94,6 +94,7 @@ class AgentTui(ThemedApp[int]):
                 await self._browse(self.engine, self.launch.path)
                 return
             warming = asyncio.create_task(self.engine.warm())  # the SDK is what an answer waits for
+            await self._ask_for_trust(self.engine)
             await chat.begin(self.engine)
             if theme and theme not in self.available_themes:
                 chat.show_hint(f"The config names a theme that is not there: {theme!r}.")
@@ -141,6 +142,18 @@ class AgentTui(ThemedApp[int]):
         await self.chat.show_session(await engine.open_session(acts.fork.session_id))
         self.chat.return_prompt(acts.fork.prompt)
         self.chat.show_hint("Continued as a session of ours. The original is unchanged.")
+
+    async def _ask_for_trust(self, engine: Engine) -> None:
+        """The first time in a folder that ships files for agents: may they be used?"""
+        shipped = await engine.untrusted_files()
+        if not shipped or self.launch.prompt:
+            return
+        from agent_tui.ui.screens.dialogs.trust import TrustScreen
+
+        if await self.push_screen_wait(TrustScreen(str(engine.workspace), shipped)):
+            await engine.trust()
+            await engine.aclose()
+            self.engine = self.chat.engine = await asyncio.to_thread(_assemble, self.launch)
 
     def _fatal_error(self) -> None:
         """End after a bug of ours with its traceback, but without the values of any variable."""

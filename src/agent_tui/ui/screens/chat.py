@@ -133,6 +133,7 @@ class ChatScreen(Screen[None]):
         self.welcome.model = engine.model_label
         self.welcome.suggestions = engine.suggestions
         await self._show_place()
+        self.status.sandbox = await engine.sandbox()
         await self.show_session(await engine.open_launched())
         self.status.is_starting = False
         if self._early_command:

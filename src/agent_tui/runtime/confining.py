@@ -1,0 +1,39 @@
+"""What a run keeps the agent from: limits of commands, and folders that no project is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent_tui.config import Settings
+from agent_tui.tools.confinement import Confinement
+from agent_tui.tools.sandbox import sandbox_of
+
+_SYSTEM_FOLDERS = frozenset(
+    {"/boot", "/dev", "/etc", "/home", "/opt", "/proc", "/run", "/sys", "/usr", "/var", "/Users"}
+)
+
+
+def confinement_of(settings: Settings) -> Confinement:
+    """What commands may not do, as the settings say."""
+    chosen = settings.commands
+    return Confinement(
+        chosen.sandbox,
+        chosen.network,
+        chosen.memory_mb * 1_000_000,
+        chosen.processes,
+        chosen.writable,
+    )
+
+
+def describe_sandbox(settings: Settings) -> str:
+    """Whether commands run in a sandbox here, in two words; may start a program to find out."""
+    return "no sandbox" if sandbox_of(confinement_of(settings)) == "none" else "sandbox on"
+
+
+def is_too_wide(folder: Path, workspace: Path) -> bool:
+    """Whether a log names a folder that no project is: the root, or one that holds home folders."""
+    if not folder.is_absolute() or folder == workspace:
+        return False
+    if folder == folder.parent or str(folder) in _SYSTEM_FOLDERS:
+        return True
+    return Path.home().is_relative_to(folder)
