@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, get_args, get_origin
@@ -14,6 +15,7 @@ from agent_tui.config.settings import Settings
 from agent_tui.core.errors import ConfigError
 
 _MOVED = {"provider": "[provider] is now [providers.NAME], such as [providers.openai]"}
+_LIKE_A_KEY = re.compile(r"[A-Za-z0-9_+/=-]{20,}|://[^/\s]*@")
 _SECRET_WORDS = ("key", "token", "secret", "password", "headers", "env")
 
 
@@ -34,6 +36,11 @@ def config_error(layers: Sequence[Layer], error: ValidationError) -> ConfigError
     if may_be_secret(names):
         return ConfigError(f"{where}, field {field}: {first['msg']}.")
     got = repr(first["input"])
+    if _LIKE_A_KEY.search(got):
+        return ConfigError(
+            f"{where}, field {field}: {first['msg']}. What stands there looks like a key, which "
+            "belongs into an environment variable."
+        )
     return ConfigError(f"{where}, field {field}: {first['msg']}, but it is {got[:80]}.")
 
 

@@ -12,6 +12,7 @@ from agent_tui.core.events import ReplyEnded, StreamPart
 from agent_tui.providers import failures
 from agent_tui.providers.anthropic_request import Quirks
 from agent_tui.providers.anthropic_stream import MessageReader
+from agent_tui.providers.bounds import TooMuch, bounded, read_bounded
 from agent_tui.providers.failures import Server
 from agent_tui.providers.server_events import EventReader, ServerEvent, decode_json
 
@@ -62,7 +63,7 @@ class AnthropicExchange:
                     self._begun = True
                     yield part
         except Exception as error:  # whatever an odd answer raises
-            if not self._reader.finish_reason:
+            if not self._reader.finish_reason or isinstance(error, TooMuch):
                 self.failure = self._explain(error)
         if self._reader.finish_reason and self.failure is None:
             yield ReplyEnded(self._reader.finish_reason, self._reader.usage)
@@ -107,7 +108,7 @@ class AnthropicExchange:
                 yield part
             return
         events = EventReader()
-        arriving = aiter(response.aiter_bytes())
+        arriving = aiter(bounded(response.aiter_bytes()))
         breathed = time.perf_counter()
         while (data := await self._next_bytes(arriving)) is not None:
             for event in events.feed(data):
@@ -143,7 +144,7 @@ class AnthropicExchange:
     async def _read_whole(self, response: httpx2.Response) -> list[StreamPart]:
         """An answer in one piece, from a server that does not stream; or no answer at all."""
         async with asyncio.timeout_at(self._deadline):
-            data = await response.aread()
+            data = await read_bounded(response.aiter_bytes())
         try:
             body = decode_json(data)
         except ValueError:
@@ -162,6 +163,8 @@ class AnthropicExchange:
         import httpx2
 
         server, begun = self._server, self._begun
+        if isinstance(error, TooMuch):
+            return failures.explain_too_much(server, str(error))
         if isinstance(error, TimeoutError):
             return failures.explain_silence(server, self._silence, begun=begun)
         if isinstance(error, httpx2.TransportError | OSError):

@@ -15,6 +15,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.usage import Usage
 from agent_tui.providers.anthropic_request import REDACTED
+from agent_tui.providers.bounds import MOST_CALLS, TooMuch
 
 _FINISHED = {"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
 """This API's reasons to stop, in the words of the other one."""
@@ -72,6 +73,8 @@ class MessageReader:
             case "redacted_thinking":
                 yield ThinkDelta("", f"{REDACTED}{block.get('data', '')}")
             case "tool_use":
+                if len(self._calls) >= MOST_CALLS:
+                    raise TooMuch(f"more than {MOST_CALLS} calls of tools")
                 call = self._calls[place] = _OpenCall(len(self._calls), block.get("input"))
                 yield ToolCallBegan(call.index, str(block.get("id")), str(block.get("name")))
 

@@ -12,6 +12,7 @@ from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import ReplyEnded, StreamPart
 from agent_tui.providers import failures
 from agent_tui.providers.base import ModelRequest
+from agent_tui.providers.bounds import TooMuch, bounded, read_bounded
 from agent_tui.providers.chat_request import ChatBodies, Quirks
 from agent_tui.providers.chat_stream import ChatReader
 from agent_tui.providers.failures import Server
@@ -70,11 +71,11 @@ class ChatExchange:
                 self._begun = True
                 yield part
         except Exception as error:  # whatever an odd answer makes the SDK raise
-            if not self._reader.finish_reason:
+            if not self._reader.finish_reason or isinstance(error, TooMuch):
                 self.failure = self._explain(error)
         if self._reader.thinks_in_reasoning_content:
             self._quirks.reasoning_content = True
-        if self._reader.finish_reason:
+        if self._reader.finish_reason and self.failure is None:
             for part in self._reader.close():
                 yield part
             yield ReplyEnded(self._reader.finish_reason, self._reader.usage)
@@ -133,7 +134,7 @@ class ChatExchange:
                 yield part
             return
         events = EventReader()
-        self._arriving = arriving = aiter(response.aiter_bytes())
+        self._arriving = arriving = aiter(bounded(response.aiter_bytes()))
         breathed = time.perf_counter()
         while (data := await self._next_bytes(arriving)) is not None:
             for event in events.feed(data):
@@ -184,7 +185,7 @@ class ChatExchange:
     async def _read_whole(self, response: httpx2.Response) -> list[StreamPart]:
         """An answer in one piece, from a server that does not stream; or no answer at all."""
         async with asyncio.timeout_at(self._deadline):
-            data = await response.aread()
+            data = await read_bounded(response.aiter_bytes())
         try:
             body = decode_json(data)
         except ValueError:
@@ -203,6 +204,8 @@ class ChatExchange:
         import openai
 
         server, begun = self._server, self._begun
+        if isinstance(error, TooMuch):
+            return failures.explain_too_much(server, str(error))
         if isinstance(error, openai.APIStatusError):
             headers = error.response.headers
             return failures.explain_status(server, error.status_code, error.body, headers)

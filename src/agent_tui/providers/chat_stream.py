@@ -22,6 +22,7 @@ from agent_tui.core.events import (
     ToolCallDelta,
 )
 from agent_tui.core.usage import Usage
+from agent_tui.providers.bounds import MOST_CALLS, TooMuch
 
 _NAMELESS = "unnamed_tool"
 
@@ -120,6 +121,8 @@ class ChatReader:
                     return draft
         latest = self._latest(index)
         if latest is None or _begins_another(latest, server_id, name):
+            if len(self._drafts) >= MOST_CALLS:
+                raise TooMuch(f"more than {MOST_CALLS} calls of tools")
             latest = _CallDraft(len(self._drafts), index, server_id)
             self._drafts.append(latest)
         elif not latest.server_id:

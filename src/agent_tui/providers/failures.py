@@ -50,6 +50,8 @@ _WINDOW = re.compile(
     r"(?!\s*(?:characters|bytes))",
     re.IGNORECASE,
 )
+_USER_INFO = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/@]*(?:/[^\s@]*)?@")
+"""A name and password in an address of any kind."""
 _PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
 
 
@@ -71,7 +73,7 @@ class Server:
 
     def quote(self, text: str) -> str:
         """A foreign text made fit to be shown: no key, no control characters, one line."""
-        text = clean(self.key.redact(text[:20_000]))
+        text = clean(_USER_INFO.sub(r"\1", self.key.redact(text[:20_000])))
         text = " ".join(text.split())
         return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
@@ -79,7 +81,9 @@ class Server:
 def explain_status(
     server: Server, status: int, body: Any, headers: Mapping[str, str]
 ) -> ProviderError:
-    """An answer with a status of 4xx or 5xx."""
+    """An answer with a status of 3xx, 4xx or 5xx."""
+    if 300 <= status < 400:
+        return _explain_redirect(server, status, headers)
     words = server.quote(read_words(body))
     is_spent = status == 429 and _QUOTA.search(words) is not None
     too_long = status == 413 or (status in (400, 422, 500) and _is_too_long(body, status))
@@ -92,6 +96,22 @@ def explain_status(
         too_long=too_long,
         window=_window_in(words) if too_long else 0,
     )
+
+
+def _explain_redirect(server: Server, status: int, headers: Mapping[str, str]) -> ProviderError:
+    """A server that sends the request elsewhere: the conversation does not follow by itself."""
+    place = server.quote(headers.get("location", ""))
+    where = f" to {place}" if place else ""
+    return ProviderError(
+        f"{server.shown_url} redirects{where} ({status}). Nothing was sent there. If you trust "
+        "that address, set it as the base URL.",
+        status=status,
+    )
+
+
+def explain_too_much(server: Server, what: str) -> ProviderError:
+    """An answer that nobody could mean: it is given up."""
+    return ProviderError(f"{server.shown_url} sent {what}; the answer was given up.")
 
 
 def explain_error_event(server: Server, body: Any, *, begun: bool) -> ProviderError:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StreamPart
 from agent_tui.providers.base import ModelRequest
+from agent_tui.providers.bounds import cut_refusal
 from agent_tui.providers.deferred_import import deferring
 from agent_tui.providers.failures import Server
 from agent_tui.providers.secret import Secret
@@ -141,6 +142,10 @@ def _make_client(url: str, key: Secret, headers: Mapping[str, str]) -> AsyncOpen
         max_retries=0,
         timeout=timeout,
         default_headers=headers,
+        # No redirect is followed: it would take the conversation to another server.
+        http_client=openai.DefaultAsyncHttpxClient(
+            follow_redirects=False, event_hooks={"response": [cut_refusal]}
+        ),
     )
     for module in ("agent_tui.providers.chat_exchange", "anyio._backends._asyncio"):
         with contextlib.suppress(ImportError):  # else imported on the loop by the first request

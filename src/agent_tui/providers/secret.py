@@ -11,6 +11,7 @@ from urllib.parse import quote, quote_plus
 _MARK = "[key]"
 _WINDOW = 12
 _SHORTEST = 6
+_SPREAD_WINDOW = 10
 _MASKED = re.compile(r"[\w-]*(?:\*{3,}|•{3,}|x{6,})[\w-]*", re.IGNORECASE)
 
 
@@ -42,6 +43,8 @@ class Secret:
             return text
         for form in encoded_forms(self._value):
             text = _replace_pieces(text, form)
+        for order in (self._value, self._value[::-1]):
+            text = _replace_spread(text, order)
         return _MASKED.sub(_MARK, text)
 
 
@@ -89,6 +92,28 @@ def _replace_pieces(text: str, secret: str) -> str:
         while at >= 0:
             covered[at : at + size] = b"\x01" * size
             at = lowered.find(piece, at + 1)
+    return _mark(text, covered)
+
+
+def _replace_spread(text: str, secret: str) -> str:
+    """The text without the secret where spaces or signs stand between its letters."""
+    wanted = "".join(filter(str.isalnum, secret)).lower()
+    places = [place for place, sign in enumerate(text) if sign.isalnum()]
+    letters = "".join(text[place].lower()[:1] for place in places)
+    size = _SPREAD_WINDOW
+    covered = bytearray(len(text))
+    for start in range(len(wanted) - size + 1):
+        piece = wanted[start : start + size]
+        at = letters.find(piece)
+        while at >= 0:
+            first, last = places[at], places[at + size - 1]
+            covered[first : last + 1] = b"\x01" * (last + 1 - first)
+            at = letters.find(piece, at + 1)
+    return _mark(text, covered)
+
+
+def _mark(text: str, covered: bytearray) -> str:
+    """The text with a mark in place of each run that is covered."""
     if not any(covered):
         return text
     kept, inside = [], False

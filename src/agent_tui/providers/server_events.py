@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from agent_tui.providers.bounds import MOST_EVENT_BYTES, TooMuch
+
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
@@ -20,12 +22,16 @@ class ServerEvent:
 
 @dataclass(slots=True)
 class EventReader:
-    """Takes bytes as they arrive, cut anywhere, and gives the events that they complete."""
+    """Takes bytes as they arrive, cut anywhere, and gives the events that they complete.
+
+    Raises TooMuch for a line or an event that has no end.
+    """
 
     _name: str = ""
     _data: list[bytes] = field(default_factory=list)
     _line: list[bytes] = field(default_factory=list)
     _after_return: bool = False
+    _waiting: int = 0
 
     def feed(self, data: bytes) -> Iterator[ServerEvent]:
         """The events that end in these bytes."""
@@ -36,6 +42,9 @@ class EventReader:
         self._after_return = data.endswith(b"\r")
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        self._waiting += len(data)
+        if self._waiting > MOST_EVENT_BYTES:
+            raise TooMuch(f"an event of more than {MOST_EVENT_BYTES // 1_000_000} MB")
         first, *lines = data.split(b"\n")
         self._line.append(first)
         for begun in lines:
@@ -59,7 +68,7 @@ class EventReader:
         if self._data:
             data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
             yield ServerEvent(self._name, data)
-        self._name, self._data = "", []
+        self._name, self._data, self._waiting = "", [], 0
 
 
 def decode_json(data: bytes) -> Any:

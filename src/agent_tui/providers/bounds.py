@@ -1,0 +1,53 @@
+"""How much a server may send: beyond it an answer is given up, whatever it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_EVENT_BYTES = 32_000_000
+"""One line, or one event, of a stream."""
+MOST_REPLY_BYTES = 256_000_000
+"""A whole answer, decoded."""
+MOST_ERROR_BYTES = 1_000_000
+"""The body of a refusal: the rest of it is not read."""
+MOST_CALLS = 256
+"""Calls of tools in one answer."""
+
+
+class TooMuch(Exception):
+    """A server sent more than an answer can be; the text says what there was too much of."""
+
+
+async def bounded(
+    arriving: AsyncIterator[bytes], most: int = MOST_REPLY_BYTES
+) -> AsyncIterator[bytes]:
+    """The same bytes; raises TooMuch when there are more than ``most``."""
+    total = 0
+    async for data in arriving:
+        total += len(data)
+        if total > most:
+            raise TooMuch(f"more than {most // 1_000_000:,} MB")
+        yield data
+
+
+async def read_bounded(arriving: AsyncIterator[bytes], most: int = MOST_REPLY_BYTES) -> bytes:
+    """All of the bytes; raises TooMuch when there are more than ``most``."""
+    return b"".join([data async for data in bounded(arriving, most)])
+
+
+async def cut_refusal(response: httpx2.Response) -> None:
+    """Read no more of a refusal than anybody needs: the SDK would read it to its end."""
+    if response.status_code < 300:
+        return
+    body = bytearray()
+    async for data in response.aiter_bytes():
+        body += data
+        if len(body) > MOST_ERROR_BYTES:
+            break
+    await response.aclose()
+    # What ``aread`` gives from now on: there is no public way to set it.
+    response._content = bytes(body[:MOST_ERROR_BYTES])

@@ -1,0 +1,126 @@
+"""A hostile server: it takes the conversation nowhere else, and can fill no memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import resource
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+
+from agent_tui.core.errors import ProviderError
+from agent_tui.core.records import UserMessage
+from agent_tui.providers import bounds
+from agent_tui.providers.base import ModelRequest
+from agent_tui.providers.openai_compatible import OpenAICompatible
+from tests.providers.sse_server import (
+    Answer,
+    SseServer,
+    call_chunk,
+    failure,
+    finish_chunk,
+    stream,
+    text_chunk,
+)
+
+KEY = "sk-canary-0123456789abcdefghijklmnop"
+PROMPT = "the conversation nobody else may see"
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[SseServer, SseServer]]:
+    with SseServer() as hostile, SseServer() as elsewhere:
+        yield hostile, elsewhere
+
+
+async def ask(server: SseServer) -> str:
+    """The sentence in which asking ends; empty for a proper answer."""
+    provider = OpenAICompatible(base_url=server.url, api_key=KEY, timeout_seconds=20)
+    request = ModelRequest("m", "You help.", (UserMessage(PROMPT, origin="human"),))
+    try:
+        async for _ in provider.stream(request):
+            pass
+    except ProviderError as error:
+        return str(error)
+    finally:
+        await provider.aclose()
+    return ""
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("same_origin", [False, True])
+async def test_no_redirect_is_followed(
+    servers: tuple[SseServer, SseServer], status: int, *, same_origin: bool
+) -> None:
+    hostile, elsewhere = servers
+    target = hostile.url if same_origin else elsewhere.url
+    hostile.answers.append(failure(status, "", Location=f"{target}/chat/completions"))
+    sentence = await ask(hostile)
+    assert "redirects to" in sentence
+    assert "Nothing was sent there" in sentence
+    assert elsewhere.requests == []
+    assert len(hostile.requests) == 1
+
+
+def bombs() -> dict[str, Answer]:
+    piece = b"x" * MEGABYTE
+    events = {"Content-Type": "text/event-stream"}
+    squeezed = gzip.compress(b"data: " + piece * 300)
+    return {
+        "a line without an end": Answer((b"data: ", *[piece] * 60), headers=events),
+        "an event without an end": Answer(tuple([b"data: " + piece + b"\n"] * 60), headers=events),
+        "a packed stream": Answer((squeezed,), headers=events | {"Content-Encoding": "gzip"}),
+        "a packed body": Answer(
+            (squeezed,), headers={"Content-Type": "application/json", "Content-Encoding": "gzip"}
+        ),
+        "ten thousand calls": stream(
+            *(call_chunk(n, call_id=f"c{n}", name="ls", arguments="{}") for n in range(10_000)),
+            finish_chunk("tool_calls"),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", list(bombs()))
+async def test_no_answer_grows_without_end(name: str) -> None:
+    tracemalloc.start()
+    with SseServer([bombs()[name]]) as server:
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        sentence = await ask(server)
+        _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "the answer was given up" in sentence, sentence
+    print(f"{name}: {(peak - before) // MEGABYTE} MB at most")
+
+
+async def test_a_refusal_is_read_no_further_than_needed() -> None:
+    body = json.dumps({"error": {"message": "No. " + "x" * (20 * bounds.MOST_ERROR_BYTES)}})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with SseServer([Answer(tuple([body.encode()] * 5), status=400)]) as server:
+        sentence = await ask(server)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert "refused" in sentence or "400" in sentence
+    print(f"an error body of 100 MB: {grown // 1000} MB more")
+
+
+async def test_the_key_is_in_no_sentence_however_a_server_echoes_it() -> None:
+    spaced = " ".join(KEY)
+    pieces = " / ".join(KEY[start : start + 8] for start in range(0, len(KEY), 8))
+    forms = [KEY, KEY[::-1], KEY.upper(), KEY.encode().hex(), spaced, pieces, "-".join(KEY)]
+    for form in forms:
+        with SseServer([failure(401, {"error": {"message": f"Wrong key: {form}."}})]) as server:
+            sentence = await ask(server)
+        letters = "".join(filter(str.isalnum, sentence.lower()))
+        for leaked in (KEY, KEY[::-1]):
+            plain = "".join(filter(str.isalnum, leaked.lower()))
+            assert plain[3:15] not in letters, form
+            assert plain[15:27] not in letters, form
+    print(f"forms of the key: {len(forms)} echoed, 0 shown")
+
+
+async def test_a_proper_answer_still_comes() -> None:
+    with SseServer([stream(text_chunk("Hi"), finish_chunk())]) as server:
+        assert await ask(server) == ""
