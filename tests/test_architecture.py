@@ -70,7 +70,7 @@ DOOR = SOURCE / "core" / "output.py"
 PRINTERS = sorted(
     module for module in SOURCE.rglob("*.py") if "demo" not in module.parts and module != DOOR
 )
-OWN_PROCESSES = {"tools/plain_search.py"}
+OWN_PROCESSES = {"tools/confine.py", "tools/plain_search.py"}
 """Modules that run as a child of ours: their output is read by the tool that started them."""
 
 

@@ -140,7 +140,8 @@ class Engine:
         return await asyncio.to_thread(self._find_prompt_files)
 
     def _find_prompt_files(self) -> PromptFiles:
-        return find_prompt_files(config_path().parent, trusted_folders(self.workspace))
+        folders = trusted_folders(self.workspace, trusted=self.trusted)
+        return find_prompt_files(config_path().parent, folders)
 
     async def warm(self) -> None:
         """Load what the first request needs, in a thread, and start the servers of tools."""
