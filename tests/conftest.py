@@ -33,3 +33,11 @@ def _keys_of_this_test_only() -> None:
     from agent_tui.providers.environment import forget_variables
 
     forget_variables()
+
+
+@pytest.fixture(autouse=True)
+def _no_sessions_of_other_agents(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What the machine's user does with other agents is not listed in a test."""
+    monkeypatch.setenv("HOME", str(tmp_path_factory.getbasetemp() / "no-home"))

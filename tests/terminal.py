@@ -151,5 +151,5 @@ class Terminal:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     """An environment in which the program keeps its data under ``home`` and knows no key."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return kept | {"AGENT_TUI_HOME": str(home)} | more
+    kept = {"PATH": os.environ["PATH"]} if "PATH" in os.environ else {}
+    return kept | {"AGENT_TUI_HOME": str(home), "HOME": str(home)} | more

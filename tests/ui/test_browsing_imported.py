@@ -130,3 +130,26 @@ async def test_the_whole_takes_the_place_of_the_end(tmp_path: Path) -> None:
 async def test_short_files_have_no_separate_end(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "S.jsonl", claude_session())
     assert await SessionView.open_tail(path) is None
+
+
+async def test_the_list_leads_to_another_agents_session_and_on_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "claude" / "projects" / "-w"
+    folder.mkdir(parents=True)
+    write_lines(folder / "S.jsonl", claude_session())
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    app = AgentTui(Launch(tmp_path, demo=True))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        app.chat.run_command("sessions", "")
+        await until(pilot, lambda: "fix the bug" in shown(app) and "claude-code" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: "claude-code" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await pilot.press("f")
+        await until(pilot, lambda: app.screen is app.chat and bool(contents(app)))
+        assert contents(app)[0] == "fix the bug"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 
@@ -240,3 +241,45 @@ async def test_ten_thousand_sessions_filter_within_a_frame_or_two() -> None:
         await pilot.press("end")
         await pilot.pause()
         assert rows(app).cursor == 9_999
+
+
+class Others:
+    """Other agents' sessions, in memory."""
+
+    def __init__(self, *found: SessionSummary, cached: int = 0) -> None:
+        self.found = list(found)
+        self.cached = self.found[:cached]
+
+    def cached_rows(self) -> list[SessionSummary]:
+        return self.cached
+
+    def batches(self) -> Iterator[list[SessionSummary]]:
+        yield from ([each] for each in self.found)
+
+
+def foreign(number: int, source: str = "codex") -> SessionSummary:
+    path = f"/home/me/.codex/{number}.jsonl"
+    return replace(summary(number, f"theirs {number}"), source=source, folder=path)
+
+
+async def test_sessions_of_other_agents_stand_beside_ours() -> None:
+    others = Others(foreign(9), foreign(2, "claude-code"), cached=1)
+    screen = SessionListScreen(Sessions(*THREE), others=others)
+    async with (app := Stage(screen=screen)).run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        assert "5 sessions in 2 projects" in app.text
+        assert "3 agents" in app.text
+        assert rows(app).cursor == 0
+        assert "codex" in app.text
+        assert "claude-code" in app.text
+        await pilot.press("a")
+        await settle(pilot)
+        assert "3 sessions" in app.text
+        assert "theirs" not in app.text
+        await pilot.press("a")
+        await settle(pilot)
+        await pilot.press("d", "r")
+        assert "theirs 9" in app.text
+        await pilot.press("home", "enter")
+        await settle(pilot)
+    assert app.results == [("view", "/home/me/.codex/9.jsonl")]

@@ -26,6 +26,7 @@ from agent_tui.importers.registry import (
 )
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.disk import translate_os_errors
+from agent_tui.sessions.replay import gc_paused
 
 _READ_ONLY = "it was opened read-only"
 _TAIL_BYTES = 512 << 10
@@ -218,7 +219,8 @@ def open_source(path: Path) -> ImportedSource | BigLogSource:
     importer = recognise(path) if is_big else None
     if importer is not None and importer.source in (OURS, kimi.KIMI):
         return BigLogSource(path)
-    return ImportedSource(import_session(path))
+    with gc_paused(path.stat().st_size if path.is_file() else 0):
+        return ImportedSource(import_session(path))
 
 
 def _logs_beside(path: Path) -> tuple[Source, ...]:

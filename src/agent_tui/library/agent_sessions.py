@@ -64,6 +64,8 @@ class AgentSessions:
             fresh.append((ref, _encode(row)))
             read += 1
             if read % _BATCH == 0 or read == _FIRST:
+                self._save(fresh, ())  # whoever reads on may stop here
+                fresh = []
                 yield rows
                 rows = []
         if rows:

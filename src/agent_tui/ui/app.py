@@ -124,23 +124,18 @@ class AgentTui(ThemedApp[int]):
 
     async def _browse(self, engine: Engine, path: Path) -> None:
         """Show a file read-only; when it is left, so is the program."""
-        from agent_tui.ui.browsing import Browser
-        from agent_tui.ui.file_acts import FileActs
+        from agent_tui.ui.file_acts import view_file
 
         try:
-            tail = await engine.stored.open_tail(path)
-            view = tail or await engine.stored.open_path(path)
+            fork = await view_file(self, engine, path)
         except AgentTuiError as error:
             self.exit(1, return_code=1, message=clean(f"agent-tui: {error}"))
             return
-        acts = FileActs(engine, path)
-        browser = Browser(self, view, acts)
-        await browser.look(view, whole=(lambda: engine.stored.open_path(path)) if tail else None)
-        if acts.fork is None:
+        if fork is None:
             await self.leave()
             return
-        await self.chat.show_session(await engine.open_session(acts.fork.session_id))
-        self.chat.return_prompt(acts.fork.prompt)
+        await self.chat.show_session(await engine.open_session(fork.session_id))
+        self.chat.return_prompt(fork.prompt)
         self.chat.show_hint("Continued as a session of ours. The original is unchanged.")
 
     async def _ask_for_trust(self, engine: Engine) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.core.errors import AgentTuiError, UsageError
@@ -22,6 +23,7 @@ from agent_tui.ui.session_acts import SessionActs
 from agent_tui.ui.theme import OFFERED
 
 if TYPE_CHECKING:
+    from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.runtime.session_files import FilesReverted
     from agent_tui.ui.screens.chat import ChatScreen
@@ -157,8 +159,6 @@ async def _new(chat: ChatScreen, _argument: str) -> None:
 
 
 async def _sessions(chat: ChatScreen, argument: str) -> None:
-    from agent_tui.ui.screens.sessions.session_list import SessionListScreen
-
     engine = chat.engine
     if engine is None:
         return
@@ -167,8 +167,7 @@ async def _sessions(chat: ChatScreen, argument: str) -> None:
     current = chat.session.session_id if chat.session else ""
     choice: tuple[str, str] | None = ("open", argument)
     if not argument:
-        screen = SessionListScreen(engine.stored, current, str(engine.workspace))
-        choice = await chat.app.push_screen_wait(screen)
+        choice = await _choose_session(chat, engine, current)
     match choice:
         case ("new", _):
             await chat.show_session(await engine.new_session())
@@ -176,6 +175,24 @@ async def _sessions(chat: ChatScreen, argument: str) -> None:
             await chat.show_session(await engine.open_session(session_id))
         case _:
             chat.reload()
+
+
+async def _choose_session(chat: ChatScreen, engine: Engine, current: str) -> tuple[str, str] | None:
+    """Show the list until something is chosen; another agent's session may become one of ours."""
+    from agent_tui.ui.file_acts import view_file
+    from agent_tui.ui.screens.sessions.session_list import SessionListScreen
+
+    while True:
+        workspace, others = str(engine.workspace), engine.agent_sessions
+        screen = SessionListScreen(engine.stored, current, workspace, others)
+        choice = await chat.app.push_screen_wait(screen)
+        if choice is None or choice[0] != "view":
+            return choice
+        fork = await view_file(chat.app, engine, Path(choice[1]))
+        if fork is not None:
+            await chat.show_session(await engine.open_session(fork.session_id))
+            chat.return_prompt(fork.prompt)
+            return None
 
 
 async def _fork(chat: ChatScreen, _argument: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from textual.app import App
+
     from agent_tui.core.tree import Fork
     from agent_tui.runtime.engine import Engine
     from agent_tui.ui.screens.time.tree import TreeChoice
@@ -41,3 +43,19 @@ class FileActs:
         if choice.act == "fork":
             self.fork = await self._engine.stored.fork_at(choice.tree, choice.row)
         return False
+
+
+async def view_file(app: App[Any], engine: Engine, path: Path) -> Fork | None:
+    """Show a file read-only until it is left; the session that was made of it, if one was.
+
+    Raises:
+        SessionError, StorageError: it cannot be read; the sentence says why.
+    """
+    from agent_tui.ui.browsing import Browser
+
+    tail = await engine.stored.open_tail(path)
+    view = tail or await engine.stored.open_path(path)
+    acts = FileActs(engine, path)
+    whole = (lambda: engine.stored.open_path(path)) if tail else None
+    await Browser(app, view, acts).look(view, whole=whole)
+    return acts.fork

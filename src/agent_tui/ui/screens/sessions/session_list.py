@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
@@ -31,8 +32,10 @@ _WITH_SIZE = 88
 _GROUP_WIDTH = 11
 _REST_SECONDS = 0.12
 
-SessionChoice: TypeAlias = tuple[Literal["open"], str] | tuple[Literal["new"], str]
-"""``("open", session_id)`` or ``("new", "")``; None when nothing was chosen."""
+_SHOW_SECONDS = 0.3
+
+SessionChoice: TypeAlias = tuple[Literal["open", "new", "view"], str]
+"""``("open", session_id)``, ``("new", "")``, or ``("view", path)`` for another agent's session."""
 
 
 class Sessions(Protocol):
@@ -45,6 +48,13 @@ class Sessions(Protocol):
     async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]: ...
 
 
+class OtherSessions(Protocol):
+    """What the list needs to show other agents' sessions. Methods block: call them in a thread."""
+
+    def cached_rows(self) -> list[SessionSummary]: ...
+    def batches(self) -> Iterator[list[SessionSummary]]: ...
+
+
 class SessionListScreen(Panel[SessionChoice]):
     """The session list.
 
@@ -52,6 +62,7 @@ class SessionListScreen(Panel[SessionChoice]):
         sessions: the engine.
         current: the id of the open session, which is marked and cannot be deleted here.
         project: sessions of this folder show no project.
+        others: the sessions of other agents, which are shown as they are found.
     """
 
     CSS_PATH = [
@@ -66,12 +77,23 @@ class SessionListScreen(Panel[SessionChoice]):
         Binding("r", "rename", "rename"),
         Binding("d,delete", "delete", "delete", key_display="d"),
         Binding("u", "undelete", "undo"),
+        Binding("a", "toggle_agents", "all agents"),
         Binding("ctrl+r,f5", "reload", "Read again", show=False),
     ]
 
-    def __init__(self, sessions: Sessions, current: str = "", project: str = "") -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        current: str = "",
+        project: str = "",
+        others: OtherSessions | None = None,
+    ) -> None:
         super().__init__()
         self._sessions = sessions
+        self._others = others
+        self._ours: list[SessionSummary] = []
+        self._theirs: list[SessionSummary] = []
+        self._only_ours = False
         self._current = current
         self._project = project
         self._all: list[SessionSummary] = []
@@ -107,12 +129,46 @@ class SessionListScreen(Panel[SessionChoice]):
         except AgentTuiError as error:
             self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
             return
-        self._all, self._texts = await asyncio.to_thread(_arrange, found)
+        self._ours = found
+        if self._others is not None and not self._theirs:
+            self._theirs = await asyncio.to_thread(self._others.cached_rows)
+        await self._show_all()
+        if self._others is not None:
+            self._find_others(self._others)
+
+    async def _show_all(self) -> None:
+        theirs = [] if self._only_ours else self._theirs
+        self._all, self._texts = await asyncio.to_thread(_arrange, [*self._ours, *theirs])
         self._refilter()
+
+    @work(exclusive=True, group="other-sessions")
+    async def _find_others(self, others: OtherSessions) -> None:
+        """Show other agents' sessions as they are found, a few times a second."""
+        batches, found = others.batches(), list[SessionSummary]()
+        shown = time.monotonic()
+        while batch := await asyncio.to_thread(next, batches, None):
+            found += batch
+            if time.monotonic() - shown > _SHOW_SECONDS and len(found) > len(self._theirs):
+                self._theirs = list(found)
+                await self._show_all()
+                shown = time.monotonic()
+        if found != self._theirs:
+            self._theirs = found
+            await self._show_all()
+
+    async def action_toggle_agents(self) -> None:
+        """Show the sessions of all agents, or only our own."""
+        self._only_ours = not self._only_ours
+        await self._show_all()
 
     def _take_out(self, summary: SessionSummary) -> None:
         gone = summary.session_id
-        stays = [place for place, each in enumerate(self._all) if each.session_id != gone]
+        self._ours = [each for each in self._ours if each.session_id != gone]
+        stays = [
+            place
+            for place, each in enumerate(self._all)
+            if each.session_id != gone or each.source != OURS
+        ]
         self._all = [self._all[place] for place in stays]
         self._texts = [self._texts[place] for place in stays]
         self._refilter()
@@ -136,7 +192,12 @@ class SessionListScreen(Panel[SessionChoice]):
         if not self._shown:
             self._preview.show_session(None)
         projects = format_count(len({summary.cwd for summary in self._shown}), "project")
-        self.show_heading("Sessions", f"{format_count(len(self._shown), 'session')} in {projects}")
+        agents = len({summary.source for summary in self._shown})
+        self.show_heading(
+            "Sessions",
+            f"{format_count(len(self._shown), 'session')} in {projects}",
+            format_count(agents, "agent") if agents > 1 else "",
+        )
 
     @property
     def _highlighted(self) -> SessionSummary | None:
@@ -144,7 +205,8 @@ class SessionListScreen(Panel[SessionChoice]):
 
     def _draw(self, index: int, width: int) -> Content:
         summary = self._shown[index]
-        mark = "● " if summary.session_id == self._current else "  "
+        is_current = summary.session_id == self._current and summary.source == OURS
+        mark = "● " if is_current else "  "
         group = self._group(index) if width >= _WITH_GROUPS else ""
         age = format_age(summary.updated_at).rjust(7)
         if width < _NO_PROJECT:
@@ -195,8 +257,12 @@ class SessionListScreen(Panel[SessionChoice]):
 
     @on(Rows.Chosen, "#session-rows")
     def action_open_highlighted(self) -> None:
-        if (summary := self._highlighted) is not None:
+        if (summary := self._highlighted) is None:
+            return
+        if summary.source == OURS:
             self.dismiss(("open", summary.session_id))
+        else:
+            self.dismiss(("view", summary.folder))
 
     def action_new(self) -> None:
         self.dismiss(("new", ""))
@@ -238,8 +304,15 @@ class SessionListScreen(Panel[SessionChoice]):
         else:
             self.dismiss(None)
 
+    def _refuse(self, summary: SessionSummary) -> bool:
+        """Whether it is another agent's, which is only read; says so."""
+        if summary.source == OURS:
+            return False
+        self.tell(f"Sessions of {clean(summary.source)} are read-only here.", is_error=True)
+        return True
+
     def action_rename(self) -> None:
-        if (summary := self._highlighted) is None:
+        if (summary := self._highlighted) is None or self._refuse(summary):
             return
         self._close_title()
         self._renaming = summary.session_id
@@ -270,7 +343,7 @@ class SessionListScreen(Panel[SessionChoice]):
 
     def action_delete(self) -> None:
         summary = self._highlighted
-        if summary is None:
+        if summary is None or self._refuse(summary):
             return
         if summary.session_id == self._current:
             self.tell("This session is open. Open another one before you delete it.", is_error=True)
@@ -304,7 +377,8 @@ def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], lis
     """The sessions, last used first, and what the filter looks through of each."""
     ordered = sorted(found, key=lambda summary: summary.updated_at, reverse=True)
     return ordered, [
-        f"{summary.title}\n{summary.cwd}\n{summary.first_prompt}".lower() for summary in ordered
+        f"{summary.title}\n{summary.cwd}\n{summary.first_prompt}\n{summary.source}".lower()
+        for summary in ordered
     ]
 
 
