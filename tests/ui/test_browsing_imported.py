@@ -14,6 +14,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
 from agent_tui.history.view import SessionView
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.stored_sessions import read_last_exchanges
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
@@ -153,3 +154,10 @@ async def test_the_list_leads_to_another_agents_session_and_on_from_it(
         await pilot.press("f")
         await until(pilot, lambda: app.screen is app.chat and bool(contents(app)))
         assert contents(app)[0] == "fix the bug"
+
+
+def test_the_preview_of_another_agents_session_shows_its_end(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "S.jsonl", claude_session())
+    (last,) = read_last_exchanges(path)
+    assert (last.prompt, last.answer) == ("fix the bug", "Done.")
+    assert read_last_exchanges(tmp_path / "gone") == ()

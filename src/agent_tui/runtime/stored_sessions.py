@@ -11,12 +11,13 @@ from agent_tui.agent.settle import settle
 from agent_tui.core.errors import AgentTuiError, SessionNotFound
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import UserMessage
-from agent_tui.core.summary import SessionSummary
+from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.history.exchanges import Exchange, last_exchanges
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_tree import RecordTree
 from agent_tui.history.view import SessionView
+from agent_tui.importers import registry as importers
 from agent_tui.importers.registry import describe
 from agent_tui.runtime.choices import rename_log
 from agent_tui.runtime.forking import fork_at, name_copy, title_of
@@ -141,6 +142,8 @@ class StoredSessions:
 
     async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]:
         """What was said last in a session; nothing where its log cannot be read."""
+        if summary.source != OURS:
+            return await asyncio.to_thread(read_last_exchanges, Path(summary.folder))
         return await asyncio.to_thread(_read_exchanges, Path(summary.folder) / LIVE)
 
     def _read_prompts(self) -> list[str]:
@@ -158,6 +161,15 @@ class StoredSessions:
                 if isinstance(record, UserMessage) and record.origin in ("human", "steer")
             ]
         return prompts[-_HISTORY_PROMPTS:]
+
+
+def read_last_exchanges(path: Path) -> tuple[Exchange, ...]:
+    """What was said last in another agent's session; nothing where it cannot be read."""
+    try:
+        tail = importers.read_tail(importers.locate(path), _PREVIEW_RECORDS)
+    except AgentTuiError:
+        return ()
+    return last_exchanges(tail.records)
 
 
 def _read_exchanges(log: Path) -> tuple[Exchange, ...]:
