@@ -1,9 +1,9 @@
 """A chat server on loopback for benchmarks, in a process of its own, that does what a prompt says.
 
 A prompt such as ``%%chunks=200 rate=100 chars=20 tools=1%%`` is answered with one tool call and
-then with 200 chunks of prose, 100 a second (``rate=0``: all at once), ending in END. What happens
-when is printed as JSON lines: ``{"at": seconds, "event": "request" | "first" | "last"}``, by the
-clock that all processes of a machine share.
+then with 200 chunks of prose, 100 a second (``rate=0``: all at once), ending in END, or in the
+``end`` that it names, in capitals. What happens when is printed as JSON lines, by the clock that
+all processes of a machine share: ``{"at": seconds, "event": "request" | "first" | "last"}``.
 
 Run: ``python -m tests.benchmarks.chat_server``.
 """
@@ -32,6 +32,7 @@ class Script:
     chars: int = 0
     tools: int = 0
     pause: float = 0.0
+    end: str = END
 
     @classmethod
     def read(cls, body: bytes) -> Script:
@@ -46,6 +47,7 @@ class Script:
             int(fields.get("chars", 0)),
             int(fields.get("tools", 0)),
             float(fields.get("pause", 0)),
+            fields.get("end", "").upper() or END,
         )
 
 
@@ -104,7 +106,7 @@ class ChatServer:
             await send(writer, encode({}, "tool_calls"))
         else:
             await self.stream(script, writer)
-            await send(writer, encode({"content": "\n\n" + END}) + encode({}, "stop"))
+            await send(writer, encode({"content": "\n\n" + script.end}) + encode({}, "stop"))
         usage = {"prompt_tokens": len(body) // 4, "completion_tokens": script.chunks}
         last = {"id": "c1", "choices": [], "usage": usage}
         ending = b"data: " + json.dumps(last).encode() + b"\n\ndata: [DONE]\n\n"

@@ -61,10 +61,7 @@ class AgentTui(ThemedApp[int]):
         return ChatScreen(demo=self.launch.demo)
 
     def on_ready(self) -> None:
-        """The first frame is out: settle the collector, then load what is heavy."""
-        gc.freeze()
-        gc.enable()
-        gc.set_threshold(20_000, 20, 100)
+        """The first frame is out: load what is heavy, and only then let garbage be collected."""
         sys.setswitchinterval(0.0005)
         self._heed_signals()
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
@@ -91,6 +88,7 @@ class AgentTui(ThemedApp[int]):
             if theme in self.available_themes:
                 self.theme = theme
             if self.launch.path is not None:
+                _collect_from_now_on()
                 await self._browse(self.engine, self.launch.path)
                 return
             warming = asyncio.create_task(self.engine.warm())  # the SDK is what an answer waits for
@@ -101,12 +99,13 @@ class AgentTui(ThemedApp[int]):
             if self.launch.pick:
                 chat.run_command("sessions", "")
             await warming
+            _collect_from_now_on()
             await self._preload_stylesheets()
         except AgentTuiError as error:
             chat.fail_to_begin(str(error))
         except Exception as error:
             chat.fail_to_begin(f"agent-tui could not start: {type(error).__name__}: {error}.")
-        gc.freeze()
+        _collect_from_now_on()
 
     async def _preload_stylesheets(self) -> None:
         """Parse the sheets of all screens in a thread: on first use it would hold up the loop."""
@@ -218,6 +217,13 @@ class AgentTui(ThemedApp[int]):
         if self.engine is not None:
             await self.engine.aclose()
         self.exit(0, message=farewell or None)
+
+
+def _collect_from_now_on() -> None:
+    """Collect garbage, but never look at what is there already: it stays."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
+    gc.enable()
 
 
 def _assemble(launch: Launch) -> Engine:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from textual import events
 from textual.widgets import TextArea
 
+_REST_SECONDS = 10.0
+
 
 class Prompt(TextArea):
     """A plain multi-line field.
@@ -23,8 +25,28 @@ class Prompt(TextArea):
         self.match_cursor_bracket = False
         self._take_key = take_key
         self._take_paste = take_paste
+        self._was_used = True
+        self._rests = False
+
+    def on_mount(self) -> None:
+        self.set_interval(_REST_SECONDS, self._rest_unless_used)
+
+    def _rest_unless_used(self) -> None:
+        """Stop blinking where nobody types: it is most of what an idle program costs."""
+        if not self._was_used and self.cursor_blink:
+            self._rests, self.cursor_blink = True, False
+        self._was_used = False
+
+    def _wake(self) -> None:
+        self._was_used = True
+        if self._rests:
+            self._rests, self.cursor_blink = False, True
+
+    def on_focus(self) -> None:
+        self._wake()
 
     async def on_key(self, event: events.Key) -> None:
+        self._wake()
         if self._take_key(event.key):
             event.stop()
             event.prevent_default()

@@ -1,0 +1,36 @@
+"""The cursor stops blinking where nobody types: an idle program costs next to nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_tui.ui.widgets.prompt import prompt as prompt_module
+from agent_tui.ui.widgets.prompt.prompt import Prompt
+from tests.ui.stage import Stage
+
+
+async def test_the_cursor_rests_until_a_key_is_pressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prompt_module, "_REST_SECONDS", 0.05)
+    field = Prompt(lambda _key: False, lambda _text: None)
+    app = Stage([field])
+    async with app.run_test() as pilot:
+        field.focus()
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if not field.cursor_blink:
+                break
+        assert not field.cursor_blink
+        await pilot.press("a")
+        assert field.cursor_blink
+
+
+async def test_a_cursor_that_was_told_not_to_blink_stays_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prompt_module, "_REST_SECONDS", 0.05)
+    field = Prompt(lambda _key: False, lambda _text: None)
+    async with Stage([field]).run_test() as pilot:
+        field.cursor_blink = False
+        await pilot.pause(0.2)
+        await pilot.press("a")
+        assert not field.cursor_blink
