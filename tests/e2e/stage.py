@@ -44,6 +44,14 @@ class Disk:
         return self.log.parent.name
 
     def records(self, archive: int = 0) -> list[Fields]:
+        """What was said and done; captures of files come behind it whenever they are ready."""
+        return [each for each in self.lines(archive) if each["role"] != "_workspace"]
+
+    def captures(self) -> list[Fields]:
+        """What was captured of the files."""
+        return [each for each in self.lines() if each["role"] == "_workspace"]
+
+    def lines(self, archive: int = 0) -> list[Fields]:
         path = self.log.with_name(f"{LIVE}.{archive}") if archive else self.log
         return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
 

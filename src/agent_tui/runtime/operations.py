@@ -193,6 +193,9 @@ class Operations:
         return OperationReport(reason, archive, fork=fork)
 
     async def _undo_last(self) -> OperationReport:
+        if self._files.last_act in ("revert", "redo"):
+            await self._files.undo()
+            return OperationReport("undo", 0, told="Undid the revert of files", moved=False)
         match self._view.find_undo():
             case RestoreArchive() as way:
                 return await self._undo(way)
@@ -211,6 +214,9 @@ class Operations:
         return replace(report, told=f"Undid the {way.name}")
 
     async def _redo(self) -> OperationReport:
+        if self._files.last_act == "undo":
+            await self._files.redo()
+            return OperationReport("redo", 0, told="Redid the revert of files", moved=False)
         match self._view.find_redo():
             case RestoreArchive(archive):
                 report = await self._restore(archive, "redo")

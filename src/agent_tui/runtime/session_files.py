@@ -21,7 +21,18 @@ from agent_tui.core.errors import (
     UnknownCheckpoint,
 )
 from agent_tui.core.file_changes import CAUSES, ChangeCause, FileChange
-from agent_tui.core.records import AssistantMessage, Checkpoint, Record, WorkspaceRecord
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    HeadRecord,
+    LabelRecord,
+    ModelRecord,
+    Record,
+    RevertRecord,
+    TitleRecord,
+    WorkspaceRecord,
+)
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.sessions.marks import read_marks
 from agent_tui.sessions.replay import SessionState
@@ -231,6 +242,24 @@ class SessionFiles:
         await asyncio.to_thread(restore.finish)
         await self._watch.take_up(record)
         return FilesReverted(operation, changes, f"{_files(len(changes))} reverted.")
+
+    @property
+    def last_act(self) -> ChangeCause | None:
+        """The cause of the newest revert of files, its undo or redo; None where that is not newest.
+
+        Newest among everything that undo takes back: a revert of the conversation and the like.
+        """
+        for entry in reversed(self._log.state.entries):
+            match entry.record:
+                case WorkspaceRecord(cause=("revert" | "undo" | "redo") as cause):
+                    return cause
+                case RevertRecord() | CompactionRecord() | HeadRecord():
+                    return None
+                case TitleRecord(before=str()) | LabelRecord(before=str()):
+                    return None
+                case ModelRecord(before=str()):
+                    return None
+        return None
 
     async def undo(self) -> FilesReverted:
         """Take the last revert of files back; raises NothingToTakeBack where there is none."""

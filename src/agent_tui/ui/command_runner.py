@@ -25,7 +25,6 @@ from agent_tui.ui.theme import OFFERED
 if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.runtime.session_files import FilesReverted
     from agent_tui.ui.screens.chat import ChatScreen
 
 _GROUP = "flow"
@@ -230,18 +229,6 @@ async def _changes(chat: ChatScreen, _argument: str) -> None:
     await show_changes(chat, _session(chat))
 
 
-async def _undo_files(chat: ChatScreen, _argument: str) -> None:
-    chat.act(lambda session: _told(chat, session.operations.undo_files()))
-
-
-async def _redo_files(chat: ChatScreen, _argument: str) -> None:
-    chat.act(lambda session: _told(chat, session.operations.redo_files()))
-
-
-async def _told(chat: ChatScreen, act: Awaitable[FilesReverted]) -> None:
-    chat.show_notice((await act).told)
-
-
 async def _undo(chat: ChatScreen, _argument: str) -> None:
     chat.act(lambda session: session.operations.undo())
 
@@ -378,8 +365,6 @@ _FLOWS: dict[str, Flow] = {
     "rename": _rename,
     "revert": _revert,
     "changes": _changes,
-    "undo-files": _undo_files,
-    "redo-files": _redo_files,
     "undo": _undo,
     "redo": _redo,
     "tree": _tree,

@@ -93,8 +93,6 @@ COMMANDS: tuple[Command, ...] = (
         "alt+c",
         "Alt+C",
     ),
-    Command("undo-files", "Undo a revert of files", "Undo the last revert of files", "Time"),
-    Command("redo-files", "Redo a revert of files", "Redo the revert that was undone", "Time"),
     Command(
         "undo",
         "Undo",

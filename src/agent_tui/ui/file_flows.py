@@ -68,6 +68,6 @@ async def _carry_out(
     """Files first: where they cannot go back, the conversation stays where it is."""
     if decision.scope != "conversation":
         done = await session.operations.revert_files(plan, decision.choice)
-        chat.show_notice(f"{done.told} Undo with /undo-files.")
+        chat.show_notice(f"{done.told} Undo with /undo.")
     if decision.scope != "files" and checkpoint is not None:
         await session.operations.revert(checkpoint)
