@@ -131,7 +131,8 @@ class SseServer:
     When there are no more, ``reply`` makes an answer for the request; by default a friendly one.
     ``connections`` counts those that were made, ``broken_off`` those that the client closed in the
     middle of an answer; ``hangs_up`` closes every connection without an answer. ``models`` is what
-    it lists; without them it knows no list. Who asks for that is in ``listings``.
+    it lists; without them it knows no list. Who asks for that is in ``listings``; whoever does so
+    without ``wants_key`` is refused.
     """
 
     def __init__(
@@ -144,6 +145,7 @@ class SseServer:
         self.requests: list[Seen] = []
         self.listings: list[Seen] = []
         self.models: list[Any] = []
+        self.wants_key = ""
         self.connections = 0
         self.broken_off = 0
         self.hangs_up = False
@@ -189,7 +191,7 @@ class SseServer:
             while (seen := await _read_request(reader, writer)) is not None:
                 if seen.method == "GET" and not self.hangs_up:
                     self.listings.append(seen)
-                    await self._say(self._list(), reader, writer)
+                    await self._say(self._list(seen), reader, writer)
                     continue
                 self.requests.append(seen)
                 if self.hangs_up:
@@ -204,7 +206,9 @@ class SseServer:
         finally:
             writer.close()
 
-    def _list(self) -> Answer:
+    def _list(self, seen: Seen) -> Answer:
+        if self.wants_key and self.wants_key not in seen.headers.get("authorization", ""):
+            return failure(401, {"error": {"message": "who are you?"}})
         if not self.models:
             return failure(404, {"error": {"message": "no list here"}})
         rows = [{"id": model} if isinstance(model, str) else model for model in self.models]

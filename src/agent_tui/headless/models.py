@@ -61,7 +61,8 @@ async def _test(
     results = []
     for row in wanted[:10]:
         try:
-            answered = await try_model(settings, row.provider, row.model)
+            provider = next(each for each in providers if each.name == row.provider)
+            answered = await try_model(settings, provider, row.model)
             results.append({"model": row.name, "seconds": answered.seconds, "error": None})
         except AgentTuiError as error:
             results.append({"model": row.name, "seconds": None, "error": str(error)})

@@ -9,9 +9,10 @@ from typing import assert_never
 from agent_tui.config import ProviderSettings, Settings
 from agent_tui.core.errors import ConfigError
 from agent_tui.providers.base import Provider
-from agent_tui.providers.keys import find_key, has_key
+from agent_tui.providers.keys import FoundKey, find_key, has_key
 from agent_tui.providers.model_facts import facts_of
 from agent_tui.providers.presets import PRESETS, ProviderSpec, describe_provider
+from agent_tui.providers.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,13 @@ def usable_providers(settings: Settings) -> dict[str, ProviderSpec]:
     return {
         name: spec
         for name, spec in known_providers(settings).items()
-        if has_key(spec) or (name in settings.providers and spec.is_own and spec.base_url)
+        if has_key(spec) or (name in settings.providers and _needs_no_key(spec))
     }
+
+
+def _needs_no_key(spec: ProviderSpec) -> bool:
+    """Whether it may be asked without a key: a server of one's own, or one on this machine."""
+    return bool(spec.base_url) and (spec.is_own or not spec.key_env)
 
 
 def choose_model(settings: Settings) -> ModelChoice | None:
@@ -75,9 +81,13 @@ def _default_provider(settings: Settings, usable: dict[str, ProviderSpec]) -> Pr
     return next(iter([*own, *usable.values()]), None)
 
 
-def make_provider(spec: ProviderSpec, settings: Settings) -> Provider:
-    """A provider that is ready to be asked; blocks while a command prints its key."""
-    found, chosen = find_key(spec), spec.settings
+def make_provider(spec: ProviderSpec, settings: Settings, key: str = "") -> Provider:
+    """A provider that is ready to be asked; blocks while a command prints its key.
+
+    A ``key`` that was just typed wins over the one that the settings name.
+    """
+    found = FoundKey(Secret(key), "what was typed") if key else find_key(spec)
+    chosen = spec.settings
     match spec.kind:
         case "openai":
             from agent_tui.providers.openai_compatible import OpenAICompatible

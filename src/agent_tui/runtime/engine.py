@@ -19,6 +19,7 @@ from agent_tui.runtime.agent_places import agent_places
 from agent_tui.runtime.agents import Agents
 from agent_tui.runtime.confining import describe_sandbox, is_too_wide
 from agent_tui.runtime.connect import Connections
+from agent_tui.runtime.connecting import Connecting
 from agent_tui.runtime.exporting import Exported, export_file
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.headers import new_header
@@ -69,6 +70,7 @@ class Engine:
         self.agent_sessions = AgentSessions(data_root(), agent_places(settings))
         self._connections = connections
         self.trusted = trusted or launch.trust
+        self.connecting = Connecting(lambda: self.settings, self.reload_settings)
         self.agents = Agents([config_path().parent / "agents"])
         self._builder = SessionBuilder(
             launch,

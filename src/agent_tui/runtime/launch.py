@@ -42,3 +42,8 @@ class Launch:
     pick: bool = False
     flags: tuple[tuple[tuple[str, ...], Any], ...] = ()
     agent: str = ""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it begins with a new session."""
+        return self.resume is None and not (self.latest or self.pick or self.path)

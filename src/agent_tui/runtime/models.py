@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from agent_tui.config import ProviderSettings, Settings
@@ -15,10 +16,9 @@ from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.keys import FoundKey, find_key
 from agent_tui.providers.model_facts import facts_of
 from agent_tui.providers.model_list import ListedModel, best_of, list_models
-from agent_tui.providers.presets import PRESETS, ProviderSpec, describe_provider
+from agent_tui.providers.presets import ProviderSpec, describe_provider
 from agent_tui.providers.registry import (
     choose_model,
-    known_providers,
     make_provider,
     usable_providers,
 )
@@ -55,13 +55,17 @@ async def list_providers(settings: Settings) -> tuple[ProviderRow, ...]:
     )
 
 
-async def find_local_providers(settings: Settings) -> tuple[ProviderRow, ...]:
-    """The servers on this machine that answer at their usual ports, with their models."""
-    local = [name for name, preset in PRESETS.items() if not preset.key_env]
-    own = settings.providers
-    specs = [describe_provider(name, own.get(name, ProviderSettings())) for name in local]
+async def find_local_providers(
+    settings: Settings, addresses: Mapping[str, str]
+) -> tuple[ProviderRow, ...]:
+    """The servers that answer at these addresses, by their names, with their models."""
+    own, nothing = settings.providers, ProviderSettings()
+    specs = [
+        describe_provider(name, own.get(name, nothing).model_copy(update={"base_url": address}))
+        for name, address in addresses.items()
+    ]
     rows = await asyncio.gather(*(_list(spec, settings, _LOOK_SECONDS) for spec in specs))
-    return tuple(row for row in rows if not row.trouble)
+    return tuple(row for row in rows if not row.trouble and row.models)
 
 
 async def list_provider(
@@ -111,14 +115,15 @@ def _mark(row: ProviderRow, default: str) -> ProviderRow:
     return replace(row, models=tuple(models))
 
 
-async def try_model(settings: Settings, provider: str, model: str) -> Answered:
-    """Ask a model one small question.
+async def try_model(settings: Settings, row: ProviderRow, model: str, key: str = "") -> Answered:
+    """Ask a model one small question, perhaps with a key that was just typed.
 
     Raises:
         ProviderError: it did not answer; in one sentence.
     """
-    spec = known_providers(settings)[provider]
-    asked = await asyncio.to_thread(make_provider, spec, settings)
+    own = settings.providers.get(row.name, ProviderSettings())
+    spec = describe_provider(row.name, own.model_copy(update={"base_url": row.base_url}))
+    asked = await asyncio.to_thread(make_provider, spec, settings, key)
     request = ModelRequest(model, "", (UserMessage(_PROMPT, origin="human"),), (), 512)
     begun, first, said = time.monotonic(), 0.0, ""
     try:

@@ -96,6 +96,8 @@ class AgentTui(ThemedApp[int]):
             await chat.begin(self.engine)
             if theme and theme not in self.available_themes:
                 chat.show_hint(f"The config names a theme that is not there: {theme!r}.")
+            if self.launch.is_new and not self.engine.is_connected:
+                chat.run_command("connect", "")
             if self.launch.pick:
                 chat.run_command("sessions", "")
             await warming

@@ -42,6 +42,10 @@ _WITH_SCREEN = frozenset(
         "compactions",
         "tokens",
         "approvals",
+        "model",
+        "connect",
+        "usage",
+        "mcp",
     ]
 )
 
@@ -292,13 +296,32 @@ async def _tokens(chat: ChatScreen, _argument: str) -> None:
     await chat.app.push_screen_wait(screen)
 
 
+async def _connect(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.model_flows import connect
+
+    if chat.engine is not None:
+        await connect(chat, chat.engine)
+
+
+async def _usage(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.model_flows import show_costs
+
+    if chat.engine is not None:
+        await show_costs(chat, chat.engine)
+
+
+async def _mcp(chat: ChatScreen, _argument: str) -> None:
+    from agent_tui.ui.model_flows import show_servers
+
+    if chat.engine is not None:
+        await show_servers(chat, chat.engine)
+
+
 async def _model(chat: ChatScreen, argument: str) -> None:
-    session = _session(chat)
-    if not argument:
-        chat.show_hint(f"The model is {session.model}; change it with /model <name>.")
-        return
-    await session.operations.use_model(argument)
-    chat.show_hint(f"The model is {argument} from here on.")
+    from agent_tui.ui.model_flows import choose_model
+
+    if chat.engine is not None:
+        await choose_model(chat, chat.engine, argument)
 
 
 async def _export(chat: ChatScreen, argument: str) -> None:
@@ -375,6 +398,9 @@ _FLOWS: dict[str, Flow] = {
     "compactions": _compactions,
     "tokens": _tokens,
     "model": _model,
+    "connect": _connect,
+    "usage": _usage,
+    "mcp": _mcp,
     "export": _export,
     "theme": _theme,
     "fold": _fold,

@@ -161,7 +161,10 @@ COMMANDS: tuple[Command, ...] = (
         "f8",
         "F8",
     ),
-    Command("model", "Choose a model", "Show or change the model", "Session", "[name]"),
+    Command("model", "Choose a model", "Choose the model that is asked", "Session", "[name]"),
+    Command("connect", "Connect a model", "Find and connect a provider of models", "Session"),
+    Command("usage", "Usage and cost", "Show what this session used and cost", "Session"),
+    Command("mcp", "MCP servers", "List, restart and review servers of tools", "General"),
     Command("export", "Export session", "Write this session to a file", "Session", "[format]"),
     Command(
         "mode",
@@ -217,6 +220,7 @@ ALIASES = {
     "?": "help",
     "rewind": "revert",
     "branches": "tree",
+    "cost": "usage",
 }
 
 TYPING_KEYS: tuple[tuple[str, str], ...] = (

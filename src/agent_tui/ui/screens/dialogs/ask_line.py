@@ -20,20 +20,26 @@ class AskLineScreen(Popup[str]):
         title: what is asked for.
         note: a sentence about what an answer does.
         value: what stands in the line at first.
+        password: whether what is typed is hidden.
     """
 
     CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/ask_line.tcss")]
     AUTO_FOCUS = "LineInput"
 
-    def __init__(self, title: str, note: str = "", value: str = "") -> None:
+    def __init__(
+        self, title: str, note: str = "", value: str = "", *, password: bool = False
+    ) -> None:
         super().__init__()
         self._title = first_line(title)
         self._note = clean(note)
         self._value = value
+        self._password = password
 
     def compose(self) -> ComposeResult:
         with self.frame(self._title, (("Enter", "save"), ("Esc", "cancel")), id="ask"):
-            yield LineInput(value=self._value)
+            line = LineInput(value=self._value)
+            line.password = self._password
+            yield line
             yield Static(Content.styled(self._note, "$muted"))
 
     @on(LineInput.Submitted)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.widgets import Static
 
-from agent_tui.core.text import first_line
+from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -34,18 +35,25 @@ class ChoiceScreen(Popup[str]):
         choices: what there is, best first.
         current: the value that is in force: it is marked, and the cursor starts on it.
         empty: what to say when there is nothing to choose from.
+        note: a sentence over the choices.
     """
 
     CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/choice.tcss")]
     AUTO_FOCUS = "Rows"
 
     def __init__(
-        self, title: str, choices: Sequence[Choice], current: str = "", empty: str = "Nothing here."
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        current: str = "",
+        empty: str = "Nothing here.",
+        note: str = "",
     ) -> None:
         super().__init__()
         self._title = title
         self._choices = choices
         self._current = current
+        self._note = clean(note)
         self._place = next((i for i, each in enumerate(choices) if each.value == current), 0)
         self._label_width = max((len(first_line(each.label)) for each in choices), default=0)
         self._rows = Rows(
@@ -58,6 +66,8 @@ class ChoiceScreen(Popup[str]):
 
     def compose(self) -> ComposeResult:
         with self.frame(self._title, _HINTS, id="choice"):
+            if self._note:
+                yield Static(Content.styled(self._note, "$attention"))
             yield self._rows
 
     def on_mount(self) -> None:

@@ -1,0 +1,201 @@
+"""Choosing whom to ask: connecting a provider, choosing a model, and what it all cost."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent_tui.core.cost import Price, format_cost
+from agent_tui.core.errors import AgentTuiError, UsageError
+from agent_tui.core.format import format_count, format_tokens
+from agent_tui.core.models import ModelRow, ProviderRow
+from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
+from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
+from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.engine import Engine
+    from agent_tui.ui.screens.chat import ChatScreen
+
+_LOOK, _ADDRESS = "look", "address"
+_NO_SERVER = (
+    "No server answered: Ollama (11434), LM Studio (1234), llama.cpp (8080). Start one, or give "
+    "another address."
+)
+
+
+async def connect(chat: ChatScreen, engine: Engine) -> None:
+    """Find a provider, let a model of it be chosen, try it, and keep the choice."""
+    trouble = ""
+    while True:
+        chosen = await chat.app.push_screen_wait(await _ways(engine, trouble))
+        if chosen is None:
+            return
+        try:
+            found = await _find(chat, engine, chosen)
+            if found is not None and await _take(chat, engine, *found):
+                return
+            trouble = ""
+        except AgentTuiError as error:
+            trouble = str(error)
+
+
+async def _ways(engine: Engine, trouble: str) -> ChoiceScreen:
+    """What can be connected: keys that are there first, then servers of this machine."""
+    candidates = await engine.connecting.candidates()
+    ready = [each for each in candidates if each.has_key]
+    other = [each for each in candidates if not each.has_key]
+    choices = [
+        *(Choice(each.name, each.title, f"key found in {each.key_env}") for each in ready),
+        Choice(_LOOK, "Look on this computer", "Ollama, LM Studio, llama.cpp"),
+        *(Choice(each.name, each.title, f"needs a key ({each.key_env})") for each in other),
+        Choice(_ADDRESS, "Another server", "any OpenAI-compatible address"),
+    ]
+    return ChoiceScreen("Connect a model", choices, note=trouble)
+
+
+async def _find(
+    chat: ChatScreen, engine: Engine, chosen: str
+) -> tuple[tuple[ProviderRow, ...], str] | None:
+    """The providers that a choice leads to, and a key that was typed; None on Esc.
+
+    Raises:
+        AgentTuiError: nothing was found; in one sentence.
+    """
+    connecting = engine.connecting
+    if chosen == _LOOK:
+        chat.show_hint("Looking on this computer …")
+        rows = await connecting.find_local()
+        if not rows:
+            raise UsageError(_NO_SERVER)
+        return rows, ""
+    address = ""
+    if chosen == _ADDRESS:
+        screen = AskLineScreen("Address of the server", "such as http://127.0.0.1:8000/v1")
+        address = (await chat.app.push_screen_wait(screen) or "").strip()
+        if not address:
+            return None
+    row = await connecting.ask(chosen, address)
+    key = ""
+    if row.trouble:
+        note = f"{row.trouble} The key is kept in a file that only you can read."
+        typed = await chat.app.push_screen_wait(AskLineScreen("Key", note, password=True))
+        key = (typed or "").strip()
+        if not key:
+            return None
+        row = await connecting.ask(chosen, address, key)
+    if row.trouble:
+        raise UsageError(row.trouble)
+    return (row,), key
+
+
+async def _take(chat: ChatScreen, engine: Engine, rows: tuple[ProviderRow, ...], key: str) -> bool:
+    """Let a model be chosen, try it, write it down, and ask it from here on; False on Esc.
+
+    Raises:
+        AgentTuiError: the model does not answer, or the settings cannot be written.
+    """
+    models = {model.name: (row, model) for row in rows for model in row.models}
+    picks = [_pick(model, several=len(rows) > 1) for _, model in models.values()]
+    chosen = await chat.app.push_screen_wait(PickerScreen("Model", picks))
+    if chosen is None:
+        return False
+    row, model = models[chosen]
+    chat.show_hint(f"Trying {model.model} …")
+    answered = await engine.connecting.take(row, model.model, key)
+    session = chat.session
+    if session is not None:
+        await session.operations.use_model(model.model, model.provider)
+    chat.welcome.model = engine.model_label
+    chat.show_hint(f"Connected: {model.model} answered in {answered.seconds:.1f} s.")
+    return True
+
+
+def _pick(model: ModelRow, *, several: bool) -> Pick:
+    label = model.name if several else model.model
+    facts = [f"{format_tokens(model.window)} window"] if model.window else []
+    facts += [word for word, has in (("thinks", model.thinking), ("images", model.image_in)) if has]
+    return Pick(model.name, label, " · ".join(facts), _say_price(model.price))
+
+
+def _say_price(price: Price | None) -> str:
+    return f"${price.input:g} in, ${price.output:g} out /M" if price else ""
+
+
+async def choose_model(chat: ChatScreen, engine: Engine, argument: str) -> None:
+    """Ask another model from here on; without a name it is chosen from what servers list."""
+    session = chat.session
+    if session is None:
+        raise UsageError("The session is still being opened; try again in a moment.")
+    if argument:
+        chat.show_hint(f"Model: {await session.operations.use_model(argument)}")
+        return
+    chat.show_hint("Asking the servers for their models …")
+    rows = await engine.connecting.providers()
+    models = {model.name: model for row in rows for model in row.models}
+    if not models:
+        await connect(chat, engine)
+        return
+    current = f"{session.provider}/{session.model}"
+    picks = [_pick(model, several=len(rows) > 1) for model in models.values()]
+    for row in rows:
+        if row.trouble:
+            picks.append(Pick("", f"{row.name}: not reachable", row.trouble))
+    chosen = await chat.app.push_screen_wait(PickerScreen("Model", picks, current))
+    if chosen:
+        model = models[chosen]
+        await session.operations.use_model(model.model, model.provider)
+        chat.show_hint(f"Model: {model.model}. Undo with /undo.")
+
+
+async def show_costs(chat: ChatScreen, engine: Engine) -> None:
+    """Say what the session used and cost, by model."""
+    session = chat.session
+    if session is None:
+        raise UsageError("The session is still being opened; try again in a moment.")
+    costs = await session.view.costs(engine.price_of)
+    rows = [
+        Choice(
+            row.name,
+            row.name or "unknown model",
+            f"{format_count(row.calls, 'call')} · {format_tokens(row.usage.input_tokens)} in "
+            f"({format_tokens(row.usage.cached_tokens)} cached) · "
+            f"{format_tokens(row.usage.output_tokens)} out · "
+            f"{'price not known' if row.cost is None else format_cost(row.cost)}",
+        )
+        for row in costs.models
+    ]
+    last = costs.turns[-1] if costs.turns else None
+    least = "at least " if costs.unpriced else ""
+    total = f"{least}{format_cost(costs.total)}" if costs.total or not least else "price not known"
+    title = f"Cost of this session: {total}"
+    if last is not None and last.cost is not None:
+        title += f", last turn {format_cost(last.cost)}"
+    await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="Nothing was asked yet."))
+
+
+async def show_servers(chat: ChatScreen, engine: Engine) -> None:
+    """List the servers of tools; Enter restarts one, or accepts its changed tools."""
+    from agent_tui.core.tool_servers import SERVER_STATE_WORDS
+
+    servers = engine.tool_servers
+    if servers is None:
+        raise UsageError("The demo uses no servers of tools.")
+    while True:
+        statuses = {status.name: status for status in servers.statuses}
+        rows = []
+        for status in statuses.values():
+            said = SERVER_STATE_WORDS[status.state]
+            count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
+            act = "Enter accepts the changes" if status.changed else "Enter restarts it"
+            note = " · ".join(each for each in (said, count, status.detail, act) if each)
+            rows.append(Choice(status.name, status.name, note))
+        empty = "No MCP servers. Add one with: agent-tui mcp add NAME COMMAND"
+        chosen = await chat.app.push_screen_wait(ChoiceScreen("MCP servers", rows, empty=empty))
+        if not chosen:
+            return
+        if statuses[chosen].changed:
+            await servers.accept_changes(chosen)
+        else:
+            await servers.restart(chosen)
+            await asyncio.wait_for(servers.settle(), 60)
