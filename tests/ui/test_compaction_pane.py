@@ -222,7 +222,7 @@ async def test_a_summary_longer_than_what_it_replaces_pushes_both_sides_down() -
         rows = split(app)
         assert len(rows) == 6 + 21 - 2
         assert rows[-1][0].split() == rows[-1][1].split()
-        assert [right for left, right in rows if not left][-1] == "line 19"
+        assert [right for left, right in rows if left in ("", "┆")][-1] == "line 19"
 
 
 async def test_enter_on_a_loss_leads_to_its_message() -> None:

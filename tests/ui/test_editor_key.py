@@ -16,6 +16,8 @@ _READY = "tokens ·"
 
 def open_with(folder: Path, editor: str) -> Terminal:
     env = environment(folder / "home") | {"EDITOR": editor, "VISUAL": ""}
+    if not editor:  # nor one of the usual ones
+        env |= {"PATH": str(folder)}
     return Terminal(["--demo"], env=env, cwd=folder, columns=100, rows=30)
 
 
@@ -30,7 +32,7 @@ def test_without_an_editor_the_screen_stays_and_says_so(tmp_path: Path) -> None:
     with open_with(tmp_path, "") as terminal:
         terminal.wait_for(_READY)
         terminal.press("ctrl+g")
-        terminal.wait_for("No editor is set")
+        terminal.wait_for("No editor found")
         terminal.write("still here")
         terminal.wait_for("still here")
 

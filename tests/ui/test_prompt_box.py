@@ -288,12 +288,41 @@ async def test_a_read_only_session_takes_no_prompt() -> None:
         assert app.sent == []
 
 
+async def test_a_question_around_a_long_paste_is_never_folded_away() -> None:
+    code = "\n".join(f"    total += {number}" for number in range(40))
+    async with (app := Host()).run_test() as pilot:
+        app.prompt.post_message(Paste(f"This is slow:\n{code}\n\nWhy does it take so long?"))
+        await pilot.pause()
+        lines = app.prompt.text.split("\n")
+        assert lines == ["This is slow:", "[paste #1: 40 lines]", "", "Why does it take so long?"]
+        assert app.prompt_box.text == f"This is slow:\n{code}\n\nWhy does it take so long?"
+
+
+async def test_ctrl_d_quits_on_an_empty_prompt_only() -> None:
+    async with (app := Host()).run_test() as pilot:
+        await type_text(pilot, "ab")
+        await pilot.press("home", "ctrl+d")
+        assert app.prompt_box.text == "b"
+        await pilot.press("ctrl+d", "ctrl+d")
+        await pilot.pause()
+        assert app.sent == [PromptBox.CommandEntered("exit", "")]
+
+
+async def test_the_hints_are_those_of_what_has_the_focus() -> None:
+    async with (app := Host()).run_test(size=(120, 20)) as pilot:
+        assert "Enter sends" in app.text
+        app.prompt_box.elsewhere = "y copy · Tab to the prompt"
+        await pilot.pause()
+        assert "y copy" in app.text
+        assert "Enter sends" not in app.text
+
+
 async def test_a_click_takes_an_offered_command() -> None:
     async with (app := Host()).run_test(size=(80, 24)) as pilot:
         app.prompt_box.styles.dock = "bottom"
         await type_text(pilot, "/arch")
         await pilot.pause()
-        await pilot.click(Completion, offset=(4, 0))
+        await pilot.click(Completion, offset=(4, 1))
         assert app.prompt_box.text == "/archives "
 
 

@@ -141,7 +141,7 @@ async def test_a_revert_shows_what_leaves_and_what_stays(size: tuple[int, int]) 
     async with (app := Stage(screen=RevertPreviewScreen(PREVIEW))).run_test(size=size) as pilot:
         await settle(pilot)
         for text in (
-            "14 messages will be removed",
+            "14 messages removed",
             "22 messages kept",
             "18.2k",
             "9.4k",

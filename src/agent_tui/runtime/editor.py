@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,13 +12,19 @@ from pathlib import Path
 from agent_tui.core.errors import UsageError
 
 _EDITORS = ("VISUAL", "EDITOR")
+_USUAL = ("nano", "vim", "vi")
 
 
 def find_editor() -> str:
-    """The command of ``$VISUAL`` or ``$EDITOR``; raises UsageError when neither is set."""
+    """The command of ``$VISUAL`` or ``$EDITOR``, else an editor that is here.
+
+    Raises:
+        UsageError: none is set, and none of the usual ones is installed.
+    """
     editor = next((os.environ[name] for name in _EDITORS if os.environ.get(name)), "")
+    editor = editor or next((name for name in _USUAL if shutil.which(name)), "")
     if not editor:
-        raise UsageError("No editor is set: export EDITOR=… and press Ctrl+G again.")
+        raise UsageError("No editor found. Set EDITOR and press Ctrl+G again.")
     return editor
 
 

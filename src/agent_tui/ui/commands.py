@@ -234,7 +234,9 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("@", "files of this project"),
     ("!", "run a shell command yourself"),
     ("Ctrl+P", "command palette"),
-    ("Ctrl+C twice", "quit"),
+    ("Up, with prompts waiting", "take the last one back to edit it"),
+    ("Ctrl+C", "clear the prompt, withdraw what waits, interrupt; twice quits"),
+    ("Ctrl+D", "quit, when the prompt is empty"),
 )
 """Keys of the prompt and of the app, for the help screen."""
 

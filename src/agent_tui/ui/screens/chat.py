@@ -54,6 +54,7 @@ CHAT_SHEETS = [
 ]
 """What the conversation is styled by; the app loads it with its own."""
 
+_TIMELINE_KEYS = "↑↓ move · Enter open · y copy · Tab to the prompt"
 _INVITATION = "Ask anything, or press ↓ to choose from above"
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
@@ -121,6 +122,11 @@ class ChatScreen(Screen[None]):
         await self.mount(self.timeline, before=self.prompt_box)
         self._has_timeline = True
         self.set_interval(_FOLLOW_SECONDS, self._follow)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The hints in the prompt's frame are those of what has the focus."""
+        in_timeline = self._has_timeline and event.widget is self.timeline
+        self.prompt_box.elsewhere = _TIMELINE_KEYS if in_timeline else ""
 
     def _complete_path(self, typed: str) -> list[str]:
         return self.engine.complete_path(typed) if self.engine else []

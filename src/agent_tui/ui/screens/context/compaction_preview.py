@@ -338,7 +338,9 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
                 return isinstance(self._field, LineInput)
             case "apply" | "edit" | "pin" | "keep" | "switch" if not self._is_possible:
                 return False
-            case "apply" | "edit" | "pin" | "keep" | "focus_on" | "strategy" | "switch":
+            case (
+                "apply" | "edit" | "pin" | "keep" | "focus_on" | "strategy" | "switch" | "show_keys"
+            ):
                 return self._field is None
             case "other_side" if self._field is not None:
                 return False

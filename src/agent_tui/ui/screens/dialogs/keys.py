@@ -15,6 +15,7 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
+_SIDEWAYS = ("Scroll", "Page Left", "Page Right")
 _ARROWS = {"up": "\u2191", "down": "\u2193", "left": "\u2190", "right": "\u2192"}
 
 
@@ -32,6 +33,10 @@ class KeysScreen(Popup[None]):
         with self.frame("Keys here", (("Esc", "back"),), id="keys"), VerticalScroll():
             yield Definitions(self._definitions)
 
+    def on_resize(self) -> None:
+        room = max(1, self.size.height - 6)
+        self.query_one(VerticalScroll).styles.height = min(len(self._definitions), room)
+
 
 def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
     """Each key that works on the screen, with what it does; those of the focus last."""
@@ -42,12 +47,16 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
             continue
         for bindings in place._bindings.key_to_bindings.values():
             for binding in bindings:
-                is_known = binding.action in seen or not binding.description
-                if is_known or not screen.check_action(binding.action.partition("(")[0], ()):
+                words = binding.description
+                is_ours = "." not in binding.action and words and not words.startswith(_SIDEWAYS)
+                if (
+                    not is_ours
+                    or binding.action in seen
+                    or not screen.check_action(binding.action.partition("(")[0], ())
+                ):
                     continue
                 seen.add(binding.action)
-                words = binding.description[0].upper() + binding.description[1:]
-                yield Definition(_key(screen, binding), words)
+                yield Definition(_key(screen, binding), words[0].upper() + words[1:])
 
 
 def _key(screen: Screen[Any], binding: Binding) -> str:

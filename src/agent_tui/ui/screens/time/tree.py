@@ -58,19 +58,21 @@ class TreeScreen(Panel[TreeChoice]):
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/tree.tcss")]
     AUTO_FOCUS = "TreeRows"
     BINDINGS = [
-        Binding("enter", "open_row", "look", key_display="Enter"),
+        Binding("enter", "open_row", "view", key_display="Enter"),
         Binding("b", "act('branch')", "branch", key_display="b"),
         Binding("r", "act('switch')", "switch", key_display="r"),
         Binding("f", "fork", "fork", key_display="f"),
         Binding("c", "compare", "compare", key_display="c"),
         Binding("l", "act('label')", "label", key_display="l"),
-        Binding("s", "scrub", "scrub", key_display="s"),
-        Binding("d", "fold", "level", key_display="d"),
+        Binding("s", "scrub", "replay from here", key_display="s", show=False),
+        Binding("d", "fold", "more or less detail", key_display="d", show=False),
         Binding("u", "act('undo')", "undo", key_display="u U"),
         Binding("U,shift+u", "act('redo')", show=False),
-        Binding("m", "act('sum_up')", "summarize", key_display="m"),
-        Binding("space", "mark", "mark", key_display="Space"),
-        Binding("right_square_bracket", "next_branch(1)", "branches", key_display="[ ]"),
+        Binding("m", "act('sum_up')", "summarize the branch", key_display="m", show=False),
+        Binding("space", "mark", "mark to compare", key_display="Space", show=False),
+        Binding(
+            "right_square_bracket", "next_branch(1)", "next branch", key_display="[ ]", show=False
+        ),
         Binding("left_square_bracket", "next_branch(-1)", show=False),
     ]
 

@@ -6,6 +6,7 @@ then what is kept. The left side says of every message what becomes of it.
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeAlias
 
 from textual.content import Content
@@ -28,6 +29,7 @@ _ROLES = {
     "tool": ("tool", "$tool"),
     "summary": ("summary", "$compaction"),
 }
+_MARKDOWN = re.compile(r"\*\*|__|`|^#+ ")
 _NOTHING = Content("")
 _BETWEEN = " │ "
 
@@ -181,7 +183,11 @@ class Sides(Rows):
         if row < self._aligned.head:
             return self._draw_untouched(width)
         index = self._aligned.old(row)
-        return Content(" " * width) if index is None else self._draw_message(index, width)
+        if index is not None:
+            return self._draw_message(index, width)
+        assert self._view is not None
+        goes_on = row < self._aligned.row_of(len(self._view.before) - 1)
+        return Content.styled("┆".ljust(width) if goes_on else " " * width, "$faint")
 
     def _draw_new(self, row: int, width: int) -> Content:
         if row < self._aligned.head:
@@ -207,7 +213,7 @@ class Sides(Rows):
             number = ""
         text_width = max(4, text_width - len(number))
         shown = message if after is None else after
-        text = first_line(shown.text, text_width * 2) or "(nothing)"
+        text = _MARKDOWN.sub("", first_line(shown.text, text_width * 2)) or "(nothing)"
         role, role_style = _ROLES.get(message.role, (message.role, ""))
         return Content.assemble(
             (f"{glyph} ", STYLES[message.fate]),

@@ -8,6 +8,7 @@ from agent_tui.core.text import clean
 
 FOLD_LINES = 10
 FOLD_CHARACTERS = 2_000
+_LONGEST_QUESTION = 300
 _TOKEN = re.compile(r"\[paste #(\d+): [\d,]+ (?:lines|characters)\]")
 
 
@@ -23,10 +24,16 @@ class Pastes:
         self._texts: dict[str, str] = {}
 
     def fold(self, text: str) -> str:
-        """The text itself, or a token for it when it is long."""
-        lines = len(text.rstrip("\n").split("\n"))
-        if lines <= FOLD_LINES and len(text) <= FOLD_CHARACTERS:
+        """The text itself, or a token for what is long in it; a question around it stays."""
+        if not _is_long(text):
             return text
+        before, body, after = _split(text)
+        return f"{before}{self._fold(body)}{after}"
+
+    def _fold(self, text: str) -> str:
+        if not _is_long(text):
+            return text
+        lines = _count_lines(text)
         size = f"{lines:,} lines" if lines > FOLD_LINES else f"{len(text):,} characters"
         token = f"[paste #{len(self._texts) + 1}: {size}]"
         self._texts[token] = text
@@ -42,3 +49,32 @@ class Pastes:
             if match.end() == column and match.group() in self._texts:
                 return match.group()
         return ""
+
+
+def _count_lines(text: str) -> int:
+    return len(text.rstrip("\n").split("\n"))
+
+
+def _is_long(text: str) -> bool:
+    return _count_lines(text) > FOLD_LINES or len(text) > FOLD_CHARACTERS
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """What asks in a paste, before and after what it asks about."""
+    lines = text.rstrip("\n").split("\n")
+    before = after = ""
+    if len(lines) > 2 and _asks(lines[0], ("?", ":")):
+        before = f"{lines.pop(0)}\n"
+    if len(lines) > 2 and _asks(lines[-1], ("?",)):
+        after = f"\n{lines.pop()}"
+        while len(lines) > 1 and not lines[-1].strip():
+            after = f"\n{after}"
+            lines.pop()
+    return before, "\n".join(lines), after
+
+
+def _asks(line: str, ends: tuple[str, ...]) -> bool:
+    """Whether a line is a sentence of a person rather than a part of what was pasted."""
+    words = line.strip()
+    is_prose = words[:1].isupper() and " " in words and len(words) <= _LONGEST_QUESTION
+    return is_prose and words.endswith(ends)

@@ -53,6 +53,9 @@ class PromptBox(Vertical):
     running: reactive[bool] = reactive(default=False, toggle_class="-running", repaint=False)
     """Whether the agent runs: then Enter steers."""
 
+    elsewhere: reactive[str] = reactive("", repaint=False)
+    """The keys of what has the focus instead of the prompt; empty while the prompt has it."""
+
     invitation: reactive[str] = reactive("Ask anything", repaint=False)
     """What an empty prompt says."""
 
@@ -193,6 +196,9 @@ class PromptBox(Vertical):
         shown = Content.styled(first_line(text, 400), style).truncate(room, ellipsis=True)
         self._box.border_title = Content.assemble(" ", shown, " ") if text else None
 
+    def watch_elsewhere(self) -> None:
+        self._show_hint()
+
     def watch_invitation(self) -> None:
         self._show_hint()
 
@@ -226,6 +232,8 @@ class PromptBox(Vertical):
     def _hints(self) -> tuple[str, ...]:
         if self.read_only:
             return ()
+        if self.elsewhere:
+            return (self.elsewhere,)
         if self._draft_before_search is not None:
             return ("Enter takes it · Esc back",)
         if self.has_class("-shell"):
@@ -303,6 +311,8 @@ class PromptBox(Vertical):
                 self._begin_search()
             case "escape" if self._draft_before_search is not None:
                 self._end_search(self._draft_before_search)
+            case "ctrl+d" if not self._prompt.text:
+                self.post_message(self.CommandEntered("exit", ""))
             case "backspace":
                 return self._delete_token()
             case "question_mark" if not self._prompt.text:
