@@ -90,6 +90,9 @@ def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> Non
 def test_a_session_is_compacted_with_numbers(
     run: CommandLine, session_id: str, scenario: Path
 ) -> None:
+    asked = "Read docs/how-tides-work.md"
+    assert run("-p", asked, "--scenario", scenario, "-c").code == 0
+    assert run("-p", "What have we done?", "--scenario", scenario, "-c").code == 0
     ran = run("compact", session_id, "--scenario", scenario, "--focus", "files", "--json")
     assert ran.code == 0, ran.err
     report = ran.json

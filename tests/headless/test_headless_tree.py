@@ -58,3 +58,25 @@ def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path
     assert shown["messages"] == run("sessions", "show", session_id, "--json").json["messages"]
     assert run("fork", session_id, "--at", "nowhere").sentence.startswith("'nowhere' is no entry")
     assert "no checkpoint 99: there are 0, 1" in run("fork", session_id, "--at", "99").sentence
+
+
+def test_exports_and_forks_can_be_only_the_newest_part(run: CommandLine, tmp_path: Path) -> None:
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text('model = "quick"\nwindow = 20000\n')
+    for prompt in ("What files are here?", "Read README.md"):
+        ran = run("-p", prompt, "--scenario", scenario, "-c", "--output-format", "json")
+        assert ran.code == 0
+    session_id = ran.json["session_id"]
+    whole = run("export", session_id).out
+    part = run("export", session_id, "--max-messages", "1").out
+    assert "What files are here?" in whole
+    assert "What files are here?" not in part.partition("\n")[2]
+    assert "## Agent" in part
+    assert "## " not in run("export", session_id, "--since", "2999").out
+    fork = run("fork", session_id, "--max-messages", "1", "--json").json["session_id"]
+    exported = run("export", fork).out
+    assert exported.count("## ") == 1
+    assert run("archives", fork, "--json").json
+    refused = run("fork", session_id, "--max-messages", "99")
+    assert refused.code == 1
+    assert "These limits keep all of the" in refused.sentence

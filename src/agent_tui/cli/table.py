@@ -36,6 +36,13 @@ _SERVER = _argument("name", metavar="NAME", help="the server's name")
 
 EXPORT_FORMATS = ("markdown", "html", "json", "kimi", "pi")
 STATISTICS = ("day", "model", "project", "agent", "tool")
+_PART = (
+    _argument("--max-tokens", type=int, default=0, metavar="N", help="only the newest N tokens"),
+    _argument("--max-messages", type=int, default=0, metavar="N", help="only the newest N"),
+    _argument("--since", default="", metavar="TIME", help="only from then on, such as 2026-03-21"),
+)
+"""Which part of a conversation is wanted."""
+
 _LIMIT = _argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
 
 CHAT_OPTIONS: tuple[Argument, ...] = (
@@ -186,7 +193,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "fork",
         "start a new session from any point of another",
-        (_ID, _argument("--at", default="", metavar="PLACE", help=_PLACE)),
+        (_ID, _argument("--at", default="", metavar="PLACE", help=_PLACE), *_PART),
     ),
     Command(
         "open",
@@ -204,6 +211,7 @@ COMMANDS: tuple[Command, ...] = (
             _ID,
             _argument("--format", choices=EXPORT_FORMATS, default="markdown"),
             _argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output"),
+            *_PART,
         ),
     ),
     Command(

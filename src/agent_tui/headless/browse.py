@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from agent_tui.context.filters import ContextFilter
 from agent_tui.core.output import complain, say, say_bytes
 from agent_tui.core.summary import OURS, OperationReport
 from agent_tui.core.text import clean, format_count
@@ -204,9 +205,11 @@ def _counts(value: object) -> object:
     return [f"{count} {kind}" for kind, count in value.items()]
 
 
-async def export_session(engine: Engine, source: str, form: str, output: Path | None) -> None:
+async def export_session(
+    engine: Engine, source: str, form: str, output: Path | None, part: ContextFilter
+) -> None:
     """Write a session in another format, to a new file or to standard output."""
-    found = await engine.export(source, form)
+    found = await engine.export(source, form, part)
     if found.redacted:
         complain(found.redacted)
     if output is None:

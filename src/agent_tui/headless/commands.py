@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 
+from agent_tui.context.filters import ContextFilter
 from agent_tui.headless import browse, files, search
 from agent_tui.headless.tree import fork_session, print_tree
 from agent_tui.runtime.engine import Engine
@@ -55,11 +56,13 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
         case "tree":
             await print_tree(engine, options.id, options.detail, as_json=as_json)
         case "fork":
-            await fork_session(engine, options.id, options.at, as_json=as_json)
+            await fork_session(engine, options.id, options.at, as_json=as_json, part=_part(options))
         case "open":
             await browse.open_path(engine, options.path, as_json=as_json)
         case "export":
-            await browse.export_session(engine, options.id, options.format, options.output)
+            await browse.export_session(
+                engine, options.id, options.format, options.output, _part(options)
+            )
         case "repair":
             await browse.repair_session(engine, options.id, as_json=as_json)
         case "index":
@@ -80,3 +83,8 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             await search.explain_line(options.target, options.limit, as_json=as_json)
         case _:
             raise ValueError(f"no command {name!r}")
+
+
+def _part(options: argparse.Namespace) -> ContextFilter:
+    """Which part of a conversation the options ask for."""
+    return ContextFilter(options.max_tokens, options.max_messages, options.since)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from agent_tui.context.filters import ContextFilter
 from agent_tui.core.messages import text_of
 from agent_tui.core.output import say
 from agent_tui.core.records import (
@@ -59,19 +60,35 @@ async def _print_rows(tree: SessionTree, detail: Detail, *, as_json: bool) -> No
         say("Nothing was said yet.")
 
 
-async def fork_session(engine: Engine, session_id: str, at: str, *, as_json: bool) -> None:
+async def fork_session(
+    engine: Engine, session_id: str, at: str, *, as_json: bool, part: ContextFilter
+) -> None:
     """Make a session of its own of the path to an entry, or of all that a session holds now.
 
     ``at`` is an entry's id, or the number of a checkpoint in the context. Of a file of another
-    agent it is a message's id, or its number from 1.
+    agent it is a message's id, or its number from 1. ``part`` keeps only the newest of it.
     """
     path = Path(session_id)
     if await asyncio.to_thread(path.exists):
-        _tell_fork(await engine.stored.resume_path(path, at), as_json=as_json)
+        fork = await engine.stored.resume_path(path, at)
+        await _trim(engine, fork, part)
+        _tell_fork(fork, as_json=as_json)
         return
     async with looked_at(engine, session_id) as session:
         fork = await _fork_at(engine, session, at) if at else Fork(await session.operations.fork())
+    await _trim(engine, fork, part)
     _tell_fork(fork, as_json=as_json)
+
+
+async def _trim(engine: Engine, fork: Fork, part: ContextFilter) -> None:
+    """Keep only a part of a fork's context, where one is wanted."""
+    if not part:
+        return
+    session = await engine.open_session(fork.session_id)
+    try:
+        await session.trim(part)
+    finally:
+        await session.close()
 
 
 def _tell_fork(fork: Fork, *, as_json: bool) -> None:

@@ -12,6 +12,7 @@ from agent_tui.agent.prompt_files import PromptFiles, find_prompt_files
 from agent_tui.agent.wire import Wire
 from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.config.trust import is_trusted, shipped_files, trust_folder
+from agent_tui.context.filters import ContextFilter
 from agent_tui.core.cost import Price
 from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.resources import demo_folder
@@ -224,14 +225,14 @@ class Engine:
             )
         return session
 
-    async def export(self, source: str, form: str) -> Exported:
+    async def export(self, source: str, form: str, part: ContextFilter | None = None) -> Exported:
         """A session, by its id or by the path of a file, in another format, without secrets."""
         path = Path(source)
         if await asyncio.to_thread(path.exists):
-            return await asyncio.to_thread(export_file, path, form)
+            return await asyncio.to_thread(export_file, path, form, part or ContextFilter())
         session = await self.read_session(source)
         try:
-            return await session.export(form)
+            return await session.export(form, part or ContextFilter())
         finally:
             await session.close()
 

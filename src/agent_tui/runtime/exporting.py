@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from agent_tui.context.filters import ContextFilter, filter_records
 from agent_tui.core.errors import StorageError, UsageError
 from agent_tui.core.records import Record
 from agent_tui.importers.registry import import_session
 from agent_tui.library.exports.table import FORMATS, About
 from agent_tui.library.redaction import Redactor, secret_values
+
+_WHOLE = ContextFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,10 @@ class Exported:
     redacted: str
 
 
-def export_records(form: str, records: Sequence[Record], about: About) -> Exported:
-    """The records in another format, without secrets; call it in a thread.
+def export_records(
+    form: str, records: Sequence[Record], about: About, part: ContextFilter = _WHOLE
+) -> Exported:
+    """The records in another format, or a part of them, without secrets; call it in a thread.
 
     Raises:
         UsageError: there is no such format.
@@ -34,18 +39,18 @@ def export_records(form: str, records: Sequence[Record], about: About) -> Export
         raise UsageError(f"Expected one of {', '.join(FORMATS)}, got {form!r}.")
     chosen = FORMATS[form]
     redactor = Redactor(secret_values(os.environ))
-    pieces = chosen.export(records, about)
+    pieces = chosen.export(filter_records(records, part) if part else records, about)
     content = b"".join(redactor.redact(piece.decode()).encode() for piece in pieces)
     return Exported(content, chosen.ending, redactor.report.sentence)
 
 
-def export_file(path: Path, form: str) -> Exported:
+def export_file(path: Path, form: str, part: ContextFilter = _WHOLE) -> Exported:
     """A session file of any known kind in another format; raises SessionError, StorageError."""
     found = import_session(path)
     of_context = form in FORMATS and FORMATS[form].of_context
     title = f"{found.title or found.path.name} · {found.source}"
     about = About(found.session_id, title)
-    return export_records(form, found.context if of_context else found.records, about)
+    return export_records(form, found.context if of_context else found.records, about, part)
 
 
 def write_numbered(folder: Path, stem: str, ending: str, content: bytes) -> Path:

@@ -12,6 +12,7 @@ from agent_tui.agent.settle import settle
 from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
 from agent_tui.context.compaction.attribution import attribute_context
 from agent_tui.context.compaction.filling import Filling
+from agent_tui.context.filters import ContextFilter
 from agent_tui.core.drafts import Drafts
 from agent_tui.core.environment import describe_environment
 from agent_tui.core.errors import SessionError
@@ -34,9 +35,11 @@ from agent_tui.runtime.operations import Operations
 from agent_tui.runtime.session_files import SessionFiles
 from agent_tui.runtime.session_parts import CurrentParts
 from agent_tui.runtime.shell import Shell
+from agent_tui.runtime.trimming import trim_context
 from agent_tui.sessions.drafts import DraftFile
 from agent_tui.sessions.store import Durability
 
+_WHOLE = ContextFilter()
 _LAST_CAPTURE_SECONDS = 2.0
 """How long closing waits for files that are still captured; the next opening finds the rest."""
 
@@ -231,10 +234,16 @@ class LiveSession:
             self._filling = Filling(context)
         return await asyncio.to_thread(self._filling.shares, context.token_count)
 
-    async def export(self, form: str) -> Exported:
-        """The session in another format, without secrets; raises UsageError."""
+    async def export(self, form: str, part: ContextFilter = _WHOLE) -> Exported:
+        """The session, or a part of it, in another format, without secrets; raises UsageError."""
         about = About(self.session_id, self.view.title, self.gauge.tokens)
-        return await asyncio.to_thread(export_records, form, self.view.records, about)
+        return await asyncio.to_thread(export_records, form, self.view.records, about, part)
+
+    async def trim(self, part: ContextFilter) -> None:
+        """Keep only a part of the context; all of it stays in an archive. Raises SessionError."""
+        async with self._gate.alone():
+            await settle(trim_context(self._parts.now.context, part))
+        self._parts.tell_status()
 
     async def export_to(self, form: str, folder: Path) -> tuple[Path, str]:
         """Write the session to a new file in a folder; returns its path and what was redacted."""

@@ -51,6 +51,7 @@ __all__ = [
 
 
 _LEAST_INDEX_TOKENS, _INDEX_PART = 100, 50  # a fiftieth of the window at most
+_INDEX_PART_OF_FREED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +253,10 @@ def _refusal(plan: CompactionPlan, summary: str, report: CompactionReport) -> st
 def _summary_message(plan: CompactionPlan, summary: str) -> UserMessage:
     """The message that takes the place of what goes, with an index of the names in it."""
     selection = plan.selection
-    gone = [plan.messages[i] for i in sorted((*selection.summarised, *selection.dropped))]
+    gone = sorted((*selection.summarised, *selection.dropped))
     room = max(_LEAST_INDEX_TOKENS, plan.request.window // _INDEX_PART)
-    tokens = min(plan.request.amounts.index_tokens, room)
-    index = index_names(gone, tokens=tokens, said=summary)
+    freed = sum(plan.tokens[i] for i in gone) // _INDEX_PART_OF_FREED
+    tokens = min(plan.request.amounts.index_tokens, room, freed)
+    index = index_names([plan.messages[i] for i in gone], tokens=tokens, said=summary)
     files = plan.files if plan.strategy.adds_files else ()
     return write_summary_message(summary, files, index, fallback=plan.is_fallback)
