@@ -14,7 +14,8 @@ from agent_tui.runtime.agents import Agents
 
 
 def write(folder: Path, name: str, text: str) -> Path:
-    path = folder / f"{name}.yaml"
+    (folder / "agents").mkdir(exist_ok=True, parents=True)
+    path = folder / "agents" / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -46,7 +47,7 @@ def test_only_the_time_traveller_sends_dmails() -> None:
 def test_what_is_not_set_is_taken_from_what_is_extended(tmp_path: Path) -> None:
     write(tmp_path, "base", "extend: explorer\nprompt_vars: {A: one, B: two}\nmodel: small\n")
     write(tmp_path, "mine", "extend: base\nprompt_vars: {B: three}\ntools: ['*']\nname: me\n")
-    spec = Agents([tmp_path]).find("mine")
+    spec = Agents(tmp_path).find("mine")
     assert (spec.name, spec.model) == ("me", "small")
     assert spec.variables == {"A": "one", "B": "three"}
     assert spec.system_prompt == Agents().find("explorer").system_prompt
@@ -54,7 +55,8 @@ def test_what_is_not_set_is_taken_from_what_is_extended(tmp_path: Path) -> None:
 
 
 def test_a_prompt_is_a_file_beside_the_spec(tmp_path: Path) -> None:
-    (tmp_path / "me.md").write_text("You are ${WHO}, on ${DATE}.\n")
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "me.md").write_text("You are ${WHO}, on ${DATE}.\n")
     path = write(tmp_path, "mine", "system_prompt: me.md\nprompt_vars: {WHO: careful}\n")
     spec = Agents().find(str(path))
     assert spec.name == "mine"
@@ -83,8 +85,8 @@ def test_a_mistake_is_told_with_its_file_and_line(
 ) -> None:
     write(tmp_path, "mine", text)
     with pytest.raises(ConfigError) as caught:
-        Agents([tmp_path]).find("mine")
-    assert str(caught.value).startswith(f"{tmp_path / 'mine.yaml'}, line {line}: ")
+        Agents(tmp_path).find("mine")
+    assert str(caught.value).startswith(f"{tmp_path / 'agents' / 'mine.yaml'}, line {line}: ")
     assert words in str(caught.value)
 
 
@@ -93,17 +95,26 @@ def test_an_unknown_agent_is_refused_with_a_guess() -> None:
         Agents().find("explorr")
 
 
-def test_a_spec_of_ones_own_wins_over_a_shipped_one_and_links_do_not_count(
-    tmp_path: Path,
-) -> None:
+def test_the_nearer_spec_wins_over_ones_own_and_that_over_a_shipped_one(tmp_path: Path) -> None:
+    write(tmp_path / "own", "explorer", "name: mine\n")
+    write(tmp_path / "repo" / ".agents", "explorer", "name: theirs\n")
+    assert Agents(tmp_path / "own").find("explorer").name == "mine"
+    agents = Agents(tmp_path / "own", [tmp_path / "repo"])
+    assert agents.find("explorer").name == "theirs"
+
+
+def test_nothing_of_a_spec_is_read_through_a_link(tmp_path: Path) -> None:
     outside = write(tmp_path, "outside", "name: outside\n")
-    own = tmp_path / "agents"
-    own.mkdir()
-    write(own, "explorer", "name: mine\n")
-    (own / "linked.yaml").symlink_to(outside)
-    agents = Agents([own])
-    assert agents.find("explorer").name == "mine"
-    assert "linked" not in agents.names()
+    secret = tmp_path / "secret.md"
+    secret.write_text("key")
+    repo = tmp_path / "repo"
+    write(repo / ".agents", "linking", "system_prompt: secret.md\n")
+    folder = repo / ".agents" / "agents"
+    (folder / "secret.md").symlink_to(secret)
+    (folder / "linked.yaml").symlink_to(outside)
+    for name in ("linking", "linked"):
+        with pytest.raises(ConfigError, match="cannot be read"):
+            Agents(None, [repo]).find(name)
 
 
 def test_yaml_is_bounded() -> None:

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.agent.narrow_yaml import Node, read_yaml
+from agent_tui.agent.plain_files import read_plain_file
 from agent_tui.core.errors import ConfigError, ToolError
-from agent_tui.core.text import clean, first_line, reveal
-from agent_tui.tools.workspace import Workspace
+from agent_tui.core.text import first_line, reveal
 
 PROJECT_FOLDER = ".agents"
-_LIMIT_BYTES = 65_536
 _MOST_FILES = 200
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}", re.IGNORECASE)
 _HEAD = re.compile(r"\A---\r?\n(.*?)^---\s*$\r?\n?", re.DOTALL | re.MULTILINE)
@@ -71,13 +70,14 @@ def find_prompt_files(own: Path, project: Sequence[Path] = ()) -> PromptFiles:
     """
     prompts: dict[str, PromptFile] = {}
     refused: list[str] = []
-    for folder in (own, *(each / PROJECT_FOLDER for each in project)):
-        for name, path in _files(folder):
+    places = [(own, Path()), *((each, Path(PROJECT_FOLDER)) for each in project)]
+    for root, below in places:
+        for name, path in _files(root / below):
             try:
-                prompts[name] = _read(folder, path, name)
+                prompts[name] = _read(root, below / path, name)
             except (ConfigError, ToolError, OSError, UnicodeDecodeError) as error:
                 why = str(error).rstrip(".") or type(error).__name__
-                refused.append(f"{reveal(str(folder / path))} was not used: {why}.")
+                refused.append(f"{reveal(str(root / below / path))} was not used: {why}.")
     return PromptFiles(prompts, tuple(refused))
 
 
@@ -99,15 +99,8 @@ def _names(folder: Path) -> list[str]:
     return [name for name in names if _NAME.fullmatch(name.removesuffix(".md"))]
 
 
-def _read(folder: Path, path: Path, name: str) -> PromptFile:
-    with Workspace(folder).locate(str(path)) as place:
-        if place.path != path:
-            raise ToolError("it is a symbolic link")
-        with os.fdopen(place.open_file(), "rb") as file:
-            data = file.read(_LIMIT_BYTES + 1)
-    if len(data) > _LIMIT_BYTES:
-        raise ToolError(f"it is longer than {_LIMIT_BYTES:,} bytes")
-    text = clean(data.decode("utf-8"))
+def _read(root: Path, path: Path, name: str) -> PromptFile:
+    text = read_plain_file(root, path)
     head = _HEAD.match(text)
     fields = read_yaml(head[1], str(path)).mapping(str(path)) if head else {}
     body = text[head.end() :].strip() if head else text.strip()
@@ -115,4 +108,4 @@ def _read(folder: Path, path: Path, name: str) -> PromptFile:
         raise ToolError("it is empty")
     described = fields.get("description", Node("", 1)).text(str(path))
     description = first_line(described or body, _LONGEST_DESCRIPTION)
-    return PromptFile(name, description, body, reveal(str(folder / path)))
+    return PromptFile(name, description, body, reveal(str(root / path)))

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from agent_tui.agent.narrow_yaml import Node, read_yaml
-from agent_tui.core.errors import ConfigError
+from agent_tui.agent.plain_files import read_plain_file
+from agent_tui.core.errors import ConfigError, ToolError
 from agent_tui.resources import agent_spec, agent_spec_names, prompt
 
 DEFAULT_AGENT = "default"
@@ -78,6 +79,18 @@ def builtin_spec(name: str) -> SpecFile | None:
     if name not in agent_spec_names():
         return None
     return SpecFile(f"{name}.yaml", agent_spec(name), lambda path: prompt(path.removesuffix(".md")))
+
+
+def folder_spec(root: Path, path: Path) -> SpecFile:
+    """A spec in a folder of agents, by its path from a root; raises ConfigError."""
+    try:
+        return SpecFile(
+            str(root / path),
+            read_plain_file(root, path),
+            lambda name: read_plain_file(root, path.parent / name),
+        )
+    except (OSError, ToolError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{root / path} cannot be read as an agent's spec: {error}.") from None
 
 
 def file_spec(path: Path) -> SpecFile:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from agent_tui.agent.prompt_files import PROJECT_FOLDER
 from agent_tui.agent.spec import (
     DEFAULT_AGENT,
     AgentSpec,
     SpecFile,
     builtin_spec,
     file_spec,
+    folder_spec,
     resolve_spec,
 )
 from agent_tui.core.errors import ConfigError
@@ -24,12 +26,14 @@ class Agents:
     """Finds specs by name or path; of equal names the nearer folder wins.
 
     Args:
-        folders: where specs of one's own are, the most important last. A project's folder is only
-            among them where the project is trusted.
+        own: the user's folder, with ``agents/`` in it.
+        project: the folders of a trusted project, with ``.agents/agents/`` in them; the nearest
+            last. What it ships is not used without trust.
     """
 
-    def __init__(self, folders: Sequence[Path] = ()) -> None:
-        self._folders = tuple(folders)
+    def __init__(self, own: Path | None = None, project: Sequence[Path] = ()) -> None:
+        self._places = [(own, Path("agents"))] if own is not None else []
+        self._places += [(folder, Path(PROJECT_FOLDER, "agents")) for folder in project]
         self._known: dict[str, AgentSpec] = {}
 
     def names(self) -> list[str]:
@@ -60,16 +64,17 @@ class Agents:
 
     def _find(self, name: str) -> SpecFile | None:
         own = self._own().get(name)
-        return file_spec(own) if own is not None else builtin_spec(name)
+        return folder_spec(*own) if own is not None else builtin_spec(name)
 
-    def _own(self) -> dict[str, Path]:
-        found: dict[str, Path] = {}
-        for folder in self._folders:
+    def _own(self) -> dict[str, tuple[Path, Path]]:
+        """The root and the path of each spec of one's own, by its name."""
+        found: dict[str, tuple[Path, Path]] = {}
+        for root, below in self._places:
             try:
-                paths = sorted(folder.iterdir())
+                names = sorted(path.name for path in (root / below).iterdir())
             except OSError:
                 continue
-            for path in paths:
-                if path.suffix in _ENDINGS and path.is_file() and not path.is_symlink():
-                    found[path.stem] = path
+            for name in names:
+                if name.endswith(_ENDINGS):
+                    found[Path(name).stem] = (root, below / name)
         return found

@@ -72,7 +72,8 @@ class Engine:
         self._connections = connections
         self.trusted = trusted or launch.trust
         self.connecting = Connecting(lambda: self.settings, self.reload_settings)
-        self.agents = Agents([config_path().parent / "agents"])
+        project = trusted_folders(workspace, trusted=self.trusted)
+        self.agents = Agents(config_path().parent, project)
         self._builder = SessionBuilder(
             launch,
             settings,
