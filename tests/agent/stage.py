@@ -46,6 +46,7 @@ from agent_tui.core.events import (
     TurnFinished,
     TurnResumed,
 )
+from agent_tui.core.words import INTERRUPTED
 from agent_tui.providers.base import Provider
 from agent_tui.providers.demo.scenario import Reply, Scenario, ScriptedCall
 from agent_tui.providers.demo.scripted import Scripted
@@ -54,7 +55,7 @@ from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.operations import Operations
-from agent_tui.sessions.replay import INTERRUPTED, SessionState, read_log, repaired_messages
+from agent_tui.sessions.replay import SessionState, read_log, repaired_messages
 from agent_tui.sessions.store import SessionStore
 
 BIG_WINDOW = 200_000

@@ -175,7 +175,7 @@ async def test_a_rejection_stops_the_turn_and_answers_every_call(tmp_path: Path)
                 "ask run_command rm x",
                 "answer reject",
                 "error run_command: This action was rejected. Stop and wait ",
-                "interrupted run_command: Interrupted: this tool did not run to it",
+                "interrupted run_command: Interrupted: this call did not run to it",
                 "turn 1 rejected after 1",
             ]
         )

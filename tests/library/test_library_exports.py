@@ -26,11 +26,11 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary_format import PREFACE
 from agent_tui.core.usage import Usage
+from agent_tui.core.words import INTERRUPTED
 from agent_tui.importers.imported import count_findings
 from agent_tui.importers.registry import import_session
 from agent_tui.library.exports.kimi import export_kimi
 from agent_tui.library.exports.markdown import export_markdown
-from agent_tui.sessions.replay import INTERRUPTED
 
 STAMP = Stamp("u1", None, "2026-01-01T00:00:00Z")
 RECORDS: tuple[Record, ...] = (

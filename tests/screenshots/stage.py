@@ -288,7 +288,7 @@ class Visitor:
 
     async def until_idle(self) -> None:
         """Wait for the end of the turn."""
-        await self.until(lambda: not self.app.chat.is_busy, "the end of the turn")
+        await self.until(lambda: not self.app.chat.runner.is_busy, "the end of the turn")
         await self.until(lambda: not self.app.chat.status.work, "a ready status line")
         await self.pilot.pause()
 

@@ -193,7 +193,7 @@ async def _rotate(visitor: Visitor) -> None:
     await visitor.say("/revert 8")
     await visitor.until_screen("RevertPreviewScreen")
     await visitor.press("enter")
-    await visitor.until_text("went back to")
+    await visitor.until_text("reverted to")
     visitor.clock.let_pass(minutes=11)
     await visitor.ask("Show me the tide table of Grey Bar", allow=1)
     await _compact(visitor)

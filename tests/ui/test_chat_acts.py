@@ -76,7 +76,7 @@ class Desk:
 
     async def say(self, text: str) -> None:
         self.chat.send(text)
-        await self.until(lambda: not self.chat.is_busy)
+        await self.until(lambda: not self.chat.runner.is_busy)
 
 
 @asynccontextmanager
@@ -98,7 +98,7 @@ async def test_a_second_prompt_in_the_same_moment_does_not_undo_the_first(
     async with desk(tmp_path, monkeypatch) as here:
         here.chat.send("one thing")
         here.chat.send("and another")
-        await here.until(lambda: not here.chat.is_busy)
+        await here.until(lambda: not here.chat.runner.is_busy)
         assert here.prompts == ["one thing", "and another"]
         assert here.queued == []
 
@@ -184,7 +184,7 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
         assert here.queued == ["said meanwhile"]
         began = monotonic()
         await here.pilot.press("escape")
-        await here.until(lambda: not here.chat.is_busy)
+        await here.until(lambda: not here.chat.runner.is_busy)
         assert monotonic() - began < 10
         assert here.chat.status.work == ""
         assert here.chat.prompt_box.text == "said meanwhile"
@@ -199,7 +199,7 @@ async def test_a_command_typed_while_the_agent_works_stays_in_the_prompt(
         here.chat.send("one thing")
         here.chat.prompt_box.post_message(PromptBox.Submitted("echo no", shell=True))
         await here.until(lambda: here.chat.prompt_box.text == "!echo no")
-        await here.until(lambda: not here.chat.is_busy)
+        await here.until(lambda: not here.chat.runner.is_busy)
         assert here.prompts == ["one thing"]
 
 
@@ -209,7 +209,7 @@ async def test_a_fault_of_our_own_is_shown(tmp_path: Path, monkeypatch: pytest.M
         async def fail(_session: object) -> None:
             raise KeyError("lost")
 
-        here.chat.act(fail)
+        here.chat.runner.start(fail)
         await here.until(lambda: here.blocks.block(len(here.blocks) - 1) is not None)
         said = here.blocks.block(len(here.blocks) - 1)
         assert isinstance(said, NoticeBlock)
@@ -250,7 +250,7 @@ async def test_the_gauge_shows_what_fills_the_context_after_each_act(
         assert "user" not in kinds()
         await here.say("one thing")
         await here.until(lambda: {"user", "assistant"} <= kinds())
-        here.chat.act(lambda session: session.operations.revert(0))
+        here.chat.runner.start(lambda session: session.operations.revert(0))
         await here.until(lambda: "user" not in kinds())
 
 
@@ -287,13 +287,13 @@ async def test_who_sends_a_message_or_meets_an_error_is_taken_to_the_end(
         here.chat.timeline.action_first()
         here.chat.send("said meanwhile")
         assert here.chat.timeline.at_end
-        await here.until(lambda: not here.chat.is_busy)
+        await here.until(lambda: not here.chat.runner.is_busy)
         here.chat.timeline.action_first()
 
         async def fail(_session: object) -> None:
             raise StorageError("The disk is full.")
 
-        here.chat.act(fail)
+        here.chat.runner.start(fail)
         await here.until(lambda: here.chat.timeline.at_end)
         assert NoticeBlock("The disk is full.", "error") in here.shown
 
@@ -304,7 +304,7 @@ async def test_a_turn_that_failed_shows_its_error_and_another_leaves_the_reader_
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await scroll_up(here)
-        here.chat.turn_finished(end, 1)
+        here.chat._view._listener.turn_finished(end, 1)
         assert here.chat.timeline.at_end == (end == "failed")
 
 
@@ -314,7 +314,9 @@ async def test_an_approval_is_shown_with_the_end_of_the_conversation(
     async with desk(tmp_path, monkeypatch) as here:
         await scroll_up(here)
         call = ToolCall("c1", "run_command", '{"command": "ls"}')
-        here.chat.approval_requested(ApprovalRequest("r1", call, "Run ls", CommandDisplay("ls")))
+        here.chat._view._listener.approval_requested(
+            ApprovalRequest("r1", call, "Run ls", CommandDisplay("ls"))
+        )
         await here.until(lambda: isinstance(here.app.screen, ApprovalScreen))
         assert here.chat.timeline.at_end
 
@@ -324,14 +326,14 @@ async def test_a_compaction_that_was_made_is_told_with_its_way_back(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         report = CompactionReport("manual", "last-messages", 12_400, 3_100, 2, 7, 1, 4)
-        here.chat.compaction_finished(report, "")
+        here.chat._view._listener.compaction_finished(report, "")
         told = "Compacted: 12.4k → 3.1k tokens. Alt+U to undo."
         assert here.chat.status.notice == told
-        here.chat.step_began(2)
+        here.chat._view._listener.step_began(2)
         assert here.chat.status.notice == told
-        here.chat.compaction_finished(None, "It would not be smaller.")
+        here.chat._view._listener.compaction_finished(None, "It would not be smaller.")
         here.chat.status.notice = "retry 2 in 4 s: busy"
-        here.chat.step_began(3)
+        here.chat._view._listener.step_began(3)
         assert here.chat.status.notice == ""
 
 
@@ -341,7 +343,7 @@ async def test_after_looking_at_an_archive_the_same_one_is_restored(
     async with desk(tmp_path, monkeypatch) as here:
         for prompt in ("one", "two"):
             await here.say(prompt)
-            here.chat.act(lambda session: session.operations.clear())
+            here.chat.runner.start(lambda session: session.operations.clear())
             await here.until(lambda: here.prompts == [])
         await here.pilot.press("f5")
         await here.until(lambda: isinstance(here.app.screen, ArchivesScreen))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 from textual.widgets import TextArea
 
+from agent_tui.ui import flows
 from agent_tui.ui.commands import (
     ALIASES,
     BY_NAME,
@@ -57,11 +60,13 @@ def test_every_key_becomes_a_binding_of_its_command() -> None:
 
 def test_an_alias_finds_its_command() -> None:
     assert find_command("quit") is BY_NAME["exit"]
+    assert find_command("c") is BY_NAME["compact"]
     assert find_command("nonsense") is None
 
 
 def test_completion_puts_the_closest_name_first() -> None:
     assert match_commands("co")[0].text == "/compact"
+    assert match_commands("c")[0].text == "/compact", "/c and Enter never clear the context"
     assert match_commands("arc")[0].text == "/archives"
     assert match_commands("cpt")[0].text == "/compact"
     assert not match_commands("zzz")
@@ -83,3 +88,10 @@ def test_the_palette_offers_all_commands_and_puts_the_closest_first() -> None:
     assert command is BY_NAME["compact"]
     assert title.plain == command.title
     assert {title.plain[span.start : span.end] for span in title.spans} >= {"C", "o", "m", "p"}
+
+
+def test_every_command_names_what_carries_it_out() -> None:
+    for command in COMMANDS:
+        flow = getattr(flows, command.run)
+        assert inspect.iscoroutinefunction(flow)
+        assert next(iter(inspect.signature(flow).parameters)) == "chat"

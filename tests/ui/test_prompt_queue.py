@@ -34,7 +34,7 @@ async def test_up_takes_the_last_queued_prompt_out_so_that_it_is_sent_once(
         assert session is not None
         assert session.take_steers() == ["first", "second"]
         await here.pilot.press("escape")
-        await here.until(lambda: not here.chat.is_busy)
+        await here.until(lambda: not here.chat.runner.is_busy)
 
 
 async def test_each_queued_prompt_can_be_withdrawn_by_itself(
@@ -53,7 +53,7 @@ async def test_each_queued_prompt_can_be_withdrawn_by_itself(
         assert session is not None
         assert session.take_steers() == ["first"]
         await here.pilot.press("escape")
-        await here.until(lambda: not here.chat.is_busy)
+        await here.until(lambda: not here.chat.runner.is_busy)
 
 
 async def test_what_waits_and_what_is_typed_survives_a_kill(
@@ -69,7 +69,7 @@ async def test_what_waits_and_what_is_typed_survives_a_kill(
         await here.until(lambda: drafts.exists() and "half a thought" in drafts.read_text())
         kept = drafts.read_bytes()
         await here.pilot.press("escape")
-        await here.until(lambda: not here.chat.is_busy)
+        await here.until(lambda: not here.chat.runner.is_busy)
         session_id = session.session_id
     drafts.write_bytes(kept)  # as a kill would have left it
     async with desk(tmp_path, monkeypatch, session_id) as again:

@@ -35,7 +35,7 @@ async def test_every_kind_of_block_is_drawn_at_every_size(
             app.timeline.action_page(1)
         for part in ("Please fix it.", "read_file", "edit_file", "It is done.", "_future"):
             assert part in seen
-        assert "went back" in seen
+        assert "reverted" in seen
         assert "compacted" in seen
 
 

@@ -82,8 +82,8 @@ async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> 
     async with (app := tree_stage(branched())).run_test(size=(100, 24)) as pilot:
         await settle(pilot)
         lines = [line.strip() for line in app.text.splitlines() if line.strip()][1:-1]
-        said = ["a", "b [red]␛[2J", "c", "went back to checkpoint 2", "d", "compacted", "e"]
-        said += ["branched", "f"]
+        said = ["a", "b [red]␛[2J", "c", "reverted to checkpoint 2", "d", "compacted", "e"]
+        said += ["switched branch", "f"]
         assert [word in line for word, line in zip(said, lines, strict=False)] == [True] * 9
         assert [line.startswith("├─") for line in lines[:9]] == [i in (1, 6) for i in range(9)]
         assert "archive 1" in lines[2]

@@ -41,8 +41,8 @@ class Table:
 
     async def say(self, text: str) -> None:
         self.app.chat.send(text)
-        await until(self.pilot, lambda: self.app.chat.is_busy)
-        await until(self.pilot, lambda: not self.app.chat.is_busy)
+        await until(self.pilot, lambda: self.app.chat.runner.is_busy)
+        await until(self.pilot, lambda: not self.app.chat.runner.is_busy)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)

@@ -43,10 +43,10 @@ async def test_arrows_and_enter_choose_a_suggestion_which_joins_the_history(
     async with desk(tmp_path, monkeypatch) as here:
         chosen = here.chat.welcome.offered[1].text
         await here.pilot.press("enter")
-        assert not here.chat.is_busy
+        assert not here.chat.runner.is_busy
         await here.pilot.press("down", "down", "enter")
         await here.until(lambda: here.prompts == [chosen])
-        await here.until(lambda: not here.chat.is_busy)
+        await here.until(lambda: not here.chat.runner.is_busy)
         await here.pilot.press("up")
         assert here.chat.prompt_box.text == chosen
 

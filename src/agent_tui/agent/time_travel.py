@@ -8,7 +8,7 @@ from agent_tui.context.context import Context
 from agent_tui.core.dmail import DMail
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import Checkpoint, Message, UserMessage
+from agent_tui.core.records import Checkpoint, Message, UserMessage, is_prompt
 
 _DELIVERED = (
     "<system>You just got a D-Mail: a message from your own future, which went on from this "
@@ -75,10 +75,6 @@ def checkpoint_notice(number: int, turn: int) -> UserMessage:
 
 def deliver(dmail: DMail, leaving: Sequence[Message], turn: int) -> UserMessage:
     """The D-Mail as the past receives it; prompts that left with the future are repeated."""
-    asked = [
-        text_of(message.content)
-        for message in leaving
-        if isinstance(message, UserMessage) and message.origin in ("human", "steer")
-    ]
+    asked = [text_of(message.content) for message in leaving if is_prompt(message)]
     since = _SAID_SINCE + "\n\n".join(asked) if asked else ""
     return UserMessage(f"{_DELIVERED}{dmail.message}{since}", origin="dmail", turn=turn)

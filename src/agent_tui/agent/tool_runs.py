@@ -15,11 +15,9 @@ from agent_tui.context.context import Context
 from agent_tui.core.events import ToolFinished, ToolOutput, ToolStarted
 from agent_tui.core.messages import ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage
+from agent_tui.core.words import INTERRUPTED
 from agent_tui.sessions.store import Durability
 
-INTERRUPTED = (
-    "Interrupted: this tool did not run to its end. Check its effects before repeating it."
-)
 _NO_RESULT = ToolResult(INTERRUPTED, is_error=True)
 
 

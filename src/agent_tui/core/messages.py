@@ -11,6 +11,7 @@ Origin: TypeAlias = Literal[
     "shell",
     "dmail",
     "compaction",
+    "branch",
     "checkpoint",
     "reminder",
     "import",

@@ -352,3 +352,11 @@ Record: TypeAlias = (
 def is_message(record: Record) -> TypeGuard[Message]:
     """Whether a record is sent to the model as a message."""
     return isinstance(record, MESSAGE_TYPES)
+
+
+def is_prompt(record: Record) -> TypeGuard[UserMessage]:
+    """Whether a record is something that a person asked, in this program or in another one."""
+    return isinstance(record, UserMessage) and record.origin in _ASKED
+
+
+_ASKED = frozenset({None, "human", "steer", "import"})

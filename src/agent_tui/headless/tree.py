@@ -23,6 +23,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import Detail, Fork, TreeRow
+from agent_tui.core.words import describe_revert, describe_switch
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
 from agent_tui.history.checkpoints import find_checkpoint, prompt_after
@@ -134,10 +135,10 @@ def _say(row: TreeRow, record: Record | None) -> str:
             return first_line(text_of(record.content), 200)
         case CompactionRecord():
             return f"compacted {record.pre_tokens} to {record.post_tokens} tokens"
-        case RevertRecord(checkpoint=int(checkpoint)):
-            return f"reverted to checkpoint {checkpoint}"
+        case RevertRecord(reason=reason, checkpoint=checkpoint):
+            return describe_revert(reason, checkpoint)
         case HeadRecord(reason=reason):
-            return f"branch {reason}".strip()
+            return describe_switch(reason)
         case _:
             return row.kind
 

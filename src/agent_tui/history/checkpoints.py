@@ -19,11 +19,11 @@ from agent_tui.core.records import (
     ToolMessage,
     UserMessage,
     is_message,
+    is_prompt,
 )
 from agent_tui.core.summary import CheckpointSummary, RevertPreview
 from agent_tui.core.text import first_line
 
-_SPOKEN = ("human", "steer", None)
 _LONGEST_LINE = 400
 
 
@@ -42,7 +42,7 @@ def list_checkpoints(records: Sequence[Record]) -> list[CheckpointSummary]:
             )
         elif is_message(record):
             messages += 1
-            if isinstance(record, UserMessage) and record.origin in _SPOKEN:
+            if is_prompt(record):
                 prompt = first_line(text_of(record.content))
                 if awaiting and awaiting[-1] == len(summaries) - 1:
                     summaries[-1] = _with_prompt(summaries[-1], prompt)
@@ -59,7 +59,7 @@ def _with_prompt(summary: CheckpointSummary, prompt: str) -> CheckpointSummary:
 def first_prompt(records: Iterable[Record]) -> str:
     """One line of the first thing that a person said; empty when nobody has said anything."""
     for record in records:
-        if isinstance(record, UserMessage) and record.origin in _SPOKEN:
+        if is_prompt(record):
             return first_line(text_of(record.content))
     return ""
 
@@ -99,7 +99,7 @@ def find_checkpoint(records: Sequence[Record], checkpoint: int) -> int:
 def prompt_after(records: Sequence[Record], position: int) -> str:
     """The prompt that a revert to ``position`` takes back, for the prompt; else empty."""
     for record in records[position + 1 :]:
-        if isinstance(record, UserMessage) and record.origin in ("human", None):
+        if is_prompt(record):
             return text_of(record.content)
         if isinstance(record, (Checkpoint, *MESSAGE_TYPES)):
             break

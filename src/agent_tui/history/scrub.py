@@ -25,6 +25,7 @@ from agent_tui.core.records import (
     is_message,
 )
 from agent_tui.core.tree import ContextAt, Moment, MomentKind
+from agent_tui.core.words import describe_revert, describe_switch
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import ROOT
@@ -32,14 +33,6 @@ from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.sessions.replay import repaired_messages
 
 _KEPT_LINES = 4
-_DONE = {
-    "user": "reverted",
-    "dmail": "D-Mail sent back",
-    "undo": "undone",
-    "redo": "redone",
-    "restore": "archive restored",
-    "clear": "cleared",
-}
 
 
 class Scrub:
@@ -266,13 +259,11 @@ def _system_prompt(records: Sequence[Record], count: int) -> str:
 
 def _happened(record: Record | None) -> str:
     match record:
-        case RevertRecord(reason=reason, checkpoint=int(checkpoint)) if reason == "user":
-            return f"reverted to checkpoint {checkpoint}"
-        case RevertRecord(reason=reason):
-            return _DONE.get(reason, "reverted")
+        case RevertRecord(reason=reason, checkpoint=checkpoint):
+            return describe_revert(reason, checkpoint)
         case CompactionRecord(trigger=trigger):
             return f"compacted ({trigger})" if trigger else "compacted"
         case HeadRecord(reason=reason):
-            return _DONE.get(reason, "branched")
+            return describe_switch(reason)
         case _:
             return ""

@@ -25,8 +25,7 @@ from agent_tui.core.records import (
     ToolMessage,
     UserMessage,
 )
-
-_SPOKEN_REASONS = {"clear": "clearing", "restore": "restore", "dmail": "D-Mail"}
+from agent_tui.core.words import operation_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class RestoreArchive:
     """
 
     archive: int
-    name: str = "act"
+    name: str = "operation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def name_act(record: RevertRecord | CompactionRecord) -> str:
     """What an act that made an archive is called."""
     if isinstance(record, CompactionRecord):
         return "compaction"
-    return _SPOKEN_REASONS.get(record.reason, "revert")
+    return operation_words(record.reason).name
 
 
 def _archive_before(head: HeadRecord, log: Sequence[Record]) -> int:

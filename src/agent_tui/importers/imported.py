@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.core.records import (
-    AssistantMessage,
     Checkpoint,
     Record,
-    ToolMessage,
     UsageRecord,
-    UserMessage,
+    is_message,
 )
 from agent_tui.importers.accounting import Accounting
 
@@ -108,8 +106,7 @@ def count_messages(records: Sequence[Record]) -> int:
 
     An answer that its agent logged in several lines is one message; each tool result is one.
     """
-    kinds = (UserMessage, AssistantMessage, ToolMessage)
-    return sum(isinstance(record, kinds) for record in records)
+    return sum(map(is_message, records))
 
 
 def count_findings(session: ImportedSession) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from agent_tui.core.records import (
     Record,
     SessionHeader,
     TitleRecord,
-    UserMessage,
+    is_prompt,
 )
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
@@ -97,7 +97,7 @@ def summary_of(
             named = record.title
         elif isinstance(record, ModelRecord):
             model = record.model
-        elif isinstance(record, UserMessage) and not prompt and record.origin in _PROMPTS:
+        elif not prompt and is_prompt(record):
             prompt = first_line(text_of(record.content), 200)
         elif (answered := getattr(record, "model", None)) and isinstance(answered, str):
             model = answered
@@ -118,7 +118,6 @@ def summary_of(
 
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
-_PROMPTS = ("human", "steer", None)
 
 
 def file_time(ref: SessionRef) -> str:

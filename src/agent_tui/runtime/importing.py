@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import Record, UserMessage
+from agent_tui.core.records import Record, is_prompt
 from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.importers.imported import ImportedCompaction, Records
@@ -121,5 +121,4 @@ async def resume_records(
 
 def _prompt(record: Record) -> str:
     """The text of a person's prompt; empty for anything else."""
-    is_prompt = isinstance(record, UserMessage) and record.origin in ("human", "steer", None)
-    return text_of(record.content) if isinstance(record, UserMessage) and is_prompt else ""
+    return text_of(record.content) if is_prompt(record) else ""

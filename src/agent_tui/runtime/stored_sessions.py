@@ -10,7 +10,7 @@ from typing import Any
 from agent_tui.agent.settle import settle
 from agent_tui.core.errors import AgentTuiError, SessionNotFound
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import UserMessage
+from agent_tui.core.records import is_prompt
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.history.exchanges import Exchange, last_exchanges
@@ -155,11 +155,7 @@ class StoredSessions:
             except AgentTuiError:
                 continue
             records = (item.record for item in items if isinstance(item, Entry))
-            prompts += [
-                text_of(record.content)
-                for record in records
-                if isinstance(record, UserMessage) and record.origin in ("human", "steer")
-            ]
+            prompts += [text_of(record.content) for record in records if is_prompt(record)]
         return prompts[-_HISTORY_PROMPTS:]
 
 

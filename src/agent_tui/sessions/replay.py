@@ -40,10 +40,10 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.core.words import INTERRUPTED
 from agent_tui.sessions.disk import reading
 
 _BIG_LOG = 1 << 20
-INTERRUPTED = "Interrupted: this call did not run to its end, and nothing is known of its effects."
 
 
 @dataclass(frozen=True, slots=True)

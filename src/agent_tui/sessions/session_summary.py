@@ -19,7 +19,7 @@ from agent_tui.core.records import (
     RevertRecord,
     SessionHeader,
     TitleRecord,
-    UserMessage,
+    is_prompt,
 )
 from agent_tui.core.summary import ArchiveSummary, SessionSummary
 from agent_tui.core.text import first_line
@@ -33,7 +33,6 @@ HEAD_BYTES = 16 << 10
 _SMALL_LOG = 4 << 20
 TAIL_BYTES = 48 << 10
 _BEYOND_EVERY_ARCHIVE = 10**18
-_NOT_A_PROMPT = {"checkpoint", "compaction", "reminder", "dmail"}
 
 
 def glance_at(folder: Path) -> SessionSummary:
@@ -217,6 +216,6 @@ def _records(data: bytes) -> list[Record]:
 
 
 def _prompt(record: Record) -> str:
-    if isinstance(record, UserMessage) and record.origin not in _NOT_A_PROMPT:
+    if is_prompt(record):
         return text_of(record.content)
     return ""

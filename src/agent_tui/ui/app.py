@@ -95,7 +95,7 @@ class AgentTui(ThemedApp[int]):
             await self._ask_for_trust(self.engine)
             await chat.begin(self.engine)
             if theme and theme not in self.available_themes:
-                chat.show_hint(f"The config names a theme that is not there: {theme!r}.")
+                chat.notices.hint(f"The config names a theme that is not there: {theme!r}.")
             if self.launch.is_new and not self.engine.is_connected:
                 chat.run_command("connect", "")
             if self.launch.pick:
@@ -137,7 +137,7 @@ class AgentTui(ThemedApp[int]):
             return
         await self.chat.show_session(await engine.open_session(fork.session_id))
         self.chat.return_prompt(fork.prompt)
-        self.chat.show_hint("Continued as a session of ours. The original is unchanged.")
+        self.chat.notices.hint("Continued as a session of ours. The original is unchanged.")
 
     async def _ask_for_trust(self, engine: Engine) -> None:
         """The first time in a folder that ships files for agents: may they be used?"""
@@ -172,12 +172,12 @@ class AgentTui(ThemedApp[int]):
             return
         if self.screen is self.chat and self.chat.prompt_box.text:
             self.chat.prompt_box.clear()
-            self.chat.show_hint("Prompt cleared. Press Up to get it back.")
+            self.chat.notices.hint("Prompt cleared. Press Up to get it back.")
             return
         if self.screen is self.chat and self.chat.prompt_box.queue.prompts:
             self.chat.prompt_box.queue.take_last()
             return
-        if self.screen is self.chat and self.chat.is_busy:
+        if self.screen is self.chat and self.chat.runner.is_busy:
             self.chat.escape()
             return
         now = time.monotonic()
@@ -185,7 +185,7 @@ class AgentTui(ThemedApp[int]):
             await self.leave()
             return
         self._quit_pressed_at = now
-        self.chat.show_hint("Press Ctrl+C again to quit.")
+        self.chat.notices.hint("Press Ctrl+C again to quit.")
 
     def action_command_palette(self) -> None:
         """Ctrl+P: find a command by a few letters; over the conversation only."""
@@ -207,6 +207,12 @@ class AgentTui(ThemedApp[int]):
         from agent_tui.ui.command_runner import run_command
 
         run_command(self.chat, event.name, event.argument)
+
+    @on(ChatScreen.FlowWanted)
+    def _run_flow(self, event: ChatScreen.FlowWanted) -> None:
+        from agent_tui.ui.command_runner import run_flow
+
+        run_flow(self.chat, event.name, event.argument)
 
     @on(ChatScreen.Leaving)
     async def leave(self) -> None:

@@ -9,11 +9,11 @@ from agent_tui.core.revert_plan import RevertPlan
 
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.screens.chat import ChatScreen
+    from agent_tui.ui.conversation import Conversation
     from agent_tui.ui.screens.time.revert_files import RevertDecision
 
 
-async def revert_to(chat: ChatScreen, session: LiveSession, checkpoint: int) -> None:
+async def revert_to(chat: Conversation, session: LiveSession, checkpoint: int) -> None:
     """Preview a revert, ask what is to go back, and do it."""
     from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
     from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
@@ -22,15 +22,15 @@ async def revert_to(chat: ChatScreen, session: LiveSession, checkpoint: int) -> 
     plan = await session.files.plan_since(checkpoint)
     if not plan.paths:
         if await chat.app.push_screen_wait(RevertPreviewScreen(preview)):
-            chat.act(lambda session: session.operations.revert(checkpoint))
+            chat.runner.start(lambda session: session.operations.revert(checkpoint))
         return
     screen = RevertFilesScreen(f"Back to checkpoint {checkpoint}?", plan, preview)
     decision = await chat.app.push_screen_wait(screen)
     if decision is not None:
-        chat.act(lambda session: _carry_out(chat, session, plan, decision, checkpoint))
+        chat.runner.start(lambda session: _carry_out(chat, session, plan, decision, checkpoint))
 
 
-async def show_changes(chat: ChatScreen, session: LiveSession) -> None:
+async def show_changes(chat: Conversation, session: LiveSession) -> None:
     """Show what changed on disk, again after each revert that is chosen there."""
     from agent_tui.ui.screens.time.changes import ChangesScreen
     from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
@@ -44,7 +44,7 @@ async def show_changes(chat: ChatScreen, session: LiveSession) -> None:
         screen = RevertFilesScreen("Revert these changes?", plan, None)
         decision = await chat.app.push_screen_wait(screen)
         if decision is not None:
-            await chat.act(
+            await chat.runner.start(
                 lambda session, plan=plan, decision=decision: _carry_out(  # type: ignore[misc]  # bound now
                     chat, session, plan, decision, None
                 )
@@ -59,7 +59,7 @@ def _of_path(plan: RevertPlan, path: str) -> RevertPlan:
 
 
 async def _carry_out(
-    chat: ChatScreen,
+    chat: Conversation,
     session: LiveSession,
     plan: RevertPlan,
     decision: RevertDecision,
@@ -68,6 +68,6 @@ async def _carry_out(
     """Files first: where they cannot go back, the conversation stays where it is."""
     if decision.scope != "conversation":
         done = await session.operations.revert_files(plan, decision.choice)
-        chat.show_notice(f"{done.told} Undo with /undo.")
+        chat.notices.notice(f"{done.told} Undo with /undo.")
     if decision.scope != "files" and checkpoint is not None:
         await session.operations.revert(checkpoint)

@@ -15,7 +15,7 @@ from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
 if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
-    from agent_tui.ui.screens.chat import ChatScreen
+    from agent_tui.ui.conversation import Conversation
 
 _LOOK, _ADDRESS = "look", "address"
 _NO_SERVER = (
@@ -24,7 +24,7 @@ _NO_SERVER = (
 )
 
 
-async def connect(chat: ChatScreen, engine: Engine) -> None:
+async def connect(chat: Conversation, engine: Engine) -> None:
     """Find a provider, let a model of it be chosen, try it, and keep the choice."""
     trouble = ""
     while True:
@@ -55,7 +55,7 @@ async def _ways(engine: Engine, trouble: str) -> ChoiceScreen:
 
 
 async def _find(
-    chat: ChatScreen, engine: Engine, chosen: str
+    chat: Conversation, engine: Engine, chosen: str
 ) -> tuple[tuple[ProviderRow, ...], str] | None:
     """The providers that a choice leads to, and a key that was typed; None on Esc.
 
@@ -64,7 +64,7 @@ async def _find(
     """
     connecting = engine.connecting
     if chosen == _LOOK:
-        chat.show_hint("Looking on this computer …")
+        chat.notices.hint("Looking on this computer …")
         rows = await connecting.find_local()
         if not rows:
             raise UsageError(_NO_SERVER)
@@ -89,7 +89,9 @@ async def _find(
     return (row,), key
 
 
-async def _take(chat: ChatScreen, engine: Engine, rows: tuple[ProviderRow, ...], key: str) -> bool:
+async def _take(
+    chat: Conversation, engine: Engine, rows: tuple[ProviderRow, ...], key: str
+) -> bool:
     """Let a model be chosen, try it, write it down, and ask it from here on; False on Esc.
 
     Raises:
@@ -101,13 +103,13 @@ async def _take(chat: ChatScreen, engine: Engine, rows: tuple[ProviderRow, ...],
     if chosen is None:
         return False
     row, model = models[chosen]
-    chat.show_hint(f"Trying {model.model} …")
+    chat.notices.hint(f"Trying {model.model} …")
     answered = await engine.connecting.take(row, model.model, key)
     session = chat.session
     if session is not None:
         await session.operations.use_model(model.model, model.provider)
     chat.welcome.model = engine.model_label
-    chat.show_hint(f"Connected: {model.model} answered in {answered.seconds:.1f} s.")
+    chat.notices.hint(f"Connected: {model.model} answered in {answered.seconds:.1f} s.")
     return True
 
 
@@ -122,15 +124,15 @@ def _say_price(price: Price | None) -> str:
     return f"${price.input:g} in, ${price.output:g} out /M" if price else ""
 
 
-async def choose_model(chat: ChatScreen, engine: Engine, argument: str) -> None:
+async def choose_model(chat: Conversation, engine: Engine, argument: str) -> None:
     """Ask another model from here on; without a name it is chosen from what servers list."""
     session = chat.session
     if session is None:
         raise UsageError("The session is still being opened; try again in a moment.")
     if argument:
-        chat.show_hint(f"Model: {await session.operations.use_model(argument)}")
+        chat.notices.hint(f"Model: {await session.operations.use_model(argument)}")
         return
-    chat.show_hint("Asking the servers for their models …")
+    chat.notices.hint("Asking the servers for their models …")
     rows = await engine.connecting.providers()
     models = {model.name: model for row in rows for model in row.models}
     if not models:
@@ -145,10 +147,10 @@ async def choose_model(chat: ChatScreen, engine: Engine, argument: str) -> None:
     if chosen:
         model = models[chosen]
         await session.operations.use_model(model.model, model.provider)
-        chat.show_hint(f"Model: {model.model}. Undo with /undo.")
+        chat.notices.hint(f"Model: {model.model}. Undo with /undo.")
 
 
-async def show_costs(chat: ChatScreen, engine: Engine) -> None:
+async def show_costs(chat: Conversation, engine: Engine) -> None:
     """Say what the session used and cost, by model."""
     session = chat.session
     if session is None:
@@ -174,7 +176,7 @@ async def show_costs(chat: ChatScreen, engine: Engine) -> None:
     await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="Nothing was asked yet."))
 
 
-async def show_servers(chat: ChatScreen, engine: Engine) -> None:
+async def show_servers(chat: Conversation, engine: Engine) -> None:
     """List the servers of tools; Enter restarts one, or accepts its changed tools."""
     from agent_tui.core.tool_servers import SERVER_STATE_WORDS
 

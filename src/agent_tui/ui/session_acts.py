@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent_tui.history.session_tree import SessionTree
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.screens.chat import ChatScreen
+    from agent_tui.ui.conversation import Conversation
     from agent_tui.ui.screens.time.tree import TreeChoice
 
 
@@ -24,7 +24,7 @@ class SessionActs:
 
     can_continue = False
 
-    def __init__(self, chat: ChatScreen, session: LiveSession) -> None:
+    def __init__(self, chat: Conversation, session: LiveSession) -> None:
         self._chat = chat
         self._session = session
 
@@ -34,11 +34,11 @@ class SessionActs:
 
     def restore(self, archive: int) -> None:
         """Make an archive the live log again."""
-        self._chat.act(lambda session: session.operations.restore(archive))
+        self._chat.runner.start(lambda session: session.operations.restore(archive))
 
     def undo_compaction(self, archive: int) -> None:
         """Make the log before a compaction the live one again."""
-        self._chat.act(lambda session: session.operations.undo_compaction(archive))
+        self._chat.runner.start(lambda session: session.operations.undo_compaction(archive))
 
     async def act_on_tree(self, choice: TreeChoice) -> bool:
         """Do what was chosen in the tree; whether the tree is wanted again behind it."""
@@ -47,29 +47,33 @@ class SessionActs:
             case "branch" | "switch" if row.session_id:
                 await self._open_fork(row.session_id)
             case "branch":
-                chat.act(lambda session: session.operations.branch(tree, row))
+                chat.runner.start(lambda session: session.operations.branch(tree, row))
             case "switch":
-                chat.act(lambda session: session.operations.switch_branch(tree, row))
+                chat.runner.start(lambda session: session.operations.switch_branch(tree, row))
             case "fork":
                 await self._fork(tree, row)
             case "sum_up":
-                chat.act(lambda session: self._summarize(session, tree, row))
+                chat.runner.start(lambda session: self._summarize(session, tree, row))
             case "label":
                 await self._label(tree, row)
                 return True
             case "undo":
-                await chat.act(lambda session: self._tell(session.operations.undo())).wait()
+                await self._undo_or_redo(lambda session: session.operations.undo())
                 return True
             case "redo":
-                await chat.act(lambda session: self._tell(session.operations.redo())).wait()
+                await self._undo_or_redo(lambda session: session.operations.redo())
                 return True
             case "leave":
                 pass
         return False
 
-    async def _tell(self, act: Awaitable[OperationReport]) -> None:
-        """Say what an undo or redo did where the tree does not cover it."""
-        self._chat.app.notify(clean((await act).told), markup=False)
+    async def _undo_or_redo(self, act: Callable[[LiveSession], Awaitable[OperationReport]]) -> None:
+        """Say what it did where the tree does not cover it."""
+
+        async def carry_out(session: LiveSession) -> None:
+            self._chat.app.notify(clean((await act(session)).told), markup=False)
+
+        await self._chat.runner.start(carry_out).wait()
 
     async def _open_fork(self, session_id: str) -> None:
         engine = self._engine_at_rest()
@@ -81,7 +85,7 @@ class SessionActs:
         fork = await engine.stored.fork_at(tree, row)
         await self._chat.show_session(await engine.open_session(fork.session_id))
         self._chat.return_prompt(fork.prompt)
-        self._chat.show_hint("This is the fork. The original session is unchanged.")
+        self._chat.notices.hint("This is the fork. The original session is unchanged.")
 
     async def _label(self, tree: SessionTree, row: TreeRow) -> None:
         from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
@@ -90,7 +94,7 @@ class SessionActs:
         label = await self._chat.app.push_screen_wait(screen)
         if label is not None and label.strip() != row.label:
             await self._session.operations.label(tree, row, label)
-            if not self._chat.is_busy:  # a turn's own end shows it
+            if not self._chat.runner.is_busy:  # a turn's own end shows it
                 self._chat.timeline.settle()
 
     async def _summarize(self, session: LiveSession, tree: SessionTree, row: TreeRow) -> None:
@@ -111,7 +115,7 @@ class SessionActs:
             status.work = ""
 
     def _engine_at_rest(self) -> Engine:
-        if self._chat.is_busy:
+        if self._chat.runner.is_busy:
             raise UsageError("A turn is running: interrupt it with Esc first.")
         if self._chat.engine is None:
             raise UsageError("The engine is still starting; try again in a moment.")

@@ -20,6 +20,7 @@ from agent_tui.core.records import (
     ToolMessage,
     UsageRecord,
     UserMessage,
+    is_message,
 )
 from agent_tui.core.summary import (
     AfterRow,
@@ -183,7 +184,7 @@ def _is_masked(old: Message, new: Message) -> bool:
 
 
 def _messages(records: Sequence[Record]) -> list[Message]:
-    return [r for r in records if isinstance(r, UserMessage | AssistantMessage | ToolMessage)]
+    return [r for r in records if is_message(r)]
 
 
 def _match(old: Sequence[Message], new: Sequence[Message], kept: int) -> set[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent_tui.context.compaction.summary_message import is_summary
 from agent_tui.core.errors import CompactionError
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage, is_prompt
 from agent_tui.core.summary import Fate
 
 REQUESTS_KEPT = 3
@@ -144,12 +144,7 @@ def _last_requests(room: Room, stays: Collection[int]) -> set[int]:
 
 def is_request(message: Message) -> bool:
     """Whether a message is something that a person asked for."""
-    return (
-        isinstance(message, UserMessage)
-        and message.origin in ("human", "steer", "import", None)
-        and not is_summary(message)
-        and bool(text_of(message.content).strip())
-    )
+    return is_prompt(message) and not is_summary(message) and bool(text_of(message.content).strip())
 
 
 def _says_nothing(message: Message) -> bool:

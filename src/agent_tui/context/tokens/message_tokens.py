@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agent_tui.context.tokens.tokens import TokenCounter
-from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.records import Message, is_message
 from agent_tui.sessions.replay import Entry, SessionState
 
 _MANY = 200  # more new messages than this are counted roughly: nobody waits for a long history
@@ -86,4 +86,4 @@ def count_fresh(counter: TokenCounter, messages: Sequence[Message]) -> list[int]
 def messages_of(entries: Sequence[Entry]) -> list[Message]:
     """The messages among entries."""
     records = (entry.record for entry in entries)
-    return [r for r in records if isinstance(r, UserMessage | AssistantMessage | ToolMessage)]
+    return [r for r in records if is_message(r)]

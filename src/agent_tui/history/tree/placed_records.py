@@ -11,9 +11,8 @@ from agent_tui.core.records import (
     AssistantMessage,
     Message,
     Record,
-    ToolMessage,
     UnknownRecord,
-    UserMessage,
+    is_message,
 )
 from agent_tui.history.indexed_records import shown_record
 from agent_tui.history.tree.record_links import Tree
@@ -111,7 +110,7 @@ class PlacedRecords(Sequence[Record]):
 
     def _message(self, number: int) -> Message | None:
         record = self[self._spoken[number]]
-        return record if isinstance(record, UserMessage | AssistantMessage | ToolMessage) else None
+        return record if is_message(record) else None
 
 
 class _SentMessages(Sequence[Message]):

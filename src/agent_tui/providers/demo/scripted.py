@@ -26,7 +26,7 @@ from agent_tui.core.events import (
     ToolCallDelta,
 )
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, is_prompt
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Fault, Reply, Scenario, load_scenario
@@ -233,7 +233,7 @@ def _digest(request: ModelRequest, sent: int) -> str:
 def _last_prompt(messages: tuple[Message, ...]) -> str:
     """What a person said last; what the program itself wrote for the model does not count."""
     for message in reversed(messages):
-        if isinstance(message, UserMessage) and message.origin in {None, "human", "steer"}:
+        if is_prompt(message):
             return text_of(message.content)
     return ""
 

@@ -7,6 +7,7 @@ from rich.style import Style
 
 from agent_tui.core.format import format_clock, format_count, format_tokens
 from agent_tui.core.text import clean
+from agent_tui.core.words import describe_revert, describe_switch
 from agent_tui.ui.blocks import (
     BranchBlock,
     CheckpointBlock,
@@ -76,10 +77,9 @@ def draw_compaction(block: CompactionBlock, canvas: Canvas, *, active: bool) -> 
 def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
     """Where the log went back, and which archive holds what left."""
     palette = canvas.palette
-    deed = _NAMED_REVERTS.get(block.reason, clean(block.reason))
-    where = "" if block.checkpoint is None else f" to checkpoint {block.checkpoint}"
+    done = clean(describe_revert(block.reason, block.checkpoint))
     style = palette.checkpoint + Style(bold=active)
-    label = [Segment(f"↶ {deed}{where} ", style)]
+    label = [Segment(f"↶ {done} ", style)]
     note = f"open archive {block.archive}" if active else f"archive {block.archive}"
     return Drawing([_rule(label, note, canvas, style if active else palette.line)], wide=True)
 
@@ -87,7 +87,7 @@ def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
 def draw_branch(block: BranchBlock, canvas: Canvas, *, active: bool) -> Drawing:
     """Where another branch was left for this one; the tree shows both."""
     palette = canvas.palette
-    deed = _NAMED_HEADS.get(block.reason, "switched branch")
+    deed = describe_switch(block.reason)
     style = palette.checkpoint + Style(bold=active)
     note = _IN_TREE if active else format_clock(block.at)
     rule = _rule([Segment(f"↳ {deed} ", style)], note, canvas, style if active else palette.line)

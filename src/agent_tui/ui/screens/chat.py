@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -20,14 +19,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import Screen
-from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from agent_tui.core.drafts import Drafts
-from agent_tui.core.errors import AgentTuiError, NothingToTakeBack
-from agent_tui.core.format import format_count, format_tokens
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_bindings
 from agent_tui.ui.draft_keeper import DraftKeeper
+from agent_tui.ui.notices import Notices
+from agent_tui.ui.operation_runner import OperationRunner
+from agent_tui.ui.turn_listener import TurnListener
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from agent_tui.ui.widgets.panes.welcome import Welcome
@@ -35,14 +34,11 @@ from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
 if TYPE_CHECKING:
-    from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, StepRetried, TurnEnd
-    from agent_tui.core.modes import ApprovalMode
+    from agent_tui.core.events import ApprovalRequest
     from agent_tui.core.records import Record
-    from agent_tui.core.summary import CompactionReport, OperationReport
-    from agent_tui.core.usage import Gauge, Usage
+    from agent_tui.core.summary import CompactionReport
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.blocks import Level
     from agent_tui.ui.widgets.timeline.timeline import Timeline
     from agent_tui.ui.wire_view import WireView
 
@@ -82,17 +78,16 @@ class ChatScreen(Screen[None]):
         self.session: LiveSession | None = None
         self._may_take_over = True
         self._stop_listening: Callable[[], None] | None = None
-        self._turn: Worker[None] | None = None
         self._early_prompt = ""
         self._returned_prompt = ""
-        self._summary_size = 0
-        self._hint = ""
+        self.notices = Notices(self)
+        self.runner = OperationRunner(self)
         self._keeper = DraftKeeper()
         self._has_failed = False
         self._earlier: Sequence[Record] = ()
         self._shown: Sequence[Record] = ()
         self._is_deaf = False
-        self._has_timeline = False
+        self.has_timeline = False
         self.timeline: Timeline
         self._view: WireView
         self._escaped_at = -_SECOND_ESCAPE_SECONDS
@@ -118,14 +113,14 @@ class ChatScreen(Screen[None]):
         timeline, view = await asyncio.to_thread(_import_timeline)
         self.timeline = timeline()
         self.timeline.display = False
-        self._view = view(self.timeline, self)
+        self._view = view(self.timeline, TurnListener(self))
         await self.mount(self.timeline, before=self.prompt_box)
-        self._has_timeline = True
+        self.has_timeline = True
         self.set_interval(_FOLLOW_SECONDS, self._follow)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The hints in the prompt's frame are those of what has the focus."""
-        in_timeline = self._has_timeline and event.widget is self.timeline
+        in_timeline = self.has_timeline and event.widget is self.timeline
         self.prompt_box.elsewhere = _TIMELINE_KEYS if in_timeline else ""
 
     def _complete_path(self, typed: str) -> list[str]:
@@ -138,7 +133,7 @@ class ChatScreen(Screen[None]):
         self.engine = engine
         self.welcome.model = engine.model_label
         self.welcome.suggestions = engine.suggestions
-        await self._show_place()
+        await self.show_place()
         self.status.sandbox = await engine.sandbox()
         await self.show_session(await engine.open_launched())
         self.status.is_starting = False
@@ -153,9 +148,9 @@ class ChatScreen(Screen[None]):
             {name: prompt.description for name, prompt in found.prompts.items()}
         )
         for refusal in found.refused:
-            self._show(refusal, "warning")
+            self.notices.warning(refusal)
 
-    async def _show_place(self) -> None:
+    async def show_place(self) -> None:
         """Say where this runs, and on which branch now."""
         if self.engine is not None:
             where = await self.engine.where()
@@ -174,7 +169,7 @@ class ChatScreen(Screen[None]):
         await self._take_up_drafts(before, session)
         self.welcome.instructions = session.instructions
         for notice in session.notices:
-            self._show(notice, "warning")
+            self.notices.warning(notice)
         if self.engine is not None and self.engine.settings.context.preview_auto:
             session.compacting.review_automatic(self._review_compaction)
         self.run_worker(self._warm(session), group="warm", exclusive=True, exit_on_error=False)
@@ -189,7 +184,7 @@ class ChatScreen(Screen[None]):
         """An event could not be shown: the turn goes on, and is shown from its log at its end."""
         self._is_deaf = True
         reason = f"{type(failure).__name__}: {failure}"
-        self.show_failure(
+        self.notices.failure(
             f"Internal error: {reason}. The turn continues; its result will be shown."
         )
 
@@ -219,14 +214,19 @@ class ChatScreen(Screen[None]):
         self._earlier, self._shown = earlier, session.view.records
         self.timeline.load(session.view.shown_records, earlier=earlier)
         if cut_off := session.cut_off:
-            self.show_notice(cut_off)
+            self.notices.notice(cut_off)
         self._view.forget()
-        self._show_facts(session)
-        self._show_conversation(shown=not session.view.is_empty)
+        self.show_facts(session)
+        self.show_conversation(shown=not session.view.is_empty)
 
-    def _show_facts(self, session: LiveSession) -> None:
+    def settle(self) -> None:
+        """Show what was written meanwhile in place of the live blocks."""
+        self.timeline.settle()
+        self._view.forget()
+
+    def show_facts(self, session: LiveSession) -> None:
         self.gauge.gauge = session.gauge
-        self._colour_gauge(session)
+        self.colour_gauge(session)
         self.status.title = session.view.title
         self.status.model = session.model
         self.status.banner = session.read_only
@@ -234,7 +234,7 @@ class ChatScreen(Screen[None]):
         self.prompt_box.read_only = session.read_only
 
     @work(exclusive=True, group="shares", exit_on_error=False)
-    async def _colour_gauge(self, session: LiveSession) -> None:
+    async def colour_gauge(self, session: LiveSession) -> None:
         """Show in the gauge what fills the context: counted between turns, kept until then."""
         gauge = session.gauge
         if gauge.tokens <= gauge.window:
@@ -242,7 +242,7 @@ class ChatScreen(Screen[None]):
             if session is self.session:
                 self.gauge.gauge = replace(self.gauge.gauge, shares=shares)
 
-    def _show_conversation(self, *, shown: bool) -> None:
+    def show_conversation(self, *, shown: bool) -> None:
         self.timeline.display = shown
         self.welcome.display = not shown
         self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
@@ -258,8 +258,8 @@ class ChatScreen(Screen[None]):
         match await session.follow():
             case "grown":
                 self.timeline.settle()
-                self._show_facts(session)
-                self._show_conversation(shown=True)
+                self.show_facts(session)
+                self.show_conversation(shown=True)
             case "replaced":
                 self.reload()
 
@@ -270,7 +270,7 @@ class ChatScreen(Screen[None]):
             return
         await self.show_session(await self.engine.open_session(session.session_id))
         if self.session is not None and not self.session.read_only:
-            self.show_hint("The other window closed this session. You can write here now.")
+            self.notices.hint("The other window closed this session. You can write here now.")
 
     @dataclass
     class CommandCalled(Message):
@@ -278,6 +278,13 @@ class ChatScreen(Screen[None]):
 
         name: str
         argument: str
+
+    @dataclass
+    class FlowWanted(Message):
+        """The user pressed a marker: ``name`` is the function of ``ui.flows`` it leads to."""
+
+        name: str
+        argument: int | str
 
     class Leaving(Message):
         """The user wants to quit."""
@@ -288,7 +295,7 @@ class ChatScreen(Screen[None]):
 
     async def end(self) -> None:
         """Interrupt what runs, wait until the log is settled, and close the session."""
-        await self._interrupt()
+        await self.runner.interrupt()
         if self.session is not None:
             await self._keeper.keep_now(self.session, self._drafts)
         if self.session is not None and self.engine is not None:
@@ -334,28 +341,28 @@ class ChatScreen(Screen[None]):
         session = self.session
         if session is None and self._has_failed:
             self.prompt_box.set_text(prompt)
-            self.show_hint(_NO_SESSION if self.engine else _NO_ENGINE)
+            self.notices.hint(_NO_SESSION if self.engine else _NO_ENGINE)
         elif session is None:
             self._early_prompt = prompt
-            self.show_hint("Starting; your message goes out in a moment.")
-        elif self.is_busy:
+            self.notices.hint("Starting; your message goes out in a moment.")
+        elif self.runner.is_busy:
             session.steer(prompt)
             self.prompt_box.queue.add(prompt)
-            self._keep_drafts()
+            self.keep_drafts()
             self.timeline.action_last()
         else:
-            self._show_conversation(shown=True)
+            self.show_conversation(shown=True)
             self.timeline.action_last()
-            self._turn = self.act(lambda session: session.run_turn(prompt))
+            self.runner.start_turn(lambda session: session.run_turn(prompt))
 
     def _run_shell(self, command: str) -> None:
-        if self.is_busy:
+        if self.runner.is_busy:
             self.prompt_box.set_text(f"!{command}")
-            self.show_hint("The agent is working. Wait, or press Esc, then run this.")
+            self.notices.hint("The agent is working. Wait, or press Esc, then run this.")
             return
-        self._show_conversation(shown=True)
+        self.show_conversation(shown=True)
         self.timeline.action_last()
-        self._turn = self.act(lambda session: self._watch_shell(session, command))
+        self.runner.start_turn(lambda session: self._watch_shell(session, command))
 
     async def _watch_shell(self, session: LiveSession, command: str) -> None:
         self.prompt_box.running = True
@@ -365,37 +372,14 @@ class ChatScreen(Screen[None]):
         finally:
             self.prompt_box.running = False
             self.status.work = ""
-            self.timeline.settle()
-            self._view.forget()
+            self.settle()
 
-    def act(self, start: Callable[[LiveSession], Coroutine[Any, Any, object]]) -> Worker[None]:
-        """Run an act on the session in a worker; a failure is shown, never raised.
+    def come_to_rest(self, session: LiveSession) -> None:
+        """Nothing is done to the session any more: what was not taken up goes back to be edited."""
+        self.give_back(session.take_steers())
+        self._listen_again(session)
 
-        Acts wait for each other, so none is lost when keys come quickly; Esc cancels them all.
-        """
-        return self.run_worker(self._act(self.session, start), group=_ACTS, exit_on_error=False)
-
-    async def _act(
-        self,
-        session: LiveSession | None,
-        start: Callable[[LiveSession], Coroutine[Any, Any, object]],
-    ) -> None:
-        if session is None:
-            return
-        try:
-            await start(session)
-        except NothingToTakeBack as error:
-            self.show_hint(str(error))
-        except AgentTuiError as error:
-            self.show_failure(str(error))
-        except Exception as error:
-            self.show_failure(f"Internal error: {type(error).__name__}: {error}.")
-        finally:
-            if not session.busy:
-                self._give_back(session.take_steers())
-                self._listen_again(session)
-
-    def _give_back(self, unsaid: Sequence[str]) -> None:
+    def give_back(self, unsaid: Sequence[str]) -> None:
         """Prompts that nobody took up are no longer queued: they go back to be edited."""
         for prompt in unsaid:
             self.prompt_box.queue.remove_prompt(prompt)
@@ -406,24 +390,20 @@ class ChatScreen(Screen[None]):
     def _withdraw(self, event: PromptQueue.Withdrawn) -> None:
         """A queued prompt waits no more; to be edited, it goes into the prompt."""
         if self.session is None or not self.session.withdraw_steer(event.text):
-            self.show_hint("The agent has just read it.")
+            self.notices.hint("The agent has just read it.")
             return
         self.prompt_box.queue.remove_prompt(event.text)
         if event.edit:
             self.prompt_box.set_text("\n\n".join(filter(None, [event.text, self.prompt_box.text])))
             self.prompt_box.focus()
-        self._keep_drafts()
-
-    def prompt_joined(self, text: str) -> None:
-        self.prompt_box.queue.remove_prompt(text)
-        self._keep_drafts()
+        self.keep_drafts()
 
     @property
     def _drafts(self) -> Drafts:
         return Drafts(self.prompt_box.text, self.prompt_box.queue.prompts)
 
     @on(PromptBox.Edited)
-    def _keep_drafts(self) -> None:
+    def keep_drafts(self) -> None:
         if self.session is not None:
             keeping = self._keeper.keep(self.session, self._drafts)
             self.run_worker(keeping, group="drafts", exclusive=True, exit_on_error=False)
@@ -439,11 +419,6 @@ class ChatScreen(Screen[None]):
         text = "\n\n".join(filter(None, [*kept.queued, kept.text]))
         if text and not self.prompt_box.text:
             self.prompt_box.set_text(text)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a turn, or a command that the user typed, runs or is about to."""
-        return self._turn is not None and not self._turn.is_finished
 
     @on(PromptBox.PageTurned)
     def _turn_page(self, event: PromptBox.PageTurned) -> None:
@@ -484,16 +459,16 @@ class ChatScreen(Screen[None]):
         self.post_message(self.CommandCalled(name, argument))
 
     def on_timeline_checkpoint_pressed(self, event: Timeline.CheckpointPressed) -> None:
-        self.run_command("revert", str(event.checkpoint))
+        self.post_message(self.FlowWanted("revert_to", event.checkpoint))
 
     def on_timeline_compaction_pressed(self, event: Timeline.CompactionPressed) -> None:
-        self.run_command("compactions", str(event.archive))
+        self.post_message(self.FlowWanted("show_compaction", event.archive))
 
     def on_timeline_archive_pressed(self, event: Timeline.ArchivePressed) -> None:
-        self.run_command("archives", str(event.archive))
+        self.post_message(self.FlowWanted("show_archive", event.archive))
 
     def on_timeline_entry_pressed(self, event: Timeline.EntryPressed) -> None:
-        self.run_command("tree", event.entry)
+        self.post_message(self.FlowWanted("show_tree", event.entry))
 
     @on(TokenGauge.AttributionRequested)
     def _take_gauge_click(self) -> None:
@@ -501,8 +476,8 @@ class ChatScreen(Screen[None]):
 
     def escape(self) -> None:
         """Interrupt what runs; with nothing to interrupt, a second Esc offers to go back."""
-        if self._acts_under_way():
-            self.run_worker(self._interrupt(), exit_on_error=False)
+        if self.runner.under_way():
+            self.run_worker(self.runner.interrupt(), exit_on_error=False)
             return
         now = time.monotonic()
         if now - self._escaped_at < _SECOND_ESCAPE_SECONDS and not self.prompt_box.text:
@@ -510,24 +485,7 @@ class ChatScreen(Screen[None]):
         self._escaped_at = now
         self.prompt_box.focus()
 
-    def _acts_under_way(self) -> list[Worker[Any]]:
-        return [each for each in self.workers if each.group == _ACTS and not each.is_finished]
-
-    async def _interrupt(self) -> None:
-        acts = self._acts_under_way()
-        for act in acts:
-            act.cancel()
-        for act in acts:
-            with suppress(WorkerCancelled, WorkerFailed):
-                await act.wait()
-
     # What the program has to say.
-
-    def show_failure(self, sentence: str) -> None:
-        """Show what went wrong where it cannot be missed, in the conversation."""
-        self._show(sentence, "error")
-        if self._has_timeline:
-            self.timeline.action_last()
 
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""
@@ -535,25 +493,7 @@ class ChatScreen(Screen[None]):
         self.status.is_starting = False
         if self._early_prompt:
             self.prompt_box.set_text(self._early_prompt)
-        self.show_failure(sentence)
-
-    def show_notice(self, sentence: str) -> None:
-        """Show a sentence of the program in the conversation."""
-        self._show(sentence, "info")
-
-    def _show(self, sentence: str, level: Level) -> None:
-        from agent_tui.ui.blocks import NoticeBlock
-
-        if not self._has_timeline:
-            self.show_hint(sentence)
-            return
-        self._show_conversation(shown=True)
-        self.timeline.append(NoticeBlock(sentence, level))
-
-    def show_hint(self, sentence: str) -> None:
-        """Show a sentence in the frame of the prompt for a few seconds."""
-        self.status.notice = self._hint = sentence
-        self.set_timer(4, lambda: self._drop_hint(sentence))
+        self.notices.failure(sentence)
 
     def _show_notice_line(self, sentence: str) -> None:
         """A notice stands in the frame of the prompt, over what is typed and covering nothing."""
@@ -563,53 +503,8 @@ class ChatScreen(Screen[None]):
     def _show_title(self, title: str) -> None:
         self.prompt_box.session_title = title
 
-    def _drop_hint(self, sentence: str) -> None:
-        if self.status.notice == sentence:
-            self.status.notice = ""
-
-    def _drop_progress(self) -> None:
-        """What the agent did is done; a hint stays for its few seconds."""
-        if self.status.notice != self._hint:
-            self.status.notice = ""
-
-    # What the wire says beside the conversation.
-
-    def turn_began(self, turn: int) -> None:
-        self._show_conversation(shown=True)
-        self.prompt_box.running = True
-        if self.session is not None:
-            self.status.title = self.session.view.title
-
-    def step_began(self, step: int) -> None:
-        self._drop_progress()
-
-    def working(self, work: str) -> None:
-        self.status.work = work
-
-    def step_retried(self, event: StepRetried) -> None:
-        self.status.show_retry(event.attempt, event.wait_seconds, event.reason)
-
-    def turn_finished(self, end: TurnEnd, steps: int) -> None:
-        self.prompt_box.running = False
-        self.status.work = ""
-        self._drop_progress()
-        self.timeline.settle()
-        self._view.forget()
-        self.run_worker(self._show_place(), group="place", exclusive=True, exit_on_error=False)
-        if self.session is not None:
-            self._give_back(self.session.take_steers())
-            self._colour_gauge(self.session)
-        if end == "failed":
-            self.timeline.action_last()
-
-    def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
-        self.gauge.gauge = replace(gauge, shares=self.gauge.gauge.shares)
-        self.status.model = model or self.status.model
-
-    def mode_changed(self, mode: ApprovalMode) -> None:
-        self.status.mode = mode
-
-    def approval_requested(self, request: ApprovalRequest) -> None:
+    def ask_approval(self, request: ApprovalRequest) -> None:
+        """Ask the user about an action that waits."""
         from agent_tui.core.events import ApprovalAnswer
         from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 
@@ -622,37 +517,9 @@ class ChatScreen(Screen[None]):
         screen = ApprovalScreen(request, typing=bool(prompt_box.text), on_typed=prompt_box.paste)
         self.app.push_screen(screen, answered)
 
-    def compaction_began(self, trigger: str, tokens: int) -> None:
-        self._summary_size = 0
-        self.status.work = "compacting the context"
-
-    def compaction_streamed(self, text: str) -> None:
-        self._summary_size += len(text)
-        self.status.work = f"writing the summary, {format_count(self._summary_size, 'character')}"
-
-    def compaction_finished(self, report: CompactionReport | None, reason: str) -> None:
-        self.status.work = "thinking" if self.is_busy else ""
-        self._drop_progress()
-        if report is not None:
-            took_out = report.summarised or report.dropped
-            self.reload([*self._earlier, *self._shown][-_EARLIER_RECORDS:] if took_out else ())
-            before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
-            usage = report.usage
-            cost = f" (the summary took {format_tokens(usage.total_tokens)})" if usage else ""
-            self.show_hint(f"Compacted: {before} → {after} tokens{cost}. Alt+U to undo.")
-
-    def reverted(self, report: OperationReport) -> None:
-        if report.told:
-            self.show_hint(report.told)
-        if not report.moved:
-            if self.session is not None:
-                self.timeline.settle()
-                self._show_facts(self.session)
-            return
-        self.reload()
-        self.return_prompt(report.prompt)
-        if report.fork:
-            self.show_notice("What came after goes on in a session of its own: F2 lists it.")
+    def reload_compacted(self) -> None:
+        """Show the log as it is after a compaction, below what it took out."""
+        self.reload([*self._earlier, *self._shown][-_EARLIER_RECORDS:])
 
     def return_prompt(self, prompt: str) -> None:
         """Put a prompt that an act took back into the prompt; one that is still there leaves."""

@@ -13,6 +13,7 @@ from textual.content import Content
 from agent_tui.core.format import format_age, format_count, format_size
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.core.text import clean, reveal
+from agent_tui.core.words import operation_words
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
@@ -22,15 +23,6 @@ from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 if TYPE_CHECKING:
     from agent_tui.ui.screens.time.lead import Lead
 
-_REASONS = {
-    "user": "before a revert",
-    "dmail": "before a D-Mail",
-    "undo": "before an undo",
-    "redo": "before a redo",
-    "restore": "before another archive was restored",
-    "clear": "before the context was cleared",
-    "compaction": "before a compaction",
-}
 _FIGURES = 34
 
 
@@ -91,7 +83,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
 
     def _draw(self, index: int, width: int) -> Content:
         archive = self._archives[index]
-        reason = _REASONS.get(archive.reason) or reveal(archive.reason) or "saved"
+        reason = operation_words(archive.reason).archived or reveal(archive.reason) or "saved"
         age = format_age(archive.at).rjust(8)
         start = f"{archive.number:>3}  "
         if width < 56:

@@ -37,6 +37,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import RowKind, Standing, TreeRow
+from agent_tui.core.words import describe_revert, describe_switch
 from agent_tui.ui.widgets.lists.rows import Rows
 
 Describe: TypeAlias = Callable[[Sequence[int]], Awaitable[Mapping[int, Record]]]
@@ -63,15 +64,6 @@ _BARS: dict[Standing, tuple[str, str]] = {
     "lineage": ("▏", "$faint"),
     "side": (" ", ""),
 }
-_DEEDS = {
-    "user": "went back",
-    "dmail": "went back by D-Mail",
-    "undo": "undone",
-    "redo": "redone",
-    "restore": "archive restored",
-    "clear": "context cleared",
-}
-_HEADS = {"undo": "branch undone", "redo": "branch redone", "restore": "branched"}
 _WITH_FACTS = 60
 _SHARE_OF_TAGS = 3
 _AGE_WIDTH = 9
@@ -249,10 +241,9 @@ def describe_record(record: Record) -> str:
             size = f" {before} → {after} tokens" if record.post_tokens else ""
             return f"compacted{size}, {record.kept} messages kept"
         case RevertRecord():
-            where = "" if record.checkpoint is None else f" to checkpoint {record.checkpoint}"
-            return f"{_DEEDS.get(record.reason, clean(record.reason))}{where}"
+            return clean(describe_revert(record.reason, record.checkpoint))
         case HeadRecord():
-            return _HEADS.get(record.reason, "branched")
+            return describe_switch(record.reason)
         case Checkpoint():
             step = f", step {record.step}" if record.step else ""
             return f"checkpoint {record.id}{step}"

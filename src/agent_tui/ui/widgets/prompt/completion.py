@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.fuzzy import FuzzySearch
 
 from agent_tui.core.text import first_line, reveal
-from agent_tui.ui.commands import Command, slash_commands
+from agent_tui.ui.commands import Command, find_command, slash_commands
 from agent_tui.ui.widgets.lists.rows import Rows
 
 Kind: TypeAlias = Literal["command", "path", "history"]
@@ -56,6 +56,8 @@ def match_commands(query: str, own: Mapping[str, str] = _NONE) -> list[Candidate
 def _score(search: FuzzySearch, query: str, command: Command) -> float:
     if not query:
         return 1.0
+    if find_command(query) is command:  # its name, or a short form of it
+        return 10_000.0
     if command.name.startswith(query):
         return 1_000.0 - len(command.name)
     if command.name[0] != query[0]:

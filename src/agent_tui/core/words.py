@@ -1,0 +1,54 @@
+"""One word for one thing: what operations are called wherever they are named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INTERRUPTED = (
+    "Interrupted: this call did not run to its end. Check its effects before repeating it."
+)
+"""What the model is told of a call without a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationWords:
+    """What an operation is called.
+
+    Attributes:
+        name: the thing, as in "Undid the revert".
+        done: what happened to the context, as in a row of the tree.
+        archived: when the log was archived, as in the list of archives.
+    """
+
+    name: str
+    done: str
+    archived: str
+
+
+_OPERATIONS = {
+    "user": OperationWords("revert", "reverted", "before a revert"),
+    "dmail": OperationWords("D-Mail", "reverted by D-Mail", "before a D-Mail"),
+    "undo": OperationWords("undo", "undone", "before an undo"),
+    "redo": OperationWords("redo", "redone", "before a redo"),
+    "restore": OperationWords("restore", "archive restored", "before another archive was restored"),
+    "clear": OperationWords("clear", "context cleared", "before the context was cleared"),
+    "compaction": OperationWords("compaction", "compacted", "before a compaction"),
+}
+_UNKNOWN = OperationWords("revert", "", "")
+_SWITCHES = {"undo": "branch undone", "redo": "branch redone"}
+
+
+def operation_words(reason: str) -> OperationWords:
+    """What the operation of a revert's reason is called; empty words for an unknown reason."""
+    return _OPERATIONS.get(reason, _UNKNOWN)
+
+
+def describe_revert(reason: str, checkpoint: int | None = None) -> str:
+    """What a revert did, such as ``reverted to checkpoint 3``; an unknown reason as it stands."""
+    done = operation_words(reason).done or reason or "reverted"
+    return done if checkpoint is None else f"{done} to checkpoint {checkpoint}"
+
+
+def describe_switch(reason: str) -> str:
+    """What a move to another branch of the same log did."""
+    return _SWITCHES.get(reason, "switched branch")

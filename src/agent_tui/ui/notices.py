@@ -1,0 +1,60 @@
+"""What the program has to say to the user: failures, notices and hints, each in its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_tui.ui.blocks import Level
+    from agent_tui.ui.conversation import Conversation
+
+_HINT_SECONDS = 4
+
+
+class Notices:
+    """Says things over the conversation.
+
+    Args:
+        chat: the screen that holds the conversation.
+    """
+
+    def __init__(self, chat: Conversation) -> None:
+        self._chat = chat
+        self._hint = ""
+
+    def failure(self, sentence: str) -> None:
+        """Show what went wrong where it cannot be missed, in the conversation."""
+        self._show(sentence, "error")
+        if self._chat.has_timeline:
+            self._chat.timeline.action_last()
+
+    def notice(self, sentence: str) -> None:
+        """Show a sentence of the program in the conversation."""
+        self._show(sentence, "info")
+
+    def warning(self, sentence: str) -> None:
+        """Show in the conversation what the user should know of."""
+        self._show(sentence, "warning")
+
+    def _show(self, sentence: str, level: Level) -> None:
+        from agent_tui.ui.blocks import NoticeBlock
+
+        if not self._chat.has_timeline:
+            self.hint(sentence)
+            return
+        self._chat.show_conversation(shown=True)
+        self._chat.timeline.append(NoticeBlock(sentence, level))
+
+    def hint(self, sentence: str) -> None:
+        """Show a sentence in the frame of the prompt for a few seconds."""
+        self._chat.status.notice = self._hint = sentence
+        self._chat.set_timer(_HINT_SECONDS, lambda: self._drop(sentence))
+
+    def _drop(self, sentence: str) -> None:
+        if self._chat.status.notice == sentence:
+            self._chat.status.notice = ""
+
+    def drop_progress(self) -> None:
+        """What the agent did is done; a hint stays for its few seconds."""
+        if self._chat.status.notice != self._hint:
+            self._chat.status.notice = ""

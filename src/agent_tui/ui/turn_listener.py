@@ -1,0 +1,104 @@
+"""What the wire says beside the conversation: status, gauge, approvals, and what came of a turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agent_tui.core.format import format_count, format_tokens
+
+if TYPE_CHECKING:
+    from agent_tui.core.events import ApprovalRequest, StepRetried, TurnEnd
+    from agent_tui.core.modes import ApprovalMode
+    from agent_tui.core.summary import CompactionReport, OperationReport
+    from agent_tui.core.usage import Gauge, Usage
+    from agent_tui.ui.conversation import Conversation
+
+
+class TurnListener:
+    """Shows around the conversation what is not part of it; a ``WireListener``.
+
+    Args:
+        chat: the screen that holds the conversation.
+    """
+
+    def __init__(self, chat: Conversation) -> None:
+        self._chat = chat
+        self._summary_size = 0
+
+    def prompt_joined(self, text: str) -> None:
+        self._chat.prompt_box.queue.remove_prompt(text)
+        self._chat.keep_drafts()
+
+    def turn_began(self, turn: int) -> None:
+        self._chat.show_conversation(shown=True)
+        self._chat.prompt_box.running = True
+        if self._chat.session is not None:
+            self._chat.status.title = self._chat.session.view.title
+
+    def step_began(self, step: int) -> None:
+        self._chat.notices.drop_progress()
+
+    def working(self, work: str) -> None:
+        self._chat.status.work = work
+
+    def step_retried(self, event: StepRetried) -> None:
+        self._chat.status.show_retry(event.attempt, event.wait_seconds, event.reason)
+
+    def turn_finished(self, end: TurnEnd, steps: int) -> None:
+        self._chat.prompt_box.running = False
+        self._chat.status.work = ""
+        self._chat.notices.drop_progress()
+        self._chat.settle()
+        place = self._chat.show_place()
+        self._chat.run_worker(place, group="place", exclusive=True, exit_on_error=False)
+        if self._chat.session is not None:
+            self._chat.give_back(self._chat.session.take_steers())
+            self._chat.colour_gauge(self._chat.session)
+        if end == "failed":
+            self._chat.timeline.action_last()
+
+    def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
+        self._chat.gauge.gauge = replace(gauge, shares=self._chat.gauge.gauge.shares)
+        self._chat.status.model = model or self._chat.status.model
+
+    def mode_changed(self, mode: ApprovalMode) -> None:
+        self._chat.status.mode = mode
+
+    def approval_requested(self, request: ApprovalRequest) -> None:
+        self._chat.ask_approval(request)
+
+    def compaction_began(self, trigger: str, tokens: int) -> None:
+        self._summary_size = 0
+        self._chat.status.work = "compacting the context"
+
+    def compaction_streamed(self, text: str) -> None:
+        self._summary_size += len(text)
+        size = format_count(self._summary_size, "character")
+        self._chat.status.work = f"writing the summary, {size}"
+
+    def compaction_finished(self, report: CompactionReport | None, reason: str) -> None:
+        self._chat.status.work = "thinking" if self._chat.runner.is_busy else ""
+        self._chat.notices.drop_progress()
+        if report is not None:
+            if report.summarised or report.dropped:
+                self._chat.reload_compacted()
+            else:
+                self._chat.reload()
+            before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
+            usage = report.usage
+            cost = f" (the summary took {format_tokens(usage.total_tokens)})" if usage else ""
+            self._chat.notices.hint(f"Compacted: {before} → {after} tokens{cost}. Alt+U to undo.")
+
+    def reverted(self, report: OperationReport) -> None:
+        if report.told:
+            self._chat.notices.hint(report.told)
+        if not report.moved:
+            if self._chat.session is not None:
+                self._chat.timeline.settle()
+                self._chat.show_facts(self._chat.session)
+            return
+        self._chat.reload()
+        self._chat.return_prompt(report.prompt)
+        if report.fork:
+            self._chat.notices.notice("Later messages were saved as a new session. F2 lists it.")
