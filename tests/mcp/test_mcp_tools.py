@@ -190,3 +190,5 @@ def test_a_project_starts_nothing_before_it_is_trusted(run: CommandLine) -> None
         assert run("-p", "Hi").code == 0
     assert run("mcp", "list").code == 0
     assert not touched.exists()
+    assert "evil" in run("mcp", "list", "--trust").out
+    assert touched.exists()

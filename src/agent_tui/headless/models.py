@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from agent_tui.config import Settings, load_settings
+from agent_tui.config import Settings
 from agent_tui.core.cost import Price
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.models import ModelRow, ProviderRow
@@ -13,6 +13,7 @@ from agent_tui.core.output import complain, say
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.models import list_providers, try_model
+from agent_tui.runtime.run_settings import read_settings
 
 _NOTHING = (
     "No provider is set up. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or MOONSHOT_API_KEY, or add a "
@@ -22,8 +23,7 @@ _NOTHING = (
 
 async def print_models(launch: Launch, options: argparse.Namespace) -> int:
     """List models, or try those that the words name; returns the exit code."""
-    flags = dict(launch.flags)
-    settings = await asyncio.to_thread(load_settings, model=launch.model, flags=flags)
+    settings = await asyncio.to_thread(read_settings, launch)
     providers = await list_providers(settings)
     if options.test:
         return await _test(settings, providers, options.words, as_json=options.json)

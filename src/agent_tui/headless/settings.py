@@ -26,6 +26,7 @@ from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.output import complain, say
 from agent_tui.headless.printing import to_json
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.run_settings import resolve_run
 
 _HIDDEN = "(hidden)"
 
@@ -35,7 +36,7 @@ def run_settings_command(name: str, launch: Launch, options: argparse.Namespace)
     path = config_path()
     match name:
         case "config show":
-            resolved = resolve_settings(flags=dict(launch.flags))
+            resolved = resolve_run(launch)
             _show(resolved, options.key, origin=options.origin, as_json=options.json)
         case "config set":
             set_value(path, options.key, parse_value(options.value))

@@ -7,12 +7,12 @@ import asyncio
 import dataclasses
 import json
 
-from agent_tui.config import load_settings
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.output import say
 from agent_tui.core.tool_servers import SERVER_STATE_WORDS, ToolServerStatus
 from agent_tui.headless.printing import to_json
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.run_settings import read_settings, trusts_project
 from agent_tui.runtime.tool_servers import ToolServers, add_server, remove_server
 
 
@@ -42,7 +42,8 @@ async def run_tool_servers_command(name: str, launch: Launch, options: argparse.
 
 
 def _servers(launch: Launch, only: str = "") -> ToolServers:
-    return ToolServers(load_settings(flags=dict(launch.flags)), only=only)
+    project = launch.cwd if trusts_project(launch) else None
+    return ToolServers(read_settings(launch), project, only)
 
 
 async def _list(launch: Launch, *, as_json: bool) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from agent_tui.agent.prompt_files import PromptFiles, find_prompt_files
 from agent_tui.agent.wire import Wire
-from agent_tui.config import Settings, config_path, data_root, load_settings
-from agent_tui.config.trust import is_trusted, shipped_files, trust_folder
+from agent_tui.config import Settings, config_path, data_root
+from agent_tui.config.trust import shipped_files, trust_folder
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.cost import Price
 from agent_tui.library.agent_sessions import AgentSessions
@@ -27,6 +27,7 @@ from agent_tui.runtime.headers import new_header
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.project import trusted_folders
+from agent_tui.runtime.run_settings import read_settings, trusts_project
 from agent_tui.runtime.secrecy import hide_memory
 from agent_tui.runtime.session_builder import SessionBuilder
 from agent_tui.runtime.session_parts import CurrentParts
@@ -95,13 +96,8 @@ class Engine:
             ConfigError: the config file is wrong.
         """
         hide_memory()
-        trusted = launch.trust or is_trusted(launch.cwd)
-        settings = load_settings(
-            model=launch.model,
-            flags=dict(launch.flags),
-            project=None if launch.demo else launch.cwd,
-            trusts=lambda _: trusted,
-        )
+        trusted = trusts_project(launch)
+        settings = read_settings(launch, trusted=trusted)
         store = SessionStore(data_root())
         if launch.demo:
             return cls._assemble_demo(launch, settings, store)
@@ -270,10 +266,7 @@ class Engine:
         Raises:
             ConfigError: the config file is wrong.
         """
-        flags = dict(self.launch.flags)
-        self.settings = await asyncio.to_thread(
-            lambda: load_settings(model=self.launch.model, flags=flags)
-        )
+        self.settings = await asyncio.to_thread(read_settings, self.launch, trusted=self.trusted)
         await asyncio.to_thread(self._connections.refresh, self.settings)
         await self._connections.warm()
 
