@@ -79,7 +79,7 @@ class GitScanner:
             self._settings.append(f"core.excludesFile={excludes}")
         fresh = not is_there(os.path.join(self._folder, "index"))
         converted: set[str] = set()
-        make_private_folder(self._folder)
+        make_private_folder(self._folder, durable=False)
         write_settings(self._folder, self._repository, self._algorithm)
         if fresh:
             if self._repository.top != self._root:

@@ -27,6 +27,7 @@ from agent_tui.workspace.folders import (
     is_there,
     open_parent,
     open_root,
+    sync_files,
     write_all,
 )
 from agent_tui.workspace.journal import Journal, read_journal, remove_journal, write_journal
@@ -159,6 +160,7 @@ class Restore:
                 for number, change in enumerate(journal.changes):
                     if change.new is not None:
                         _stage(folder, str(number), change.new, self._store)
+                sync_files(_staged_files(journal.changes), folder)
                 os.fsync(folder)
             finally:
                 close(folder)
@@ -282,6 +284,7 @@ class _Replacing:
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=folder)
             _stage(folder, name, state, self.store)
+            sync_files([name] * (state.kind == "file"), folder)
         finally:
             close(folder)
 
@@ -338,6 +341,14 @@ def _is(now: FileState | None, expected: FileState | None) -> bool:
     return now is None if expected is None else expected.same_as(now)
 
 
+def _staged_files(changes: Sequence[FileChange]) -> list[str]:
+    return [
+        str(number)
+        for number, change in enumerate(changes)
+        if change.new is not None and change.new.kind == "file"
+    ]
+
+
 def _stage(folder: int, name: str, state: FileState, store: ContentStore) -> None:
     content = store.get(state.hash)
     if state.kind == "link":
@@ -347,6 +358,5 @@ def _stage(folder: int, name: str, state: FileState, store: ContentStore) -> Non
     try:
         write_all(descriptor, content)
         os.fchmod(descriptor, state.mode)
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

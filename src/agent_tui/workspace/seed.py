@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from agent_tui.workspace.errors import NotCovered
-from agent_tui.workspace.folders import make_private_folder, replace_private_file
+from agent_tui.workspace.folders import make_private_folder
 from agent_tui.workspace.git import Git, Repository, git_program
 from agent_tui.workspace.scanning import STAGING_PREFIX
 
@@ -21,7 +21,7 @@ _CONVERTING = ("filter", "ident", "working-tree-encoding")
 def write_settings(folder: str, repository: Repository, algorithm: str) -> None:
     """A git folder without history: the user's objects to read, no conversion of any content."""
     for name in ("objects/info", "refs", "info"):
-        make_private_folder(os.path.join(folder, name))
+        make_private_folder(os.path.join(folder, name), durable=False)
     config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
     if algorithm != "sha1":
         config = (
@@ -43,7 +43,12 @@ def write_settings(folder: str, repository: Repository, algorithm: str) -> None:
     for name, data in files.items():
         path = os.path.join(folder, name)
         if _read(path) != data:
-            replace_private_file(path, data)
+            with open(path, "wb", opener=_private) as file:
+                file.write(data)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def copy_index(repository: Repository, folder: str) -> None:

@@ -21,8 +21,10 @@ from agent_tui.workspace.errors import ContentMissing, NotCovered
 from agent_tui.workspace.folders import (
     NEW_FILE,
     close,
+    is_there,
     make_private_folder,
     read_whole,
+    sync_files,
     sync_folder,
     write_all,
 )
@@ -40,7 +42,7 @@ class ContentStore:
         self.session_folder = os.path.join(folder, "sessions", session_id)
         self._refs: dict[str, int] | None = None
         self._new_refs: list[str] = []
-        self._touched: set[str] = set()
+        self._unflushed: list[str] = []
 
     def prepare(self) -> None:
         """Create what is missing."""
@@ -66,7 +68,7 @@ class ContentStore:
 
     def path_of(self, digest: str) -> str:
         """Where a content is, or would be."""
-        return os.path.join(self.objects, digest[:2], digest[2:])
+        return os.path.join(self.objects, digest)
 
     def has(self, digest: str, size: int) -> bool:
         """Whether a content is there in its whole length."""
@@ -85,25 +87,31 @@ class ContentStore:
         each would take minutes. What a power cut takes of them is noticed by size and hash.
         """
         digest = hashlib.sha256(data).hexdigest()
-        if not self.has(digest, len(data)):
-            self._write(digest, data, durable)
+        if not self._is_kept(digest, data):
+            self._write(digest, data)
+            if durable:
+                self._unflushed.append(self.path_of(digest))
         self._refer(digest, len(data))
         return digest
 
-    def _write(self, digest: str, data: bytes, durable: bool) -> None:
-        folder = os.path.join(self.objects, digest[:2])
-        if not os.path.isdir(folder):
-            make_private_folder(folder)
-            self._touched.add(self.objects)
-        temporary = os.path.join(folder, f"{digest[2:]}.{os.getpid()}.tmp")
+    def _is_kept(self, digest: str, data: bytes) -> bool:
+        """Whether a content is there; one that nobody is known to have flushed is read."""
+        if not self.has(digest, len(data)):
+            return False
+        if digest in self._known_refs():
+            return True
+        with suppress(ContentMissing):
+            return self.get(digest) == data
+        return False
+
+    def _write(self, digest: str, data: bytes) -> None:
+        temporary = f"{self.path_of(digest)}.{os.getpid()}.tmp"
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         descriptor = os.open(temporary, NEW_FILE, 0o600)
         try:
             os.fchmod(descriptor, 0o600)
             write_all(descriptor, data)
-            if durable:
-                os.fsync(descriptor)
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)
@@ -112,8 +120,6 @@ class ContentStore:
             with suppress(OSError):
                 os.close(descriptor)
         os.rename(temporary, self.path_of(digest))
-        if durable:
-            self._touched.add(folder)
 
     def get(self, digest: str) -> bytes:
         """A content, checked against its hash.
@@ -137,10 +143,11 @@ class ContentStore:
             self._refer(digest, size)
 
     def flush(self) -> None:
-        """Make the names of what was kept durable, and the list of what this session needs."""
-        for folder in sorted(self._touched):
-            sync_folder(folder)
-        self._touched.clear()
+        """Make what was kept durable, and the list of what this session needs."""
+        if self._unflushed:
+            sync_files(self._unflushed)
+            sync_folder(self.objects)
+        self._unflushed.clear()
         self._write_refs()
 
     def _refer(self, digest: str, size: int) -> None:
@@ -160,6 +167,7 @@ class ContentStore:
         if not self._new_refs:
             return
         path = os.path.join(self.session_folder, "refs")
+        fresh = not is_there(path)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)
         try:
@@ -168,7 +176,8 @@ class ContentStore:
         finally:
             os.close(descriptor)
         self._new_refs.clear()
-        sync_folder(self.session_folder)
+        if fresh:
+            sync_folder(self.session_folder)
 
     def forget(self) -> None:
         """Read anew what this session needs: the store was changed behind it."""
@@ -232,7 +241,7 @@ def _delete_session(folder: str, session: str) -> int:
     freed = 0
     for digest, size in leaving.items():
         with suppress(OSError):
-            os.unlink(os.path.join(folder, "objects", digest[:2], digest[2:]))
+            os.unlink(os.path.join(folder, "objects", digest))
             freed += size
     return freed
 
