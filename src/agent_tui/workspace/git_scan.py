@@ -85,8 +85,9 @@ class GitScanner:
             if self._repository.top != self._root:
                 self._require_not_ignored()
             copy_index(self._repository, self._folder)
-            converted = unhide(self._git, self._repository)
-        self._gitlinks = self._find_gitlinks()
+            converted, self._gitlinks = unhide(self._git, self._repository)
+        else:
+            self._gitlinks = self._find_gitlinks()
         self._resuming = not fresh
         sight = self.look()
         self._resuming = False

@@ -66,13 +66,13 @@ def copy_index(repository: Repository, folder: str) -> None:
     os.rename(f"{target}.tmp", target)
 
 
-def unhide(git: Git, repository: Repository) -> set[str]:
-    """Let the index tell the whole truth; returns the paths whose objects are not their contents.
+def unhide(git: Git, repository: Repository) -> tuple[set[str], set[str]]:
+    """Let the index tell the whole truth; returns converted paths, and submodules.
 
     A user may have told git not to look at some paths. And where a content is converted on its
     way to the disk (line ends, identifiers, filters), the object is not what stands in the file.
     """
-    hidden, paths = [], []
+    hidden, paths, links = [], [], set()
     printed = git.run("ls-files", "-v", "-s", "-z", "--full-name", "--", ".")
     for line in printed.split(b"\0"):
         told, _, name = line.partition(b"\t")
@@ -81,13 +81,16 @@ def unhide(git: Git, repository: Repository) -> set[str]:
         tag, mode, oid, _ = told.decode().split(" ")
         if tag == "S" or tag.islower():
             hidden.append(name)
-        if mode != "160000":
+        if mode == "160000":
+            path = os.path.join(repository.top, os.fsdecode(name))
+            links.add(os.path.relpath(path, git.start_folder))
+        else:
             paths.append((name, oid))
     if hidden:
         top = Git(git.folder, repository.top, repository.top, 30)
         for option in ("--no-assume-unchanged", "--no-skip-worktree"):
             top.run("update-index", "-z", option, "--stdin", data=_joined(hidden))
-    return set(_converted(git, repository, paths))
+    return set(_converted(git, repository, paths)), links
 
 
 def _converted(git: Git, repository: Repository, paths: list[tuple[bytes, str]]) -> Iterator[str]:
