@@ -161,3 +161,20 @@ def test_the_preview_of_another_agents_session_shows_its_end(tmp_path: Path) -> 
     (last,) = read_last_exchanges(path)
     assert (last.prompt, last.answer) == ("fix the bug", "Done.")
     assert read_last_exchanges(tmp_path / "gone") == ()
+
+
+async def test_what_another_process_writes_is_followed(tmp_path: Path) -> None:
+    lines = claude_session()[:-1]
+    path = write_lines(tmp_path / "S.jsonl", lines)
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "5 messages" in shown(app))
+        await pilot.pause(0.5)  # until the folder is watched
+        more = claude_user("u5", "a4", 9, "and now?")
+        write_lines(path, [*lines, more])
+        await until(pilot, lambda: "and now?" in shown(app))
+        assert "6 messages" in shown(app)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TreeScreen))
+        await until(pilot, lambda: "and now?" in shown(app))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from agent_tui.history.tree.record_tree import RecordTree
 from agent_tui.history.view import SessionView
 from agent_tui.importers import registry as importers
 from agent_tui.importers.registry import describe
+from agent_tui.library.follow import follow_file
 from agent_tui.runtime.choices import rename_log
 from agent_tui.runtime.forking import fork_at, name_copy, title_of
 from agent_tui.runtime.headers import new_session_id
@@ -32,6 +35,8 @@ from agent_tui.sessions.store import SessionStore
 _HISTORY_SESSIONS = 10
 _HISTORY_PROMPTS = 500
 _HISTORY_RECORDS = 2_000
+_REST_FACTOR = 4
+"""A file that grows all the time is read a fifth of it."""
 _PREVIEW_RECORDS = 120
 
 
@@ -131,6 +136,17 @@ class StoredSessions:
     async def open_tail(self, path: Path) -> SessionView | None:
         """The end of a big file, to be shown while ``open_path`` reads it."""
         return await SessionView.open_tail(path)
+
+    async def follow_path(self, path: Path) -> AsyncIterator[SessionView]:
+        """A file that another process writes, read again whenever it was written."""
+        file = (await asyncio.to_thread(importers.locate, path)).path
+        async for _ in follow_file(file):
+            began = time.monotonic()
+            try:
+                yield await self.open_path(path)
+            except AgentTuiError:
+                continue  # it is just being replaced: the next change tells
+            await asyncio.sleep((time.monotonic() - began) * _REST_FACTOR)
 
     async def describe_path(self, path: Path) -> dict[str, Any]:
         """What a log or session file of any known kind holds, in numbers."""

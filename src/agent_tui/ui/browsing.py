@@ -6,7 +6,7 @@ leads to the same place wherever it stands.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -78,17 +78,30 @@ class Browser:
         return self._acts is not None and await self._acts.continue_here()
 
     async def look(
-        self, view: SessionView, whole: Callable[[], Awaitable[SessionView]] | None = None
+        self,
+        view: SessionView,
+        whole: Callable[[], Awaitable[SessionView]] | None = None,
+        follow: Callable[[], AsyncIterator[SessionView]] | None = None,
     ) -> bool:
-        """Show a log of the session read-only; ``whole`` reads all where ``view`` is its end."""
+        """Show a log of the session read-only.
+
+        Args:
+            view: the log.
+            whole: reads all of the session where ``view`` is only its end.
+            follow: gives the session anew whenever another process wrote it.
+        """
         from agent_tui.ui.screens.time.browse import BrowseScreen
 
-        async def read_whole() -> SessionView:
-            assert whole is not None
-            self._view = await whole()
-            return self._view
+        async def newer() -> AsyncIterator[SessionView]:
+            if whole is not None:
+                self._view = await whole()
+                yield self._view
+            if follow is not None:
+                async for self._view in follow():
+                    yield self._view
 
-        screen = BrowseScreen(view, self, read_whole if whole is not None else None)
+        is_tail = whole is not None
+        screen = BrowseScreen(view, self, newer if whole or follow else None, is_tail=is_tail)
         changed = await self._app.push_screen_wait(screen)
         return bool(changed)
 

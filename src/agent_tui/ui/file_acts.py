@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,5 +58,6 @@ async def view_file(app: App[Any], engine: Engine, path: Path) -> Fork | None:
     view = tail or await engine.stored.open_path(path)
     acts = FileActs(engine, path)
     whole = (lambda: engine.stored.open_path(path)) if tail else None
-    await Browser(app, view, acts).look(view, whole=whole)
+    follow = partial(engine.stored.follow_path, path)
+    await Browser(app, view, acts).look(view, whole=whole, follow=follow)
     return acts.fork

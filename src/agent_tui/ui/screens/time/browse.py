@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Literal
 
 from textual import on, work
@@ -26,7 +26,8 @@ class BrowseScreen(Panel[Literal["changed"]]):
     Args:
         view: what to show.
         lead: shows what belongs to the session, and restores the archive that is shown.
-        read_whole: reads all of the session where ``view`` is only the end of it.
+        newer: gives what takes the view's place: the whole of it, what another process wrote.
+        is_tail: whether ``view`` is only the end of a session that is still being read.
     """
 
     CSS_PATH = [
@@ -49,12 +50,15 @@ class BrowseScreen(Panel[Literal["changed"]]):
         self,
         view: SessionView,
         lead: Lead,
-        read_whole: Callable[[], Awaitable[SessionView]] | None = None,
+        newer: Callable[[], AsyncIterator[SessionView]] | None = None,
+        *,
+        is_tail: bool = False,
     ) -> None:
         super().__init__()
         self._view = view
         self._lead = lead
-        self._read_whole = read_whole
+        self._newer = newer
+        self._is_tail = is_tail
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -63,31 +67,38 @@ class BrowseScreen(Panel[Literal["changed"]]):
 
     def on_mount(self) -> None:
         self._show_view()
-        if self._read_whole is not None:
-            self._take_whole(self._read_whole)
+        if self._newer is not None:
+            self._take_newer(self._newer)
 
     def _show_view(self) -> None:
-        view, is_tail = self._view, self._read_whole is not None
+        view = self._view
         self.show_heading(
             clean(view.title),
-            "reading…" if is_tail else format_count(view.message_count, "message"),
+            "reading…" if self._is_tail else format_count(view.message_count, "message"),
             f"{format_tokens(view.token_count)} tokens" if view.token_count else "",
             "read-only",
         )
         self.query_one(Timeline).load(view.records, damaged=view.damaged)
 
-    @work(exclusive=True, group="whole")
-    async def _take_whole(self, read_whole: Callable[[], Awaitable[SessionView]]) -> None:
-        """Show the whole session in place of its end; who scrolled up stays where they are."""
-        whole = await self.attempt(read_whole())
-        if whole is None:
-            return
+    @work(exclusive=True, group="newer")
+    async def _take_newer(self, newer: Callable[[], AsyncIterator[SessionView]]) -> None:
+        """Show what takes the place of the view; who scrolled up stays where they are."""
+
+        async def take_all() -> None:
+            async for view in newer():
+                self._take(view)
+
+        await self.attempt(take_all())
+
+    def _take(self, view: SessionView) -> None:
         timeline = self.query_one(Timeline)
-        from_end = timeline.max_scroll_y - timeline.scroll_y
-        self._view, self._read_whole = whole, None
+        was_tail, top = self._is_tail, timeline.scroll_y
+        from_end = timeline.max_scroll_y - top
+        self._view, self._is_tail = view, False
         self._show_view()
-        if from_end:
-            timeline.scroll_to(y=max(0, timeline.max_scroll_y - from_end), animate=False)
+        if from_end > 0:
+            place = timeline.max_scroll_y - from_end if was_tail else top
+            timeline.scroll_to(y=max(0, place), animate=False)
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
