@@ -215,7 +215,7 @@ async def export_session(
     if output is None:
         say_bytes(found.content)
         return
-    written = await asyncio.to_thread(write_private, output, found.content)
+    written = await write_private(output, found.content)
     say(f"Exported to {clean(str(written))}")
 
 

@@ -53,28 +53,35 @@ def export_file(path: Path, form: str, part: ContextFilter = _WHOLE) -> Exported
     return export_records(form, found.context if of_context else found.records, about, part)
 
 
-def write_numbered(folder: Path, stem: str, ending: str, content: bytes) -> Path:
+async def write_numbered(folder: Path, stem: str, ending: str, content: bytes) -> Path:
     """Write a new private file under the first of ``stem``, ``stem-2``, … that is free."""
+    import aiofiles.os
+
     names = (f"{stem}-{number}" if number > 1 else stem for number in count(1))
-    paths = (folder / f"{name}.{ending}" for name in names)
-    return write_private(next(path for path in paths if not path.exists()), content)
+    for name in names:
+        path = folder / f"{name}.{ending}"
+        if not await aiofiles.os.path.exists(path):
+            return await write_private(path, content)
+    raise AssertionError  # there is no last number
 
 
-def write_private(path: Path, content: bytes) -> Path:
+async def write_private(path: Path, content: bytes) -> Path:
     """Write a new file that only its owner can read; an existing file is never overwritten.
 
     Raises:
         StorageError: the file exists, or the disk refused.
     """
+    import aiofiles
+
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        async with aiofiles.open(path, "xb", opener=_open_private) as file:
+            await file.write(content)
     except FileExistsError:
         raise StorageError(f"{path} exists already; name another file or move it away.") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror}.") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-    except OSError as error:
-        raise StorageError(f"{path} could not be written whole: {error.strerror}.") from None
     return path
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -248,9 +248,7 @@ class LiveSession:
     async def export_to(self, form: str, folder: Path) -> tuple[Path, str]:
         """Write the session to a new file in a folder; returns its path and what was redacted."""
         found = await self.export(form)
-        path = await asyncio.to_thread(
-            write_numbered, folder, self.session_id, found.ending, found.content
-        )
+        path = await write_numbered(folder, self.session_id, found.ending, found.content)
         return path, found.redacted
 
     async def warm(self) -> None:
