@@ -45,18 +45,17 @@ class ToolServers:
         reserved = {tool.name for tool in builtin_tools()} | {SEARCH}
         self._servers = McpServers(specs, folder=_folder(), reserved=reserved)
 
-    def start(self, on_change: Callable[[], None] | None = None) -> None:
-        """Begin to start the servers, and return at once.
-
-        ``on_change`` is called on another thread when a server's state or tools are others.
-        """
-        if on_change is not None:
-            self._servers.on_change = on_change
+    def start(self) -> None:
+        """Begin to start the servers, and return at once."""
         self._servers.start()
 
     async def settle(self) -> None:
         """Wait until every server is ready or has failed."""
         await self._servers.settle()
+
+    def listen(self, on_change: Callable[[], None]) -> None:
+        """Have a function called, on another thread, when a state or the tools are others."""
+        self._servers.on_change = on_change
 
     @property
     def statuses(self) -> tuple[ToolServerStatus, ...]:

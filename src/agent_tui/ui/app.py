@@ -101,6 +101,7 @@ class AgentTui(ThemedApp[int]):
             if self.launch.pick:
                 chat.run_command("sessions", "")
             await warming
+            self._watch_servers(self.engine)
             _collect_from_now_on()
             await self._preload_stylesheets()
         except AgentTuiError as error:
@@ -108,6 +109,15 @@ class AgentTui(ThemedApp[int]):
         except Exception as error:
             chat.fail_to_begin(f"agent-tui could not start: {type(error).__name__}: {error}.")
         _collect_from_now_on()
+
+    def _watch_servers(self, engine: Engine) -> None:
+        """Say in the conversation what is wrong with a server of tools."""
+        if engine.tool_servers is not None:
+            from agent_tui.ui.model_flows import ServerNotices
+
+            notices = ServerNotices(self.chat, engine.tool_servers)
+            notices.listen()
+            notices.tell()
 
     async def _preload_stylesheets(self) -> None:
         """Parse the sheets of all screens in a thread: on first use it would hold up the loop."""

@@ -242,6 +242,15 @@ COMMANDS: tuple[Command, ...] = (
         opens_screen=True,
     ),
     Command(
+        "thinking",
+        "set_thinking",
+        "Thinking",
+        "Choose how hard models think",
+        "Session",
+        argument="[level]",
+        opens_screen=True,
+    ),
+    Command(
         "usage",
         "show_usage",
         "Usage and cost",

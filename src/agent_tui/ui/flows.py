@@ -285,6 +285,14 @@ async def show_tool_servers(chat: Conversation, _argument: str) -> None:
         await show_servers(chat, chat.engine)
 
 
+async def set_thinking(chat: Conversation, argument: str) -> None:
+    """Choose how hard models think."""
+    from agent_tui.ui.model_flows import choose_thinking
+
+    if chat.engine is not None:
+        await choose_thinking(chat, chat.engine, argument)
+
+
 async def change_model(chat: Conversation, argument: str) -> None:
     """Show or change the model."""
     from agent_tui.ui.model_flows import choose_model

@@ -15,6 +15,7 @@ from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
 if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
+    from agent_tui.runtime.tool_servers import ToolServers
     from agent_tui.ui.conversation import Conversation
 
 _LOOK, _ADDRESS = "look", "address"
@@ -174,6 +175,54 @@ async def show_costs(chat: Conversation, engine: Engine) -> None:
     if last is not None and last.cost is not None:
         title += f", last turn {format_cost(last.cost)}"
     await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="Nothing was asked yet."))
+
+
+class ServerNotices:
+    """Says in the conversation what is wrong with a server of tools, once for each trouble."""
+
+    def __init__(self, chat: Conversation, servers: ToolServers) -> None:
+        self._chat = chat
+        self._servers = servers
+        self._told: set[tuple[str, str]] = set()
+
+    def listen(self) -> None:
+        """Tell every trouble from now on; servers tell theirs on a thread of their own."""
+        loop = asyncio.get_running_loop()
+
+        def hear() -> None:
+            loop.call_soon_threadsafe(self.tell)
+
+        self._servers.listen(hear)
+        for trouble in self._servers.troubles:
+            self._chat.notices.warning(trouble)
+
+    def tell(self) -> None:
+        """Say what has not been said of the servers as they are now."""
+        for status in self._servers.statuses:
+            trouble = (status.name, status.detail)
+            if status.detail and trouble not in self._told:
+                self._told.add(trouble)
+                self._chat.notices.warning(f"MCP server {status.name}: {status.detail} See /mcp.")
+
+
+async def choose_thinking(chat: Conversation, engine: Engine, argument: str) -> None:
+    """Choose how hard models think, for this session and the next ones."""
+    session = chat.session
+    if session is None:
+        raise UsageError("The session is still being opened; try again in a moment.")
+    levels = ("off", "low", "medium", "high")
+    current = engine.settings.thinking or ""
+    if argument and argument not in levels:
+        raise UsageError(f"Expected one of {', '.join(levels)}, got {argument!r}.")
+    choices = [Choice(level, level) for level in levels]
+    screen = ChoiceScreen("Thinking", choices, current)
+    level = argument or await chat.app.push_screen_wait(screen)
+    if not level:
+        return
+    await engine.save_setting("thinking", level)
+    await engine.reload_settings()
+    await session.operations.use_model(session.model, session.provider)
+    chat.notices.hint(f"Thinking: {level}")
 
 
 async def show_servers(chat: Conversation, engine: Engine) -> None:

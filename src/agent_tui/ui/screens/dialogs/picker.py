@@ -120,7 +120,7 @@ class PickerScreen(Popup[str]):
 def find_picks(picks: Sequence[Pick], query: str) -> list[Pick]:
     """The picks that fit a query, best first."""
     letters = [letter for letter in query.lower() if not letter.isspace()]
-    possible = [pick for pick in picks if _is_within(letters, f"{pick.label} {pick.note}".lower())]
+    possible = [pick for pick in picks if _is_within(letters, pick.label.lower())]
     matcher = Matcher(query)
     scored = [
         (matcher.match(pick.label), -place, pick)
