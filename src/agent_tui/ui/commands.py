@@ -88,6 +88,18 @@ COMMANDS: tuple[Command, ...] = (
         requires_idle=True,
     ),
     Command(
+        "search",
+        "search_sessions",
+        "Search all sessions",
+        "Search the text of every session of every agent",
+        "Session",
+        "[query]",
+        key="alt+s",
+        key_label="Alt+S",
+        opens_screen=True,
+        requires_idle=True,
+    ),
+    Command(
         "new",
         "start_session",
         "New session",

@@ -151,6 +151,28 @@ async def _choose_session(
             return None
 
 
+async def search_sessions(chat: Conversation, argument: str) -> None:
+    """Search every session; open the one that was chosen, or view it where it is not ours."""
+    from agent_tui.runtime.searching import SearchService
+    from agent_tui.ui.file_acts import view_file
+    from agent_tui.ui.screens.sessions.search import SearchScreen
+
+    engine = chat.engine
+    if engine is None:
+        return
+    chosen = await chat.app.push_screen_wait(SearchScreen(SearchService(), argument))
+    if chosen is None:
+        return
+    found, _ = chosen
+    if found.is_live:
+        await choose_session(chat, found.session_id)
+        return
+    fork = await view_file(chat.app, engine, Path(found.path))
+    if fork is not None:
+        await chat.show_session(await engine.open_session(fork.session_id))
+        chat.return_prompt(fork.prompt)
+
+
 async def fork_session(chat: Conversation, _argument: str) -> None:
     """Continue in a copy of the session."""
     session = _session(chat)

@@ -51,6 +51,11 @@ class FoundSession:
     score: float
     hits: tuple[Hit, ...]
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it was found in the live log of a session of ours."""
+        return self.source == "agent-tui" and Path(self.path).name == "context.jsonl"
+
 
 @dataclass(slots=True)
 class _Gathered:

@@ -61,6 +61,7 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         super().__init__()
         self._search = search
         self._found: list[_Row] = []
+        self._is_updating = False
         self._first = text
         self._text = LineInput("Search all sessions", id="search-text")
         self._rows = Rows(self._draw, id="search-rows", empty=Content.styled(_ASK, "$muted"))
@@ -79,11 +80,14 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
 
     @work(group="search-update", exit_on_error=False)
     async def _update(self) -> None:
+        self._is_updating = True
         try:
             await self._search.update()
         except AgentTuiError as error:
             self.show_heading("Search", str(error))
             return
+        finally:
+            self._is_updating = False
         self.show_heading("Search")
         self._look()
 
@@ -101,7 +105,8 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         try:
             found = await self._search.search(text)
         except AgentTuiError as error:
-            self._show([], Content.styled(clean(str(error)), "$muted"))
+            told = "The index is being made…" if self._is_updating else clean(str(error))
+            self._show([], Content.styled(told, "$muted"))
             return
         rows = [row for each in found for row in (_Row(each), *(_Row(each, h) for h in each.hits))]
         self._show(rows, Content("Nothing found."))
