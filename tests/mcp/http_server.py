@@ -29,15 +29,21 @@ def served() -> Iterator[tuple[str, list[dict[str, str]]]]:
             seen.append({k.decode().lower(): v.decode() for k, v in scope["headers"]})
         await app(scope, receive, send)
 
-    config = uvicorn.Config(listen, host="127.0.0.1", port=0, log_level="error", ws="none")
+    with run_app(listen) as url:
+        yield f"{url}/mcp", seen
+
+
+@contextmanager
+def run_app(app: Any) -> Iterator[str]:
+    """The address at which a web app is served."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", ws="none")
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     while not running.started:
         threading.Event().wait(0.01)
-    port = running.servers[0].sockets[0].getsockname()[1]
     try:
-        yield f"http://127.0.0.1:{port}/mcp", seen
+        yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
     finally:
         running.should_exit = True
         thread.join(10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from agent_tui.config import McpServerSettings
 from agent_tui.core.errors import ToolError
 from tests.mcp.http_server import served
+from tests.mcp.oauth_server import guarded
 from tests.mcp.stage import McpStage
 
 BIN = Path(sys.executable).parent
@@ -80,7 +82,7 @@ async def test_a_server_over_http_that_is_not_there_is_told(tmp_path: Path) -> N
     web = McpServerSettings(url="http://127.0.0.1:9/mcp", start_seconds=20)
     async with McpStage(tmp_path, web=web) as stage:
         assert stage.status("web").state == "failed"
-        assert stage.status("web").detail
+        assert "The connection failed" in stage.status("web").detail
 
 
 async def test_a_server_over_http_that_ends_fails_the_call(tmp_path: Path) -> None:
@@ -91,3 +93,28 @@ async def test_a_server_over_http_that_ends_fails_the_call(tmp_path: Path) -> No
     with pytest.raises(ToolError, match="web__add"):
         await stage.call("web__add", a=1, b=2)
     await stage.servers.aclose()
+
+
+@pytest.mark.skipif(which("curl") is None, reason="curl, which stands in for a browser, is missing")
+async def test_a_server_that_wants_a_sign_in_gets_one_and_the_token_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWSER", "curl --silent --location --output /dev/null %s")
+    with guarded() as (url, sign_in):
+        web = McpServerSettings(url=url, oauth=True)
+        async with McpStage(tmp_path, web=web) as stage:
+            assert stage.status("web").state == "ready", stage.status("web").detail
+            assert (await stage.call("web__secret")).output == "swordfish"
+        (token,) = (tmp_path / "mcp" / "tokens").iterdir()
+        assert stat.S_IMODE(token.stat().st_mode) == 0o600
+        assert sign_in.sign_ins == 1
+        async with McpStage(tmp_path, web=web) as stage:
+            assert (await stage.call("web__secret")).output == "swordfish"
+        assert (sign_in.sign_ins, sign_in.registrations) == (1, 1)
+
+
+async def test_without_oauth_a_server_that_wants_a_sign_in_is_told(tmp_path: Path) -> None:
+    with guarded() as (url, _):
+        async with McpStage(tmp_path, web=McpServerSettings(url=url)) as stage:
+            assert stage.status("web").state == "failed"
+            assert "oauth = true" in stage.status("web").detail

@@ -61,6 +61,7 @@ class Connection:
         self._client: Client | None = None
         self._process: StdioServer | None = None
         self._relist = asyncio.Event()
+        self._status_code = 0
         self._patience: asyncio.Timeout | None = None
         self.settled = asyncio.Event()
 
@@ -165,7 +166,9 @@ class Connection:
         if chosen.url:
             from agent_tui.mcp.http import open_http
 
-            return await open_http(self.spec, stack, self._log_path.parent, self._wait_for_sign_in)
+            return await open_http(
+                self.spec, stack, self._log_path.parent, self._wait_for_sign_in, self._note_status
+            )
         log = LogFile(self._log_path)
         stack.callback(log.close)
         self._process = StdioServer(
@@ -175,6 +178,9 @@ class Connection:
             log=log,
         )
         return self._process.transport()
+
+    def _note_status(self, status: int) -> None:
+        self._status_code = status
 
     def _wait_for_sign_in(self, url: str) -> None:
         if self._patience is not None:
@@ -243,6 +249,15 @@ class Connection:
             return self._explain(error.exceptions[0])
         if self._process is not None and self._process.ending and not isinstance(error, ToolError):
             return f"It could not be used: {self._process_ending()}."
+        if self._status_code in {401, 403}:
+            return (
+                f"It wants a sign-in ({self._status_code}). Set oauth = true to sign in with a "
+                "browser, or give it a header with a token."
+            )
+        if self._status_code >= 400:
+            return f"It answered with status {self._status_code}. Check its url."
+        if type(error).__name__ in {"ConnectError", "ConnectTimeout"}:
+            return "The connection failed. Is it running, and is its url right?"
         if isinstance(error, TimeoutError):
             return f"It was not ready within {self.spec.settings.start_seconds:g} seconds."
         if isinstance(error, AgentTuiError):

@@ -31,7 +31,11 @@ _FIRST_PORT, _PORTS = 49_152, 16_000
 
 
 async def open_http(
-    spec: ServerSpec, stack: AsyncExitStack, folder: Path, show_url: Callable[[str], None]
+    spec: ServerSpec,
+    stack: AsyncExitStack,
+    folder: Path,
+    show_url: Callable[[str], None],
+    note_status: Callable[[int], None],
 ) -> Any:
     """The transport to a server's address; its client is closed with the stack.
 
@@ -40,12 +44,18 @@ async def open_http(
         stack: what closes it.
         folder: where tokens are kept.
         show_url: told the page on which a person must sign in.
+        note_status: told the status of every answer: the library keeps it to itself.
     """
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
 
     auth = await _sign_in(spec, stack, folder, show_url) if spec.settings.oauth else None
     client = create_mcp_http_client(headers=dict(spec.settings.headers), auth=auth)
+
+    async def note(response: httpx2.Response) -> None:
+        note_status(response.status_code)
+
+    client.event_hooks = {"response": [note]}
     await stack.enter_async_context(client)
     return streamable_http_client(spec.settings.url, http_client=client)
 
