@@ -122,11 +122,19 @@ def test_the_first_rows_come_before_the_rest_is_read(tmp_path: Path) -> None:
     assert sum(map(len, batches)) == 40
 
 
-def test_what_cannot_be_read_is_a_row_that_says_why(tmp_path: Path) -> None:
-    path = keep("codex", tmp_path / ".codex")
-    path.write_bytes(b"\0" * 500)
+def test_links_and_sessions_without_a_word_are_left_out(tmp_path: Path) -> None:
+    write_lines(keep("gemini", tmp_path / ".gemini"), gemini_session()[:1])
+    keep("codex", tmp_path / ".codex")
     folder = tmp_path / ".claude" / "projects"
     folder.mkdir(parents=True)
     (folder / "link").symlink_to("/")
+    (folder / "-w").symlink_to(tmp_path / ".codex" / "sessions" / "2026")
     rows = AgentSessions(tmp_path / "data", Places(tmp_path)).rows()
     assert [row.source for row in rows] == ["codex"]
+
+
+@pytest.mark.skipif(not os.geteuid(), reason="root may read everything")
+def test_what_may_not_be_read_is_a_row_that_says_why(tmp_path: Path) -> None:
+    keep("codex", tmp_path / ".codex").chmod(0)
+    (row,) = AgentSessions(tmp_path / "data", Places(tmp_path)).rows()
+    assert "permission was denied" in row.title

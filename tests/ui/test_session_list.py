@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from time import perf_counter
 
 from textual.pilot import Pilot
@@ -283,3 +284,13 @@ async def test_sessions_of_other_agents_stand_beside_ours() -> None:
         await pilot.press("home", "enter")
         await settle(pilot)
     assert app.results == [("view", "/home/me/.codex/9.jsonl")]
+
+
+async def test_a_session_that_is_being_written_is_marked() -> None:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    others = Others(replace(foreign(9), updated_at=now), foreign(2))
+    screen = SessionListScreen(Sessions(), others=others)
+    async with (app := Stage(screen=screen)).run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        (live,) = (line for line in app.text.split("\n") if "○" in line)
+        assert "theirs 9" in live

@@ -55,6 +55,8 @@ def user_records(info: dict[str, Any], parts: Sequence[dict[str, Any]]) -> list[
         (added if part.get("synthetic") is True else said).append(_part(part))
     stamp = stamp_of(info)
     records: list[Record] = []
+    if not said and not added and (text := _summary_of(info)):
+        said.append(TextPart(text))
     if said or not added:
         records.append(UserMessage(tuple(said), "human", stamp=stamp))
     if added:
@@ -63,6 +65,12 @@ def user_records(info: dict[str, Any], parts: Sequence[dict[str, Any]]) -> list[
         )
         records.append(UserMessage(tuple(added), "reminder", stamp=own))
     return records
+
+
+def _summary_of(info: dict[str, Any]) -> str:
+    """What old versions say of a message whose parts are not there."""
+    summary = fields.table(info, "summary")
+    return fields.text(summary, "body") or fields.text(summary, "title")
 
 
 def answer_records(info: dict[str, Any], parts: Sequence[dict[str, Any]]) -> list[Record]:

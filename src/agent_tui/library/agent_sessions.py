@@ -21,6 +21,7 @@ CACHE = "agent-sessions.sqlite"
 _VERSION = 1
 _FIRST = 20
 _BATCH = 100
+_SMALL = 32 << 10
 _TABLE = (
     "create table if not exists rows (source text, path text, key text, size int, changed int,"
     " inode int, row blob, primary key (source, path, key)) without rowid"
@@ -45,7 +46,7 @@ class AgentSessions:
     def cached_rows(self) -> list[SessionSummary]:
         """What the cache holds, files changed last first: at once, and perhaps not up to date."""
         known = sorted(self._load().values(), key=lambda each: each[0][1], reverse=True)
-        return [_decode(row) for _, row in known]
+        return [row for _, kept in known if _is_worth_a_row(row := _decode(kept))]
 
     def batches(self) -> Iterator[list[SessionSummary]]:
         """All rows, those of the files changed last first, a few at a time as they are read."""
@@ -66,10 +67,10 @@ class AgentSessions:
             if read % _BATCH == 0 or read == _FIRST:
                 self._save(fresh, ())  # whoever reads on may stop here
                 fresh = []
-                yield rows
+                yield [row for row in rows if _is_worth_a_row(row)]
                 rows = []
         if rows:
-            yield rows
+            yield [row for row in rows if _is_worth_a_row(row)]
         self._save(fresh, list(known))
 
     def rows(self) -> list[SessionSummary]:
@@ -114,6 +115,11 @@ class AgentSessions:
             self._path.unlink(missing_ok=True)
             raise
         return database
+
+
+def _is_worth_a_row(row: SessionSummary) -> bool:
+    """Whether something was said; of a big file the ends alone do not tell."""
+    return bool(row.title or row.first_prompt) or row.size_bytes > _SMALL
 
 
 def _id_of(ref: SessionRef) -> _Id:

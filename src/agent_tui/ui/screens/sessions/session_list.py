@@ -146,7 +146,7 @@ class SessionListScreen(Panel[SessionChoice]):
         """Show other agents' sessions as they are found, a few times a second."""
         batches, found = others.batches(), list[SessionSummary]()
         shown = time.monotonic()
-        while batch := await asyncio.to_thread(next, batches, None):
+        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
             found += batch
             if time.monotonic() - shown > _SHOW_SECONDS and len(found) > len(self._theirs):
                 self._theirs = list(found)
@@ -206,7 +206,7 @@ class SessionListScreen(Panel[SessionChoice]):
     def _draw(self, index: int, width: int) -> Content:
         summary = self._shown[index]
         is_current = summary.session_id == self._current and summary.source == OURS
-        mark = "● " if is_current else "  "
+        mark = "● " if is_current else "○ " if _is_live(summary) else "  "
         group = self._group(index) if width >= _WITH_GROUPS else ""
         age = format_age(summary.updated_at).rjust(7)
         if width < _NO_PROJECT:
@@ -215,7 +215,7 @@ class SessionListScreen(Panel[SessionChoice]):
         size = f" {format_size(summary.size_bytes).rjust(8)}" if width >= _WITH_SIZE else ""
         project = "" if summary.cwd == self._project else reveal(_name_of(summary.cwd))
         if summary.source != OURS:
-            project = f"{reveal(summary.source)} · {project}"
+            project = " · ".join(name for name in (reveal(summary.source), project) if name)
         return Content.assemble(
             (mark, "$ok"),
             (group, "$faint"),
@@ -380,6 +380,11 @@ def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], lis
         f"{summary.title}\n{summary.cwd}\n{summary.first_prompt}\n{summary.source}".lower()
         for summary in ordered
     ]
+
+
+def _is_live(summary: SessionSummary) -> bool:
+    """Whether some process wrote the session in the last minute."""
+    return format_age(summary.updated_at) == "now"
 
 
 def _title(summary: SessionSummary) -> str:
