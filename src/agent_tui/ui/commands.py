@@ -374,7 +374,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("@", "files of this project"),
     ("!", "run a shell command yourself"),
     ("Ctrl+P", "command palette"),
-    ("Up, with prompts waiting", "take the last one back to edit it"),
+    ("Up, with prompts waiting", "edit the last queued message"),
     ("Ctrl+C", "clear the prompt, withdraw what waits, interrupt; twice quits"),
     ("Ctrl+D", "quit, when the prompt is empty"),
 )
