@@ -182,7 +182,7 @@ def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await _work(visitor)
         await visitor.say("/revert 2")
-        await visitor.until_screen("RevertPreviewScreen")
+        await visitor.until_screen("RevertFilesScreen")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
@@ -191,8 +191,8 @@ async def _rotate(visitor: Visitor) -> None:
     """Go back, go on differently, compact, and take that back."""
     await _work(visitor)
     await visitor.say("/revert 8")
-    await visitor.until_screen("RevertPreviewScreen")
-    await visitor.press("enter")
+    await visitor.until_screen("RevertFilesScreen")
+    await visitor.press("w", "w", "r")
     await visitor.until_text("reverted to")
     visitor.clock.let_pass(minutes=11)
     await visitor.ask("Show me the tide table of Grey Bar", allow=1)
@@ -266,6 +266,69 @@ def test_light(snap_compare: Compare, stage: Stage) -> None:
         await visitor.ask("Fix the bug", allow=2)
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_theme_choice(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Fix the bug", allow=2)
+        await visitor.say("/theme")
+        await visitor.until_screen("ThemeScreen")
+        await visitor.press("down", "down", "down", "down")
+        await visitor.until(lambda: visitor.app.theme == "catppuccin-latte", "the theme")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_queued_prompts(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("Explain how the tide is calculated")
+        await visitor.until_text("pulleys")
+        await visitor.say("Say it in one sentence.")
+        await visitor.say("And add it to the README")
+        await visitor.until_text("edits")
+
+    app = stage.demo(halt_at="Lord Kelvin did the same sum in 1872 with brass pulleys")
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+
+
+def test_shell_command(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("!ls; python3 -B -m unittest discover -s tests 2>&1 | tail -4")
+        await visitor.until_text("FAILED")
+        await visitor.until_idle()
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_keys_of_a_list(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await _work(visitor)
+        await visitor.press("f3")
+        await visitor.until_screen("CheckpointsScreen")
+        await visitor.press("question_mark")
+        await visitor.until_screen("KeysScreen")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_light_session_list(snap_compare: Compare, stage: Stage) -> None:
+    remember_sessions(stage)
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("/theme agent-light")
+        await visitor.ask("Show me around this project")
+        await visitor.press("f2")
+        await visitor.until_text("in 6 projects")
+        await visitor.press("down", "down")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_wide_200x60(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Fix the bug", allow=2)
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (200, 60))
 
 
 def test_narrow_40x12(snap_compare: Compare, stage: Stage) -> None:

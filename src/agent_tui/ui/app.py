@@ -84,6 +84,9 @@ class AgentTui(ThemedApp[int]):
         await chat.mount_timeline()
         try:
             self.engine = chat.engine = await asyncio.to_thread(_assemble, self.launch)
+            if self.engine.settings.ui.reduced_motion:
+                self.animation_level = "none"
+                chat.prompt_box.hold_cursor()
             theme = self.engine.settings.ui.theme
             if theme in self.available_themes:
                 self.theme = theme

@@ -314,6 +314,16 @@ COMMANDS: tuple[Command, ...] = (
         argument="[name]",
     ),
     Command(
+        "find",
+        "find_text",
+        "Find in this session",
+        "Find text in the conversation, folded parts included",
+        "Session",
+        argument="[text]",
+        key="alt+f",
+        key_label="Alt+F",
+    ),
+    Command(
         "fold",
         "fold",
         "Fold or unfold tool output",

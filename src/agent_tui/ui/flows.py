@@ -348,6 +348,12 @@ async def change_theme(chat: Conversation, argument: str) -> None:
         chat.notices.hint(f"Theme {chosen} saved.")
 
 
+async def find_text(chat: Conversation, argument: str) -> None:
+    """Find text in the conversation, while it is typed."""
+    _session(chat)
+    chat.prompt_box.find_bar.start(chat.timeline, argument)
+
+
 async def fold(chat: Conversation, _argument: str) -> None:
     """Open or fold the output of tools."""
     chat.timeline.action_toggle_all()

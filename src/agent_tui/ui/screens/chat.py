@@ -43,7 +43,17 @@ if TYPE_CHECKING:
     from agent_tui.ui.wire_view import WireView
 
 _ACTS = "session"
-_WIDGETS = ("timeline", "prompt_box", "rows", "completion", "gauge", "status_line", "welcome")
+_WIDGETS = (
+    "timeline",
+    "prompt_box",
+    "rows",
+    "completion",
+    "line_input",
+    "find_bar",
+    "gauge",
+    "status_line",
+    "welcome",
+)
 CHAT_SHEETS = [
     *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
     stylesheet("screens/chat.tcss"),
@@ -469,6 +479,9 @@ class ChatScreen(Screen[None]):
 
     def on_timeline_entry_pressed(self, event: Timeline.EntryPressed) -> None:
         self.post_message(self.FlowWanted("show_tree", event.entry))
+
+    def on_timeline_find_wanted(self) -> None:
+        self.run_command("find", "")
 
     @on(TokenGauge.AttributionRequested)
     def _take_gauge_click(self) -> None:

@@ -24,6 +24,7 @@ from agent_tui.ui.widgets.prompt.completion import (
     match_commands,
     path_candidates,
 )
+from agent_tui.ui.widgets.prompt.find_bar import FindBar
 from agent_tui.ui.widgets.prompt.history import PromptHistory
 from agent_tui.ui.widgets.prompt.pastes import Pastes, literal_paste
 from agent_tui.ui.widgets.prompt.prompt import Prompt
@@ -109,11 +110,13 @@ class PromptBox(Vertical):
         self._completion = Completion()
         self._own_commands: dict[str, str] = {}
         self.queue = PromptQueue()
+        self.find_bar = FindBar()
         self._prompt = Prompt(self._take_key, self.paste)
         self._box = Horizontal()
 
     def compose(self) -> ComposeResult:
         yield self._completion
+        yield self.find_bar
         yield self.queue
         with self._box:
             yield Static(_SIGN, id="prompt-sign")
@@ -141,6 +144,10 @@ class PromptBox(Vertical):
         """Empty the prompt; what stood there is the newest of the earlier prompts."""
         self._history.add(self.text)
         self._put("")
+
+    def hold_cursor(self) -> None:
+        """Let the cursor stand still."""
+        self._prompt.cursor_blink = False
 
     def remember(self, prompt: str) -> None:
         """A prompt was sent from elsewhere: it is one of the earlier prompts too."""
@@ -181,6 +188,10 @@ class PromptBox(Vertical):
         self.screen.set_focus(self._prompt)  # at once: the next key is on its way
         self._prompt._forward_event(events.Key(key.key, key.character))
         return True
+
+    @on(FindBar.Closed)
+    def _stop_finding(self) -> None:
+        self.focus()
 
     def watch_notice(self) -> None:
         self._show_title()

@@ -20,8 +20,8 @@ class BlockCursor(BlockView):
         Binding("up,k", "move(-1)", "Previous", show=False),
         Binding("right_square_bracket", "move_prompt(1)", "Next prompt", show=False),
         Binding("left_square_bracket", "move_prompt(-1)", "Previous prompt", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("home,g", "first", "Beginning", show=False),
         Binding("end,G,shift+g", "last", "End", show=False),
     ]

@@ -29,14 +29,14 @@ from agent_tui.ui.blocks import (
     UserBlock,
     plain_text,
 )
-from agent_tui.ui.widgets.timeline.block_cursor import BlockCursor
 from agent_tui.ui.widgets.timeline.block_list import Place, is_marker
+from agent_tui.ui.widgets.timeline.found_text import FoundText
 
 _FRAMES_PER_SECOND = 30
 _WHEEL_ROWS = 3
 
 
-class Timeline(BlockCursor, can_focus=True):
+class Timeline(FoundText, can_focus=True):
     """Shows the blocks of a session and lets the user move among them, open them and go back."""
 
     # A click opens what it hits; who goes on typing after it still means the prompt, not a key.
@@ -46,7 +46,11 @@ class Timeline(BlockCursor, can_focus=True):
         Binding("enter,space", "activate", "Open", show=False),
         Binding("ctrl+o", "toggle_all", "Open all", show=False),
         Binding("y", "copy", "Copy", show=False),
+        Binding("ctrl+f", "find", "Find", show=False),
     ]
+
+    class FindWanted(Message):
+        """The user wants to find text in the conversation."""
 
     @dataclass
     class CheckpointPressed(Message):
@@ -189,6 +193,10 @@ class Timeline(BlockCursor, can_focus=True):
         """Open all blocks, or fold them."""
         self._blocks.toggle_all()
         self.show_change()
+
+    def action_find(self) -> None:
+        """Have the conversation's line for finding opened."""
+        self.post_message(self.FindWanted())
 
     def action_copy(self) -> None:
         """Copy the text of the block under the cursor."""
