@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
@@ -11,15 +11,17 @@ import pytest
 from textual.events import Key
 from textual.pilot import Pilot
 
-from agent_tui.core.errors import StorageError
-from agent_tui.core.events import ApprovalRequest, TurnEnd
+from agent_tui.core.errors import ProviderError, StorageError
+from agent_tui.core.events import ApprovalRequest, StreamPart, TurnEnd
 from agent_tui.core.messages import CommandDisplay, ToolCall, text_of
 from agent_tui.core.records import UserMessage
 from agent_tui.core.summary import CompactionReport
+from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Reply
+from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.blocks import Block, NoticeBlock, ShellBlock, plain_text
+from agent_tui.ui.blocks import AssistantBlock, Block, NoticeBlock, ShellBlock, plain_text
 from agent_tui.ui.screens.chat import ChatScreen
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -376,3 +378,34 @@ async def test_an_event_that_cannot_be_shown_is_told_and_its_turn_is_shown_from_
         await here.say("two")
         assert here.prompts == ["one", "two"]
         assert not here.chat._is_deaf
+
+
+async def test_a_key_asks_again_where_a_turn_ended_without_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = Scripted.stream
+    failed: list[bool] = []
+
+    async def stream(self: Scripted, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
+        if not failed:
+            failed.append(True)
+            raise ProviderError("The server went away.")
+        async for part in answer(self, request):
+            yield part
+
+    monkeypatch.setattr(Scripted, "stream", stream)
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("What files are here?")
+        assert any(plain_text(block) == "The server went away." for block in here.shown)
+        await here.pilot.press("alt+a")
+        await here.until(
+            lambda: (
+                not here.chat.runner.is_busy
+                and any(isinstance(block, AssistantBlock) for block in here.shown)
+            )
+        )
+        assert here.prompts == ["What files are here?"]
+        await here.pilot.press("alt+a")
+        await here.until(
+            lambda: any(plain_text(block).startswith("Nothing to retry") for block in here.shown)
+        )

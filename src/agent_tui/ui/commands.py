@@ -110,6 +110,16 @@ COMMANDS: tuple[Command, ...] = (
         requires_idle=True,
     ),
     Command(
+        "retry",
+        "retry_turn",
+        "Retry",
+        "Ask again where the last turn ended without its answer",
+        "Session",
+        key="alt+a",
+        key_label="Alt+A",
+        requires_idle=True,
+    ),
+    Command(
         "fork",
         "fork_session",
         "Fork session",

@@ -213,6 +213,11 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
     await show_changes(chat, _session(chat))
 
 
+async def retry_turn(chat: Conversation, _argument: str) -> None:
+    """Ask again where the last turn ended without its answer."""
+    chat.runner.start_turn(lambda session: session.retry_turn())
+
+
 async def undo(chat: Conversation, _argument: str) -> None:
     """Undo the last operation."""
     chat.runner.start(lambda session: session.operations.undo())
