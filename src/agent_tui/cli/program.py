@@ -46,6 +46,7 @@ def _launch(options: argparse.Namespace, **more: Any) -> Launch:
         scenario=options.scenario,
         model=options.model,
         flags=_flags(options),
+        debug=options.debug,
         agent=options.agent,
         trust=options.trust,
         **more,

@@ -117,6 +117,7 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
     _argument("--max-time", type=float, metavar="SECONDS", help="stop a turn that takes longer"),
     _argument("--trust", action="store_true", help="use what the folder ships for agents"),
     _argument("--sandbox", choices=("auto", "off", "strict"), help="how commands are confined"),
+    _argument("--debug", action="store_true", help="log named events to logs/debug.log"),
     _argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting for now"
     ),

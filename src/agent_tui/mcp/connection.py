@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -23,6 +24,7 @@ from agent_tui.tools.child import child_environment
 if TYPE_CHECKING:
     from mcp import Client
 
+_log = logging.getLogger(__name__)
 _MOST_PAGES = 50
 _RELIST_SECONDS = 1.0
 SIGN_IN_SECONDS = 300.0
@@ -239,6 +241,7 @@ class Connection:
 
     def _tell(self, state: ServerState, detail: str = "") -> None:
         self._state, self._detail = state, detail
+        _log.info("server %s is %s %s", self.spec.name, state, detail)
         if state != "starting":
             self.settled.set()
         with suppress(RuntimeError):  # nobody listens any more

@@ -21,6 +21,7 @@ from agent_tui.runtime.agents import Agents
 from agent_tui.runtime.confining import describe_sandbox, is_too_wide
 from agent_tui.runtime.connect import Connections
 from agent_tui.runtime.connecting import Connecting
+from agent_tui.runtime.debug_log import log_event, quiet_libraries, start_debug_log
 from agent_tui.runtime.exporting import Exported, export_file
 from agent_tui.runtime.files import FileList
 from agent_tui.runtime.headers import new_header
@@ -96,6 +97,9 @@ class Engine:
             ConfigError: the config file is wrong.
         """
         hide_memory()
+        quiet_libraries()
+        if launch.debug:
+            start_debug_log(data_root() / "logs" / "debug.log")
         trusted = trusts_project(launch)
         settings = read_settings(launch, trusted=trusted)
         store = SessionStore(data_root())
@@ -204,6 +208,8 @@ class Engine:
             session.instructions = instructions.describe(builder.workspace_of(log))
             if not log.state.messages and (unused := await self.untrusted_files()):
                 session.instructions = f"not trusted, not used: {', '.join(unused)}"
+            if self.launch.debug:
+                session.subscribe(log_event)
             await session.recover_files()
         except BaseException:
             await log.close()

@@ -24,6 +24,7 @@ class Launch:
         path: a log or session file to browse read-only.
         prompt: a first prompt to send as soon as the session is open.
         pick: begin with the session list.
+        debug: write a log file of named events.
         flags: settings from the command line, each by its names.
         agent: the name or file of the agent's spec; empty for the default one.
     """
@@ -40,6 +41,7 @@ class Launch:
     path: Path | None = None
     prompt: str = ""
     pick: bool = False
+    debug: bool = False
     flags: tuple[tuple[tuple[str, ...], Any], ...] = ()
     agent: str = ""
 
