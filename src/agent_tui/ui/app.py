@@ -243,7 +243,7 @@ class AgentTui(ThemedApp[int]):
 def _collect_from_now_on() -> None:
     """Collect garbage, but never look at what is there already: it stays."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 100)
+    gc.set_threshold(10_000, 20, 100)
     gc.enable()
 
 
