@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from agent_tui.config import Settings, config_path, data_root
 from agent_tui.config.trust import shipped_files, trust_folder
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.cost import Price
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.records import HeadRecord, Record
 from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.agent_places import agent_places
@@ -35,8 +38,13 @@ from agent_tui.runtime.session_parts import CurrentParts
 from agent_tui.runtime.stored_sessions import StoredSessions
 from agent_tui.runtime.tool_servers import ToolServers
 from agent_tui.runtime.where import Where, describe_place
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.index import read_tail
+from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.store import SessionLog, SessionStore
 
+_LONG_LOG_BYTES = 2_000_000
+_GLIMPSE_RECORDS = 200
 _ONLY_READING = "it was opened only to be read"
 
 
@@ -188,6 +196,18 @@ class Engine:
         session.notices.append("No earlier session here; started a new one.")
         return session
 
+    async def glimpse(self) -> list[Record]:
+        """The end of the session that is asked for, where opening it takes a while; else nothing.
+
+        Of a log that branches the end may be on another path than the active one: nothing then.
+        """
+        if not self.launch.resume:
+            return []
+        with suppress(AgentTuiError, OSError):
+            folder = await self.stored.find_folder(self.launch.resume)
+            return await asyncio.to_thread(_read_glimpse, folder / LIVE)
+        return []
+
     async def open_launched(self) -> LiveSession:
         """Open what the command line asked for: a session by id, the latest, or a new one."""
         if self.launch.resume:
@@ -305,3 +325,11 @@ class Engine:
         await self._store.aclose()
         if self.launch.demo:
             await asyncio.to_thread(shutil.rmtree, self.workspace.parent, ignore_errors=True)
+
+
+def _read_glimpse(log: Path) -> list[Record]:
+    if log.stat().st_size < _LONG_LOG_BYTES:
+        return []
+    items = read_tail(log, _GLIMPSE_RECORDS)
+    records = [item.record for item in items if isinstance(item, Entry)]
+    return [] if any(isinstance(record, HeadRecord) for record in records) else records

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
@@ -143,8 +144,9 @@ class ChatScreen(Screen[None]):
         self.engine = engine
         self.welcome.model = engine.model_label
         self.welcome.suggestions = engine.suggestions
-        await self.show_place()
-        self.status.sandbox = await engine.sandbox()
+        if glimpse := await engine.glimpse():
+            self.timeline.load(glimpse)
+            self.show_conversation(shown=True)
         await self.show_session(await engine.open_launched())
         self.status.is_starting = False
         if self._early_command:
@@ -152,6 +154,8 @@ class ChatScreen(Screen[None]):
         if prompt := self._early_prompt or engine.launch.prompt:
             self._early_prompt = ""
             self.send(prompt)
+        await self.show_place()
+        self.status.sandbox = await engine.sandbox()
         self.prompt_box.set_history(await engine.stored.prompt_history())
         found = await engine.prompt_files()
         self.prompt_box.set_own_commands(
@@ -415,8 +419,11 @@ class ChatScreen(Screen[None]):
     @on(PromptBox.Edited)
     def keep_drafts(self) -> None:
         if self.session is not None:
-            keeping = self._keeper.keep(self.session, self._drafts)
-            self.run_worker(keeping, group="drafts", exclusive=True, exit_on_error=False)
+            # Called by the worker: one that is replaced before it starts leaves nothing unawaited.
+            keep: Callable[[], Awaitable[None]] = partial(
+                self._keeper.keep, self.session, self._drafts
+            )
+            self.run_worker(keep, group="drafts", exclusive=True, exit_on_error=False)
 
     async def _take_up_drafts(self, before: LiveSession | None, session: LiveSession) -> None:
         """What was typed or waited when the program last ended goes into the prompt.
