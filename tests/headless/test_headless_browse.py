@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.headless.command_line import CommandLine
+from tests.importers.foreign_files import FORMATS
 from tests.importers.session_files import (
     pi_answer,
     pi_entry,
@@ -16,10 +17,6 @@ from tests.importers.session_files import (
     pi_user,
     write_lines,
 )
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-FILES = sorted(path for path in SHARED.rglob("*") if path.is_file() and path.suffix != ".md")
-READABLE = sorted((*SHARED.glob("kimi/**/context.jsonl"), *SHARED.glob("pi/*.jsonl")))
 
 
 @pytest.fixture
@@ -229,28 +226,17 @@ def test_a_file_that_is_no_log_is_one_sentence(
     assert "\x1b" not in ran.err
 
 
-@pytest.mark.skipif(not FILES, reason="the sample sessions are not beside this checkout")
-def test_every_sample_file_opens_or_says_why_not(run: CommandLine) -> None:
-    opened = 0
-    for path in FILES:
-        ran = run("open", path, "--json")
-        if ran.code:
-            assert ran.sentence
-        else:
-            opened += 1
-            fields = {"messages", "checkpoints", "token_count", "compactions", "damaged"}
-            assert fields | {"archives"} <= set(ran.json)
-    print(f"{opened} of {len(FILES)} sample files open")
-    assert opened >= len(READABLE)
-
-
-@pytest.mark.skipif(not READABLE, reason="the sample sessions are not beside this checkout")
-def test_the_sample_logs_hold_what_they_are_known_to_hold(run: CommandLine) -> None:
-    found = {
-        "/".join(path.relative_to(SHARED).parts[:2]): run("open", path, "--json").json
-        for path in READABLE
-    }
-    assert found["kimi/compact"]["compactions"] == 1
-    assert found["kimi/compact"]["archives"] >= 1
-    assert found["kimi/dmail"]["archives"] >= 1
-    assert all(one["messages"] for one in found.values())
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_of_every_format_opens_and_is_accounted_for(
+    name: str, run: CommandLine, tmp_path: Path
+) -> None:
+    path = FORMATS[name][1](tmp_path)
+    found = run("open", path, "--json").json
+    assert found["source"] == FORMATS[name][0]
+    assert found["messages"] >= 4
+    assert {"checkpoints", "token_count", "compactions", "damaged", "archives"} <= set(found)
+    records = found["records"]
+    told = [*records["unknown"].values(), *records["skipped"].values()]
+    assert records["read"] == records["shown"] + records["damaged"] + sum(told)
+    printed = run("open", path).out
+    assert f"records read     {records['read']}" in printed

@@ -9,9 +9,6 @@ from typing import Any
 
 from agent_tui.importers.imported import ImportedSession, count_findings
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-"""Real sessions beside the checkout; tests that need them skip where they are absent."""
-
 SUMMARY = "<system>Previous context has been compacted. Here is the compaction output:</system>"
 DMAIL = "<system>You just got a D-Mail from your future self. D-Mail content:\n\nstop</system>"
 

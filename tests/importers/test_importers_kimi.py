@@ -6,8 +6,6 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     CompactionRecord,
@@ -19,7 +17,6 @@ from agent_tui.importers.imported import ImportedSession
 from agent_tui.importers.registry import import_session
 from tests.importers.session_files import (
     DMAIL,
-    SHARED,
     SUMMARY,
     answer,
     checkpoint,
@@ -205,40 +202,3 @@ def test_title_and_folder_come_from_the_files_beside_it(tmp_path: Path) -> None:
     write_lines(folder / "state.json", ["nope"])
     bare = import_session(folder / "context.jsonl")
     assert bare == replace(session, cwd="", title="hi")
-
-
-REAL = {
-    "basic": (6, 5, 5220, 0, []),
-    "cancel": (3, 4, 5120, 0, []),
-    "compact": (6, 2, 6020, 1, ["compaction"]),
-    "dmail": (6, 3, 5070, 0, ["dmail"]),
-    "noop_compact": (6, 2, 6020, 1, ["compaction", "compaction"]),
-    "steer": (7, 5, 5220, 0, []),
-}
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the real sessions are not beside the checkout")
-@pytest.mark.parametrize("name", REAL)
-def test_real_kimi_sessions_open_with_both_sides_of_their_rotations(name: str) -> None:
-    (path,) = (SHARED / "kimi" / name).rglob("context.jsonl")
-    messages, checkpoints, tokens, compactions, reasons = REAL[name]
-    session = import_session(path)
-    assert numbers_of(session) == {
-        "messages": messages,
-        "checkpoints": checkpoints,
-        "token_count": tokens,
-        "compactions": compactions,
-        "damaged": 0,
-        "archives": len(reasons),
-    }
-    assert [archive.reason for archive in session.archives] == reasons
-    assert session.cwd == f"/home/you/{name}"
-    assert session.title
-    if name == "steer":
-        assert ("steer", "also do B") in origins(session)
-    if name == "dmail":
-        assert "dmail" in dict(origins(session))
-        assert len(session.archives[0].records) == 16
-    for compaction in session.compactions:
-        assert compaction.before
-        assert compaction.summary

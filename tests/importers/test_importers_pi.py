@@ -24,7 +24,6 @@ from agent_tui.core.records import (
 from agent_tui.core.usage import Usage
 from agent_tui.importers.registry import import_session
 from tests.importers.session_files import (
-    SHARED,
     numbers_of,
     pi_answer,
     pi_entry,
@@ -223,26 +222,3 @@ def test_entries_of_a_wrong_shape_are_kept_as_unknown(tmp_path: Path, message: o
     session = import_session(write_lines(tmp_path / "s.jsonl", entries))
     assert isinstance(session.records[-1], UnknownRecord)
     assert said(session.records) == ["ok"]
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the real sessions are not beside the checkout")
-def test_real_pi_sessions_open_with_their_compactions() -> None:
-    session = import_session(SHARED / "pi" / "before-compaction.jsonl")
-    assert numbers_of(session) == {
-        "messages": 992,
-        "checkpoints": 0,
-        "token_count": 168018,
-        "compactions": 2,
-        "damaged": 0,
-        "archives": 0,
-    }
-    first, second = session.compactions
-    assert [c.tokens_before for c in session.compactions] == [175004, 185014]
-    assert said(first.after)[1] == "i reviwed what we have, it's good. continue"
-    assert said(second.before)[0] == first.summary
-    assert said(second.after)[:2] == [second.summary, "can leave it"]
-    assert len(said(session.context)) < 500
-    large = import_session(SHARED / "pi" / "large-session.jsonl")
-    assert (numbers_of(large)["messages"], large.damaged) == (914, 0)
-    small = import_session(SHARED / "pi" / "session.jsonl")
-    assert (len(small.compactions), small.damaged) == (1, 1)

@@ -27,9 +27,7 @@ from agent_tui.core.records import DAMAGED_LINES, ModelRecord, UnknownRecord
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.headers import new_session_id
 from tests.agent.stage import Stage, call
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-KNOWN = sorted((*SHARED.glob("kimi/**/context*.jsonl*"), *SHARED.glob("pi/*.jsonl")))
+from tests.importers.foreign_files import FORMATS
 
 
 async def test_a_session_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
@@ -257,10 +255,12 @@ async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:
         await copy.close()
 
 
-@pytest.mark.skipif(not KNOWN, reason="the sample sessions are not beside this checkout")
-async def test_every_sample_log_opens_with_its_checkpoints_and_archives(tmp_path: Path) -> None:
+async def test_a_file_of_every_format_opens_with_its_archives(tmp_path: Path) -> None:
     async with Stage(tmp_path) as stage:
-        for path in KNOWN:
+        for name, (_, make) in FORMATS.items():
+            folder = tmp_path / f"foreign {name}"
+            folder.mkdir()
+            path = make(folder)
             found = await stage.engine.stored.describe_path(path)
             view = await stage.engine.stored.open_path(path)
             assert view.message_count == found["messages"]

@@ -194,6 +194,7 @@ async def open_path(engine: Engine, path: Path, *, as_json: bool) -> None:
         print_json(found)
         return
     records = found.pop("records")
+    found["children"] = [child["path"] or child["session_id"] for child in found["children"]]
     rows = [*found.items(), *((f"records {name}", _counts(n)) for name, n in records.items())]
     print_rows(((name, _in_words(value)) for name, value in rows), "")
 

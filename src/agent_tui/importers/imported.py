@@ -129,8 +129,19 @@ def count_findings(session: ImportedSession) -> dict[str, Any]:
         "compactions": len(session.compactions),
         "damaged": session.damaged,
         "archives": len(session.archives),
-        "children": len(session.children),
+        "children": [child_fields(child) for child in session.children],
         "records": account_fields(session.accounting),
+    }
+
+
+def child_fields(child: ImportedChild) -> dict[str, str | int]:
+    """A subagent as JSON; ``path`` is empty where its messages stand in the session's own file."""
+    return {
+        "session_id": child.session_id,
+        "title": child.title,
+        "path": child.path,
+        "tool_call_id": child.tool_call_id,
+        "messages": count_messages(child.records),
     }
 
 
