@@ -206,7 +206,7 @@ async def _clear(visitor: Visitor) -> None:
     await visitor.say("/clear")
     await visitor.until_screen("ConfirmScreen")
     await visitor.press("enter")
-    await visitor.until_text("The context is empty now")
+    await visitor.until_text("The context is empty.")
     visitor.clock.let_pass(minutes=3)
     await visitor.say("/undo")
     await visitor.until_text("undone")

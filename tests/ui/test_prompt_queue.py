@@ -85,3 +85,12 @@ async def test_a_prompt_cleared_by_ctrl_c_comes_back_with_up(
         assert here.chat.prompt_box.text == ""
         await here.pilot.press("up")
         assert here.chat.prompt_box.text == "half a thought"
+
+
+async def test_no_toast_ever_covers_the_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.app.notify("Copied")
+        await here.until(lambda: here.chat.prompt_box.notice == "Copied")
+        assert not here.app._notifications

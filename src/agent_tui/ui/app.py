@@ -26,6 +26,7 @@ from agent_tui.ui.themed import ThemedApp
 
 if TYPE_CHECKING:
     from textual.driver import Driver
+    from textual.notifications import SeverityLevel
 
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
@@ -199,6 +200,25 @@ class AgentTui(ThemedApp[int]):
             return
         self._quit_pressed_at = now
         self.chat.notices.hint("Press Ctrl+C again to quit.")
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Say a sentence where this screen says things: no toast ever covers the prompt."""
+        screen = self.screen
+        tell = getattr(screen, "tell", None)
+        if isinstance(screen, ChatScreen):
+            screen.notices.hint(message)
+        elif callable(tell):
+            tell(message, is_error=severity == "error")
+        else:
+            super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def action_command_palette(self) -> None:
         """Ctrl+P: find a command by a few letters; over the conversation only."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import VerticalScroll
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import COMMANDS, TYPING_KEYS
@@ -34,9 +34,7 @@ class HelpScreen(Panel[None]):
         yield self.heading()
         with VerticalScroll(id="help"):
             yield Definitions([Definition("▸", tip) for tip in TIPS], id="help-tips")
-            with Horizontal(id="help-columns"):
-                yield Definitions(list(_commands()))
-                yield Definitions(list(_keys()))
+            yield Definitions([*_keys(), Definition(""), *_commands()], id="help-keys")
         yield self.key_hints()
 
     def on_mount(self) -> None:

@@ -43,11 +43,11 @@ class Definitions(Static):
 
     def _lay_out(self, definition: Definition, width: int) -> Iterator[Content]:
         if not definition.meaning:
-            yield Content.styled(definition.term, "bold $checkpoint")
+            yield Content.styled(definition.term, "bold $foreground")
             return
         head = Content.assemble(
-            (definition.term.ljust(self._term_width), "$tool"),
-            (definition.note.ljust(self._note_width), "$user"),
+            (definition.term.ljust(self._term_width), "$user"),
+            (definition.note.ljust(self._note_width), "$muted"),
         )
         indent = self._term_width + self._note_width
         if width < indent + 24:
