@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from agent_tui.importers.registry import (
     locate,
     read_tail,
     recognise,
+    resume_command,
     summarise,
 )
 from tests.importers.foreign_files import FORMATS
@@ -115,3 +117,23 @@ def test_the_importers_have_names_of_their_own() -> None:
     sources = [importer.source for importer in IMPORTERS]
     assert len(set(sources)) == len(sources)
     assert all(importer_of(source).source == source for source in sources)
+
+
+@pytest.mark.parametrize(
+    ("session_id", "cwd", "command"),
+    [
+        ("S", "/w", "cd /w && claude --resume S"),
+        ("S", "/a b;rm", "cd '/a b;rm' && claude --resume S"),
+        ("S", "-w", "cd -- -w && claude --resume S"),
+        ("S", "", "claude --resume S"),
+        ("--dangerous", "/w", ""),
+        ("S;rm -rf x", "/w", ""),
+        ("S", "/w\x1b[2J", ""),
+        ("S", "/w\nrm x", ""),
+    ],
+)
+def test_the_resume_command_runs_nothing_else(
+    session_id: str, cwd: str, command: str, tmp_path: Path
+) -> None:
+    session = import_session(write("claude", tmp_path))
+    assert resume_command(replace(session, session_id=session_id, cwd=cwd)) == command

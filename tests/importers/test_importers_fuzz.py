@@ -91,7 +91,7 @@ def damage(data: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("name", LINES)
 @settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(seed=st.integers(0, 10**9))
 def test_any_damage_is_counted_or_refused_in_words(name: str, tmp_path: Path, seed: int) -> None:

@@ -134,4 +134,7 @@ def unreadable_summary(ref: SessionRef, error: AgentTuiError) -> SessionSummary:
 def shell_command(cwd: str, *words: str) -> str:
     """A command that runs in a session's folder, quoted for a shell."""
     command = shlex.join(words)
-    return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
+    if not cwd:
+        return command
+    dash = "-- " if cwd.startswith("-") else ""
+    return f"cd {dash}{shlex.quote(cwd)} && {command}"
