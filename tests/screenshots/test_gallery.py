@@ -183,6 +183,34 @@ def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
         await _work(visitor)
         await visitor.say("/revert 2")
         await visitor.until_screen("RevertFilesScreen")
+        await visitor.until_text("CHANGELOG")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_revert_conflict(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await _work(visitor)
+        assert visitor.app.chat.engine is not None
+        report = visitor.app.chat.engine.workspace / "tidewatch" / "report.py"
+        text = report.read_text()
+        (line,) = [each for each in text.splitlines() if "round(metres" in each]
+        report.write_text(text.replace(line, f"{line}  # checked by hand") + "\nUNITS = 'm'\n")
+        await visitor.say("/revert 2")
+        await visitor.until_screen("RevertFilesScreen")
+        await visitor.until_text("conflict")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_changes(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await _work(visitor)
+        await visitor.press("alt+c")
+        await visitor.until_screen("ChangesScreen")
+        await visitor.until_text("edit_file")
+        await visitor.press("a")
+        await visitor.until_text("▾")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 

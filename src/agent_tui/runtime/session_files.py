@@ -43,7 +43,7 @@ from agent_tui.workspace.git import find_repository
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plan import choose, make_plan
 from agent_tui.workspace.restore import Restore
-from agent_tui.workspace.store import ContentStore
+from agent_tui.workspace.store import ContentStore, shrink
 from agent_tui.workspace.timeline import FileTimeline, Marks, build_timeline
 
 
@@ -73,11 +73,24 @@ def watch_workspace(log: SessionLog, wire: Wire, workspace: Path | None) -> Work
         return await log.append(record, durability=durability)
 
     def find_tip() -> str | None:
-        return read_timeline(log).tip
+        timeline = read_timeline(log)
+        if capture is not None:
+            _tend_store(capture, timeline)
+        return timeline.tip
 
     watch = WorkspaceWatch(capture, note, find_tip, lambda number: _uuid_of(log, number), wire)
     wire.subscribe(watch.hear)
     return watch
+
+
+def _tend_store(capture: Capture, timeline: FileTimeline) -> None:
+    """Keep what this session needs, a fork's past included; make room where all stores are full."""
+    states = (state for each in timeline.captures for c in each.delta for state in (c.old, c.new))
+    capture.store.keep((state.hash, state.size) for state in states if state and state.hash)
+    projects = Path(capture.store.folder).parents[1]
+    with suppress(AgentTuiError, OSError):
+        folders = [str(folder) for folder in sorted(projects.glob("*/workspace"))]
+        shrink(folders, capture.limits.store_bytes, capture.store.session_folder)
 
 
 def _uuid_of(log: SessionLog, number: int) -> str | None:

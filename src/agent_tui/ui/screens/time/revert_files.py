@@ -99,7 +99,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def _build(self) -> list[_Row]:
         rows: list[_Row] = []
-        parts = ((True, "Changed by the agent"), (False, "Also changed since, by you or others"))
+        parts = ((True, "Changed by the agent"), (False, "All changes since, yours included"))
         for own, title in parts:
             paths = [path for path in self._plan.paths if path.own is own]
             if paths:

@@ -1,0 +1,111 @@
+"""The screens about files: what is ticked, what can be chosen, and what is asked for in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.changes import ChangeGroup
+from agent_tui.core.summary import RevertPreview
+from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
+from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
+from agent_tui.workspace.diffs import describe_capture
+from tests.ui.stage import Stage
+from tests.workspace.yard import Yard
+
+CODE = "".join(f"line = {number}\n" for number in range(20))
+PREVIEW = RevertPreview(7, 14, 22, 18_200, 9_400, ("a",), "Fix")
+SIZES = [(120, 36), (60, 20)]
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Yard:
+    """The agent changed two places of a.py and created new.py; a person changed one since."""
+    yard = Yard(tmp_path / "yard")
+    yard.write("a.py", CODE)
+    yard.take()
+    yard.checkpoint()
+    agent = CODE.replace("line = 3\n", "broken\n").replace("line = 15\n", "also broken\n")
+    yard.write("a.py", agent)
+    yard.write("new.py", "[red]not markup[/red]\x1b[2J\n")
+    yard.take(call="c1")
+    yard.write("a.py", agent.replace("broken\n", "mine\n", 1))
+    return yard
+
+
+def preview(yard: Yard) -> RevertFilesScreen:
+    return RevertFilesScreen("Back to checkpoint 7?", yard.plan("c0"), PREVIEW)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_the_agents_changes_are_ticked_and_a_conflict_is_not(
+    yard: Yard, size: tuple[int, int]
+) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=size) as pilot:
+        await pilot.pause(0.3)
+        assert "[-] a.py" in app.text
+        assert "conflict: changed since" in app.text
+        assert "\x1b[2J" not in app.text
+        await pilot.press("enter")
+        (decision,) = app.results
+        assert decision.scope == "both"
+        assert decision.choice == {("a.py", True): {2}, ("new.py", True): {0}}
+
+
+async def test_hunks_and_files_are_ticked_by_key_and_by_click(yard: Yard) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.3)
+        await pilot.press("tab", "down", "down", "space")  # the conflict, asked for by name
+        await pilot.press("end", "home", "w")
+        assert "Revert 2 files" in app.text
+        await pilot.press("r")
+        (decision,) = app.results
+        assert isinstance(decision, RevertDecision)
+        assert decision.scope == "files"
+        assert decision.choice[("a.py", True)] == {1, 2}
+
+
+async def test_esc_reverts_nothing(yard: Yard) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.2)
+        await pilot.press("escape")
+        assert app.results == [None]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_changes_open_as_diffs_and_one_file_can_be_asked_back(
+    yard: Yard, size: tuple[int, int]
+) -> None:
+    yard.take("human")
+    captures = [capture for capture in yard.timeline.captures if capture.delta]
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [describe_capture(yard.store, each, {"c1": "run_command"}) for each in captures]
+
+    async with (app := Stage(screen=ChangesScreen(load))).run_test(size=size) as pilot:
+        await pilot.pause(0.3)
+        lines = app.text.splitlines()
+        assert any("you or another program" in line for line in lines)
+        assert any("agent: run_command" in line and "in 2 files" in line for line in lines)
+        await pilot.press("down", "enter")
+        await pilot.pause(0.3)
+        assert "+ mine" in app.text
+        await pilot.press("u")
+        assert app.results == [ToRevert(captures[1].stamp.uuid or "", "a.py")]
+
+
+async def test_where_nothing_can_be_reverted_the_screen_says_why(yard: Yard) -> None:
+    captures = [capture for capture in yard.timeline.captures if capture.delta]
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [describe_capture(yard.store, each, {}) for each in captures]
+
+    screen = ChangesScreen(load, "a turn is running")
+    async with (app := Stage(screen=screen)).run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.3)
+        await pilot.press("u")
+        await pilot.pause(0.2)
+        assert app.results == []
+        assert "Nothing can be reverted here: a turn is running" in app.text

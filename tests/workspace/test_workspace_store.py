@@ -1,0 +1,73 @@
+"""The store of contents: whole or not there, bounded, and nobody loses what another one needs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_tui.workspace.errors import ContentMissing
+from agent_tui.workspace.reading import digest_of
+from agent_tui.workspace.store import ContentStore, shrink
+
+
+def make(folder: Path, session: str, *contents: bytes, used: int = 0) -> ContentStore:
+    store = ContentStore(str(folder), session)
+    store.prepare()
+    for content in contents:
+        store.put(content)
+    store.flush()
+    if contents:
+        os.utime(Path(store.session_folder) / "refs", (used, used))
+    return store
+
+
+def has(store: ContentStore, digest: str) -> bool:
+    try:
+        store.get(digest)
+    except ContentMissing:
+        return False
+    return True
+
+
+def test_a_content_is_kept_once_and_comes_back(tmp_path: Path) -> None:
+    store = make(tmp_path, "s1")
+    digest = store.put(b"content")
+    assert store.put(b"content") == digest
+    store.flush()
+    assert ContentStore(str(tmp_path), "s2").get(digest) == b"content"
+    assert [path.name for path in (tmp_path / "objects").iterdir()] == [digest]
+
+
+def test_a_content_that_a_power_cut_has_torn_is_written_again(tmp_path: Path) -> None:
+    digest = make(tmp_path, "s1").put(b"content")
+    Path(ContentStore(str(tmp_path), "s1").path_of(digest)).write_bytes(b"\0" * 7)
+    other = ContentStore(str(tmp_path), "s2")
+    with pytest.raises(ContentMissing, match="damaged"):
+        other.get(digest)
+    other.put(b"content")
+    assert other.get(digest) == b"content"
+
+
+@pytest.mark.parametrize("digest", ["", "../../etc/passwd", "a" * 63, "A" * 64])
+def test_what_is_no_hash_names_no_file(tmp_path: Path, digest: str) -> None:
+    store = make(tmp_path, "s1")
+    assert not store.has(digest, 1)
+    with pytest.raises(ContentMissing):
+        store.get(digest)
+
+
+def test_the_oldest_sessions_go_first_and_what_others_need_stays(tmp_path: Path) -> None:
+    one, two = tmp_path / "p1" / "workspace", tmp_path / "p2" / "workspace"
+    old = make(one, "old", b"o" * 1000, b"shared" * 100, used=1)
+    new = make(one, "new", b"shared" * 100, b"n" * 1000, used=3)
+    other = make(two, "other", b"x" * 1000, used=2)
+    everything = [str(one), str(two)]
+    assert shrink(everything, 10_000, new.session_folder) == []
+    assert shrink(everything, 3_000, new.session_folder) == ["old"]
+    assert not has(old, digest_of(b"o" * 1000))
+    assert has(new, digest_of(b"shared" * 100))
+    assert shrink(everything, 0, new.session_folder) == ["other"]
+    assert not has(other, digest_of(b"x" * 1000))
+    assert has(new, digest_of(b"n" * 1000))  # it is in use
