@@ -37,6 +37,25 @@ async def test_nothing_moves_when_suggestions_come() -> None:
         assert all(old == new for old, new in zip(before, after, strict=True) if old.strip())
 
 
+async def test_what_is_chosen_before_it_is_there_is_not_lost() -> None:
+    welcome = Welcome(waits=True)
+    welcome.styles.height = "1fr"
+    chosen: list[str] = []
+
+    class Host(Stage):
+        def on_welcome_suggested(self, event: Welcome.Suggested) -> None:
+            chosen.append(event.text)
+
+    async with Host([welcome]).run_test(size=(80, 24)) as pilot:
+        welcome.move(2)
+        assert welcome.choose()
+        await pilot.pause()
+        assert chosen == []
+        welcome.suggestions = ("first", "second")
+        await pilot.pause()
+        assert chosen == ["second"]
+
+
 async def test_arrows_and_enter_choose_a_suggestion_which_joins_the_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

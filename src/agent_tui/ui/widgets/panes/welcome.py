@@ -74,6 +74,7 @@ class Welcome(Widget):
     def __init__(self, *, waits: bool = False) -> None:
         super().__init__()
         self._waits = waits
+        self._early = -1
         self._first_row = self._left = 0
 
     @property
@@ -81,6 +82,12 @@ class Welcome(Widget):
         """What can be chosen, in order."""
         given = tuple(Suggestion(text) for text in self.suggestions[:_SEEN])
         return (*(given or (_WAITING if self._waits else _PROMPTS)), *_COMMANDS)
+
+    def watch_suggestions(self) -> None:
+        """Take what was chosen before it was there."""
+        if self.suggestions and self._early >= 0:
+            self.cursor, self._early = self._early, -1
+            self.choose()
 
     def move(self, step: int) -> None:
         """Go to the next suggestion or the one before; up from the first leaves them."""
@@ -92,6 +99,7 @@ class Welcome(Widget):
             return False
         chosen = self.offered[self.cursor]
         if not chosen.text:
+            self._early = self.cursor
             return True
         self.post_message(self.Suggested(chosen.text, chosen.command))
         return True
