@@ -1,6 +1,7 @@
 """The shape of the source, held like any other behaviour."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "agent_tui"
 PACKAGES = sorted(init.parent for init in SOURCE.glob("*/__init__.py"))
+OWN_MODULES = sorted(
+    module for module in SOURCE.rglob("*.py") if SOURCE / "demo" not in module.parents
+)
 UI_MODULES = sorted((SOURCE / "ui").rglob("*.py"))
 STYLESHEETS = sorted((ROOT / "styles").rglob("*.tcss"))
 FILE_METHODS = {"mkdir", "open", "read_bytes", "read_text", "unlink", "write_bytes", "write_text"}
@@ -90,3 +94,43 @@ def test_only_one_module_prints(module: Path) -> None:
         )
     ]
     assert not found
+
+
+# The size of what grows when nothing stops it. These numbers only go down: where one stands in your
+# way, split what has two reasons to change, or give the modules a folder of their own.
+LARGEST_FILE_LINES = 540
+LARGEST_CLASS_LINES = 470
+MOST_PUBLIC_METHODS = 33
+MOST_MODULES_IN_A_FOLDER = 40
+
+
+def classes() -> list[ast.ClassDef]:
+    trees = map(parse, OWN_MODULES)
+    return [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+def public_methods(node: ast.ClassDef) -> int:
+    methods = (
+        each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    return sum(not method.name.startswith("_") for method in methods)
+
+
+def test_no_file_grows_beyond_the_largest() -> None:
+    sizes = {name_in_source(each): len(each.read_text().splitlines()) for each in OWN_MODULES}
+    assert {name: size for name, size in sizes.items() if size > LARGEST_FILE_LINES} == {}
+
+
+def test_no_class_grows_beyond_the_largest() -> None:
+    sizes = {each.name: (each.end_lineno or 0) - each.lineno + 1 for each in classes()}
+    assert {name: size for name, size in sizes.items() if size > LARGEST_CLASS_LINES} == {}
+
+
+def test_no_class_has_more_public_methods_than_any_has_now() -> None:
+    counts = {each.name: public_methods(each) for each in classes()}
+    assert {name: count for name, count in counts.items() if count > MOST_PUBLIC_METHODS} == {}
+
+
+def test_no_folder_holds_more_modules_than_any_holds_now() -> None:
+    counts = Counter(str(each.parent.relative_to(SOURCE)) for each in OWN_MODULES)
+    assert {name: n for name, n in counts.items() if n > MOST_MODULES_IN_A_FOLDER} == {}
