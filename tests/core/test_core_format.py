@@ -8,7 +8,6 @@ from agent_tui.core.format import (
     format_age,
     format_clock,
     format_count,
-    format_duration,
     format_percent,
     format_size,
     format_tokens,
@@ -29,9 +28,6 @@ def test_counts_sizes_durations_and_shares() -> None:
     assert format_count(1, "message") == "1 message"
     assert format_count(1_204, "message") == "1,204 messages"
     assert [format_size(n) for n in (812, 3_400, 1_234_567_890)] == ["812 B", "3.4 KB", "1.2 GB"]
-    assert [format_duration(s) for s in (0.34, 4.2, 185, 7_800)] == [
-        "340 ms", "4.2 s", "3m 05s", "2h 10m",
-    ]  # fmt: skip
     assert [format_percent(s) for s in (0, 0.001, 0.5, 0.999, 1)] == [
         "0%",
         "<1%",

@@ -27,6 +27,18 @@ async def talk(log: SessionLog, *prompts: str) -> None:
         await log.append(Checkpoint(number), UserMessage(prompt), durability=D1)
 
 
+def leaves(tree: Tree) -> list[int]:
+    return [place for place in range(len(tree)) if not tree.children(place)]
+
+
+def branch_points(tree: Tree) -> list[int]:
+    return [place for place in range(ROOT, len(tree)) if len(tree.children(place)) > 1]
+
+
+def places_of(tree: Tree, uuid: str | None) -> list[int]:
+    return [place for place in range(len(tree)) if tree.uuid(place) == uuid]
+
+
 def prompts(tree: Tree, place: int) -> list[object]:
     items = tree.read(tree.path_to(place))
     return [
@@ -37,7 +49,7 @@ def prompts(tree: Tree, place: int) -> list[object]:
 
 
 def all_leaves(tree: Tree) -> list[list[object]]:
-    return [prompts(tree, leaf) for leaf in tree.leaves()]
+    return [prompts(tree, leaf) for leaf in leaves(tree)]
 
 
 def grow(*folders: Path) -> Tree:
@@ -50,11 +62,11 @@ async def test_a_revert_keeps_the_old_future_as_a_branch(log: SessionLog) -> Non
     await talk(log, "d")
     tree = grow(log.folder)
     assert all_leaves(tree) == [["a", "b", "c"], ["a", "d"]]
-    [point] = tree.branch_points()
+    [point] = branch_points(tree)
     assert [tree.role(child) for child in tree.children(point)] == ["_checkpoint", "_revert"]
     assert [tree.act(child) for child in tree.children(point)] == ["", "user"]
     assert prompts(tree, tree.leaves_of[-1]) == ["a", "d"]
-    assert [tree.source_of(leaf).archive for leaf in tree.leaves()] == [1, 0]
+    assert [tree.source_of(leaf).archive for leaf in leaves(tree)] == [1, 0]
 
 
 async def test_a_clear_and_a_restore_are_branches_too(log: SessionLog) -> None:
@@ -88,7 +100,7 @@ async def test_what_a_compaction_kept_occurs_in_both_contexts(log: SessionLog) -
     tree = grow(log.folder)
     assert all_leaves(tree) == [["a", "b"], ["summary", "b"]]
     assert kept.record.stamp.uuid
-    assert len(tree.places_of(kept.record.stamp.uuid)) == 2
+    assert len(places_of(tree, kept.record.stamp.uuid)) == 2
 
 
 async def test_a_head_opens_a_branch_inside_the_file(log: SessionLog) -> None:
@@ -99,7 +111,7 @@ async def test_a_head_opens_a_branch_inside_the_file(log: SessionLog) -> None:
     await talk(log, "c")
     tree = grow(log.folder)
     assert all_leaves(tree) == [["a", "b"], ["a", "c"]]
-    assert [tree.uuid(place) for place in tree.branch_points()] == [target]
+    assert [tree.uuid(place) for place in branch_points(tree)] == [target]
 
 
 async def test_labels_survive_and_can_be_taken_away(log: SessionLog) -> None:
@@ -114,7 +126,7 @@ async def test_labels_survive_and_can_be_taken_away(log: SessionLog) -> None:
     await log.revert(0)
     tree = grow(log.folder)
     assert tree.labels == {first: "start"}
-    assert [tree.label(place) for place in tree.places_of(first)] == ["start"]
+    assert [tree.label(place) for place in places_of(tree, first)] == ["start"]
 
 
 async def test_a_fork_joins_where_it_left(store: SessionStore, log: SessionLog) -> None:
@@ -125,7 +137,7 @@ async def test_a_fork_joins_where_it_left(store: SessionStore, log: SessionLog) 
     assert store.related_sessions("s1") == [log.folder, fork.folder]
     tree = grow(*store.related_sessions("s1"))
     assert all_leaves(tree) == [["a", "b", "d"], ["a", "c"]]
-    assert [tree.source_of(leaf).session_id for leaf in tree.leaves()] == ["s1", "s2"]
+    assert [tree.source_of(leaf).session_id for leaf in leaves(tree)] == ["s1", "s2"]
     await fork.close()
 
 

@@ -10,7 +10,6 @@ __all__ = [
     "format_age",
     "format_clock",
     "format_count",
-    "format_duration",
     "format_percent",
     "format_size",
     "format_tokens",
@@ -40,19 +39,6 @@ def format_size(size_bytes: int) -> str:
         if amount < 999.5 or unit == "TB":
             break
     return f"{amount:.1f} {unit}" if amount < 99.95 else f"{amount:.0f} {unit}"
-
-
-def format_duration(seconds: float) -> str:
-    """A duration such as ``340 ms``, ``4.2 s``, ``3m 05s`` or ``2h 10m``."""
-    if seconds < 1:
-        return f"{seconds * 1_000:.0f} ms"
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes}m {rest:02d}s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h {minutes:02d}m"
 
 
 def format_percent(share: float) -> str:

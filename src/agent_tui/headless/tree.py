@@ -119,7 +119,7 @@ async def _read_rows(tree: SessionTree, detail: Detail) -> AsyncIterator[dict[st
         found = [outline.row(i) for i in range(start, min(start + _CHUNK, len(outline)))]
         records = await tree.describe([row.place for row in found])
         for row in found:
-            yield _row_fields(row, tree.tree.uuid(row.place), records)
+            yield _row_fields(row, tree.name_of(row), records)
 
 
 def _row_fields(row: TreeRow, uuid: str, records: Mapping[int, Record]) -> dict[str, Any]:

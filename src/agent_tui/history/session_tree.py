@@ -99,6 +99,24 @@ class SessionTree:
         return self.tree.sources[self.shape.live].session_id
 
     @property
+    def present(self) -> int:
+        """The place where the live log ends."""
+        return self.shape.leaf
+
+    @property
+    def archive_count(self) -> int:
+        """How many archives the tree is made of."""
+        return sum(bool(source.archive) for source in self.tree.sources)
+
+    def entry_id(self, row: TreeRow) -> str | None:
+        """The id of the record that a row is about; None where its log gave it none."""
+        return self.tree.uuids[row.place]
+
+    def name_of(self, row: TreeRow) -> str:
+        """What commands call the record that a row is about: its id, or its place in its log."""
+        return self.tree.uuid(row.place)
+
+    @property
     def branch_count(self) -> int:
         """How many branches were left, as the folded tree shows them."""
         return len(self.outline("turns").branch_rows())

@@ -138,7 +138,7 @@ class Operations:
     async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
         """Name an entry; an empty label takes its name away."""
         self._gate.require_writable()
-        uuid = tree.tree.uuids[row.place]
+        uuid = tree.entry_id(row)
         if uuid is None:
             raise SessionError("This entry has no id that a label could be tied to.")
         await self._choices.label(uuid, label, archived=tree.tree.label(row.place))

@@ -95,14 +95,6 @@ class Tree:
             place = self._parents[place]
         return path[::-1]
 
-    def branch_points(self) -> list[int]:
-        """The places, ROOT included, where the session went more than one way."""
-        return [place for place in range(ROOT, len(self)) if len(self.children(place)) > 1]
-
-    def leaves(self) -> list[int]:
-        """The places that nothing hangs off."""
-        return [place for place in range(len(self)) if not self.children(place)]
-
     def source_of(self, place: int) -> Source:
         """The log in which a record was first found."""
         return self.sources[self._logs[place]]
@@ -173,10 +165,6 @@ class Tree:
     def act(self, place: int) -> str:
         """What opened a branch here: ``head``, ``compaction``, or a revert's reason; else empty."""
         return self._acts.get(place, "")
-
-    def places_of(self, uuid: str) -> list[int]:
-        """Where a record occurs: once, and once more for each compaction that kept it."""
-        return [place for place in range(len(self)) if self.uuid(place) == uuid]
 
     def read(self, places: Iterable[int]) -> list[Item]:
         """The records at some places. Reads the disk."""

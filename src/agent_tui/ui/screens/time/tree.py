@@ -118,7 +118,7 @@ class TreeScreen(Panel[TreeChoice]):
             place = await self.attempt(asyncio.to_thread(tree.place_of, self._at))
         else:
             place = self._at if self._at > PRESENT else None
-        return tree.shape.leaf if place is None else place
+        return tree.present if place is None else place
 
     def _show(self, place: int) -> None:
         """Draw the tree as far folded as it is now, with the cursor on a place."""
@@ -128,7 +128,7 @@ class TreeScreen(Panel[TreeChoice]):
         outline = tree.outline(self._detail)
         self._rows.show_empty(Content("Nothing was said yet: the tree begins with a prompt."))
         self._rows.show_outline(len(outline), outline.row, tree.describe, outline.row_of(place))
-        archives = sum(bool(source.archive) for source in tree.tree.sources)
+        archives = tree.archive_count
         self.show_heading(
             "Tree",
             first_line(self._view.title, 40),
@@ -212,7 +212,7 @@ class TreeScreen(Panel[TreeChoice]):
         if tree is None or row is None:
             return
         other = self._marked
-        if tree.leaf_of(row) == (tree.leaf_of(other) if other else tree.shape.leaf):
+        if tree.leaf_of(row) == (tree.leaf_of(other) if other else tree.present):
             what = "the marked row" if other else "the present; mark another with Space first"
             self.tell(f"This is the same branch as {what}.")
             return
