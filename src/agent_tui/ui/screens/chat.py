@@ -25,6 +25,7 @@ from agent_tui.core.drafts import Drafts
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_bindings
 from agent_tui.ui.draft_keeper import DraftKeeper
+from agent_tui.ui.follower import Follower
 from agent_tui.ui.notices import Notices
 from agent_tui.ui.operation_runner import OperationRunner
 from agent_tui.ui.turn_listener import TurnListener
@@ -87,7 +88,7 @@ class ChatScreen(Screen[None]):
         self._early_command = ""
         self.engine: Engine | None = None
         self.session: LiveSession | None = None
-        self._may_take_over = True
+        self._follower = Follower(self)
         self._stop_listening: Callable[[], None] | None = None
         self._early_prompt = ""
         self._returned_prompt = ""
@@ -127,7 +128,7 @@ class ChatScreen(Screen[None]):
         self._view = view(self.timeline, TurnListener(self))
         await self.mount(self.timeline, before=self.prompt_box)
         self.has_timeline = True
-        self.set_interval(_FOLLOW_SECONDS, self._follow)
+        self.set_interval(_FOLLOW_SECONDS, self._follower.follow)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The hints in the prompt's frame are those of what has the focus."""
@@ -175,7 +176,7 @@ class ChatScreen(Screen[None]):
         """Put a session on the screen in place of the one that is there, which is closed."""
         before, self.session = self.session, session
         if before is None or before.session_id != session.session_id:
-            self._may_take_over = True
+            self._follower.may_take_over = True
         if self._stop_listening is not None:
             self._stop_listening()
         self._listen(session)
@@ -261,31 +262,6 @@ class ChatScreen(Screen[None]):
         self.welcome.display = not shown
         self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
 
-    async def _follow(self) -> None:
-        """A session that another window writes is followed live."""
-        session = self.session
-        if session is None or not session.read_only:
-            return
-        if self._may_take_over and await session.is_free():
-            await self._take_over(session)
-            return
-        match await session.follow():
-            case "grown":
-                self.timeline.settle()
-                self.show_facts(session)
-                self.show_conversation(shown=True)
-            case "replaced":
-                self.reload()
-
-    async def _take_over(self, session: LiveSession) -> None:
-        """The other window closed the session: open it anew, this time to write."""
-        self._may_take_over = False
-        if self.engine is None:
-            return
-        await self.show_session(await self.engine.open_session(session.session_id))
-        if self.session is not None and not self.session.read_only:
-            self.notices.hint("The other window closed this session. You can write here now.")
-
     @dataclass
     class CommandCalled(Message):
         """The user wants a command of the table, by key, slash, palette or mouse."""
@@ -309,6 +285,7 @@ class ChatScreen(Screen[None]):
 
     async def end(self) -> None:
         """Interrupt what runs, wait until the log is settled, and close the session."""
+        self._follower.stop()
         await self.runner.interrupt()
         if self.session is not None:
             await self._keeper.keep_now(self.session, self._drafts)

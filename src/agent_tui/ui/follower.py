@@ -1,0 +1,61 @@
+"""Follows a session that another window writes, and takes it over once that window closes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_tui.core.errors import AgentTuiError
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.ui.conversation import Conversation
+
+
+class Follower:
+    """Keeps the conversation up with its log while it is read-only here.
+
+    Attributes:
+        may_take_over: whether the session is opened to write as soon as it is free; tried once.
+    """
+
+    def __init__(self, chat: Conversation) -> None:
+        self._chat = chat
+        self._has_stopped = False
+        self.may_take_over = True
+
+    def stop(self) -> None:
+        """Follow no more: the session is being closed."""
+        self._has_stopped = True
+
+    async def follow(self) -> None:
+        """Look once for what came; call it every second or so."""
+        session = self._chat.session
+        if session is None or not session.read_only or self._has_stopped:
+            return
+        try:
+            await self._follow(session)
+        except AgentTuiError as error:
+            self.may_take_over = False
+            self._chat.notices.hint(str(error))
+
+    async def _follow(self, session: LiveSession) -> None:
+        if self.may_take_over and await session.is_free():
+            await self._take_over(session)
+            return
+        match await session.follow():
+            case "grown":
+                self._chat.timeline.settle()
+                self._chat.show_facts(session)
+                self._chat.show_conversation(shown=True)
+            case "replaced":
+                self._chat.reload()
+
+    async def _take_over(self, session: LiveSession) -> None:
+        """The other window closed the session: open it anew, this time to write."""
+        self.may_take_over = False
+        chat = self._chat
+        if chat.engine is None:
+            return
+        await chat.show_session(await chat.engine.open_session(session.session_id))
+        if chat.session is not None and not chat.session.read_only:
+            chat.notices.hint("The other window closed this session. You can write here now.")
