@@ -150,3 +150,22 @@ def test_a_turn_that_costs_too_much_is_stopped(run: CommandLine, providers: Prov
     assert ran.code == 3
     assert "Price limit reached ($0.50 for one turn)" in ran.err
     assert len(providers.openai.requests) == 1
+
+
+def test_kimi_is_known_by_its_key_and_gets_its_thoughts_back(
+    run: CommandLine, providers: Providers
+) -> None:
+    run.set("MOONSHOT_BASE_URL", providers.openai.url)
+    run.set("MOONSHOT_API_KEY", f"{KEY}-kimi")
+    thought = delta_chunk({"reasoning_content": "First I look."})
+    call = call_chunk(call_id="c1", name="read_file", arguments=ARGUMENTS)
+    providers.openai.answers += [
+        stream(thought, call, finish_chunk("tool_calls")),
+        stream(text_chunk("It says six."), finish_chunk()),
+    ]
+    ran = run("-p", "Look", "-m", "kimi/kimi-k2-thinking")
+    assert ran.code == 0, ran.err
+    first, second = providers.openai.requests
+    assert first.body["model"] == "kimi-k2-thinking"
+    assert first.headers["authorization"] == f"Bearer {KEY}-kimi"
+    assert second.body["messages"][2]["reasoning_content"] == "First I look."

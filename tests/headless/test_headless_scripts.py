@@ -65,6 +65,7 @@ def test_the_promised_lines_keep_their_names_and_fields(run: CommandLine) -> Non
     assert {name: fields - table.get(name, set()) for name, fields in PROMISED.items()} == {
         name: set() for name in PROMISED
     }
+    assert '"type": "prompt"' in run("help", "daemon").out
     told = run("help", "stream-json").out
     assert all(f"\n{name}  " in told for name in table)
 

@@ -226,6 +226,11 @@ def _show_help(options: argparse.Namespace) -> int:
 
         say(describe_events(), end="")
         return 0
+    if options.words == ["daemon"]:
+        from agent_tui.headless import daemon
+
+        say((daemon.__doc__ or "").strip())
+        return 0
     if options.words[0] not in GROUPS:
         return _fail(f"there is no command {options.words[0]!r}; see agent-tui --help.", 2)
     try:

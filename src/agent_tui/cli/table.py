@@ -324,7 +324,7 @@ COMMANDS: tuple[Command, ...] = (
         "help",
         "show the help of a command",
         (
-            _argument("words", nargs="*", metavar="COMMAND", help="or stream-json"),
+            _argument("words", nargs="*", metavar="COMMAND", help="or stream-json, daemon"),
             _argument("--all", action="store_true", help="every option and command on one page"),
         ),
         json=False,
