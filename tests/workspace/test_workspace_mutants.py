@@ -155,6 +155,11 @@ def trusting(self: store.ContentStore, digest: str) -> bytes:
 
 
 PLAIN = (False,)
+NOTHING = seed.Truth(set(), set(), hidden=False)
+
+
+def without_links(*arguments: Any) -> seed.Truth:
+    return replace(seed.unhide(*arguments), links=set())
 
 
 def one_hash_for_all_modes() -> Patch:
@@ -184,10 +189,10 @@ MUTANTS = (
     Mutant("git's objects are taken for contents",
            lambda: replaced((seed, "_converted", lambda *_: iter(()))),
            of_make(captures.test_line_ends_identifiers_and_filters_do_not_change_what_is_kept)),
-    Mutant("hidden paths stay hidden", lambda: replaced((git_scan, "unhide", lambda *_: set())),
+    Mutant("hidden paths stay hidden", lambda: replaced((git_scan, "unhide", lambda *_: NOTHING)),
            of_make(captures.test_hidden_paths_of_an_index_are_looked_at_all_the_same)),
     Mutant("nested repositories are not looked into",
-           lambda: replaced((git_scan.GitScanner, "_find_gitlinks", lambda _: set())),
+           lambda: replaced((git_scan, "unhide", without_links)),
            lambda folder: captures.test_a_submodule_is_a_scope_of_its_own(
                lambda **o: Yard(folder / str(len(list(folder.iterdir()))), **o), folder)),
     Mutant("a file that changes while it is read is kept as it came",

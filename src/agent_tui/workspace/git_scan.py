@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -28,7 +29,13 @@ from agent_tui.workspace.limits import Limits
 from agent_tui.workspace.oids import ObjectNames
 from agent_tui.workspace.reading import Reading, read_entry
 from agent_tui.workspace.scanning import STAGING_PREFIX, UNKNOWN, Sight, is_below
-from agent_tui.workspace.seed import copy_index, excludes_file, unhide, write_settings
+from agent_tui.workspace.seed import (
+    LISTING,
+    copy_index,
+    excludes_file,
+    unhide,
+    write_settings,
+)
 from agent_tui.workspace.store import ContentStore
 
 _RACY_SECONDS = 0.1
@@ -78,21 +85,30 @@ class GitScanner:
         if excludes := excludes_file():
             self._settings.append(f"core.excludesFile={excludes}")
         fresh = not is_there(os.path.join(self._folder, "index"))
-        converted: set[str] = set()
         make_private_folder(self._folder, durable=False)
         write_settings(self._folder, self._repository, self._algorithm)
         if fresh:
-            if self._repository.top != self._root:
-                self._require_not_ignored()
-            copy_index(self._repository, self._folder)
-            converted, self._gitlinks = unhide(self._git, self._repository)
-        else:
-            self._gitlinks = self._find_gitlinks()
-        self._resuming = not fresh
+            return self._begin()
+        self._gitlinks = self._find_gitlinks()
+        self._resuming = True
         sight = self.look()
         self._resuming = False
-        sight.fresh = fresh
-        sight.candidates |= converted
+        return sight
+
+    def _begin(self) -> Sight:
+        """Start from a copy of the user's index; it is read while the files are looked at."""
+        if self._repository.top != self._root:
+            self._require_not_ignored()
+        copy_index(self._repository, self._folder)
+        with ThreadPoolExecutor(1, thread_name_prefix="index") as thread:
+            listing = thread.submit(self._git.run, *LISTING)
+            sight = self.look()
+            truth = unhide(self._git, self._repository, listing.result())
+        self._gitlinks = truth.links
+        if truth.hidden or truth.links:
+            sight = self.look()
+        sight.fresh = True
+        sight.candidates |= truth.converted
         return sight
 
     def _find_gitlinks(self) -> set[str]:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folders import make_private_folder
@@ -66,14 +67,30 @@ def copy_index(repository: Repository, folder: str) -> None:
     os.rename(f"{target}.tmp", target)
 
 
-def unhide(git: Git, repository: Repository) -> tuple[set[str], set[str]]:
-    """Let the index tell the whole truth; returns converted paths, and submodules.
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What an index that was just copied does not say by itself.
+
+    Attributes:
+        converted: paths whose objects are not what stands in the files.
+        links: submodules. ``hidden``: whether paths were hidden that are not any more.
+    """
+
+    converted: set[str]
+    links: set[str]
+    hidden: bool
+
+
+LISTING = ("ls-files", "-v", "-s", "-z", "--full-name", "--", ".")
+
+
+def unhide(git: Git, repository: Repository, printed: bytes) -> Truth:
+    """Let the index tell the whole truth; ``printed`` is what git says to LISTING.
 
     A user may have told git not to look at some paths. And where a content is converted on its
     way to the disk (line ends, identifiers, filters), the object is not what stands in the file.
     """
     hidden, paths, links = [], [], set()
-    printed = git.run("ls-files", "-v", "-s", "-z", "--full-name", "--", ".")
     for line in printed.split(b"\0"):
         told, _, name = line.partition(b"\t")
         if not name:
@@ -90,7 +107,7 @@ def unhide(git: Git, repository: Repository) -> tuple[set[str], set[str]]:
         top = Git(git.folder, repository.top, repository.top, 30)
         for option in ("--no-assume-unchanged", "--no-skip-worktree"):
             top.run("update-index", "-z", option, "--stdin", data=_joined(hidden))
-    return set(_converted(git, repository, paths)), links
+    return Truth(set(_converted(git, repository, paths)), links, bool(hidden))
 
 
 def _converted(git: Git, repository: Repository, paths: list[tuple[bytes, str]]) -> Iterator[str]:
