@@ -11,9 +11,10 @@ from agent_tui.ui.renderers.inline import style_inline
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Line, break_line, crop_text, finish_row, wrap_text
 from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
-from agent_tui.ui.theme import DARK
+from agent_tui.ui.theme import DARK, tokens_of
 
-PALETTE = read_palette(DARK.to_color_system().generate() | DARK.variables)
+VARIABLES = DARK.to_color_system().generate()
+PALETTE = read_palette(VARIABLES | tokens_of(DARK, VARIABLES))
 LANGUAGES = Languages()
 LANGUAGES.find("python")
 LANGUAGES.load_missing()
