@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 
 import pytest
 from textual.pilot import Pilot
 
-from agent_tui.core.records import AssistantMessage, Record, UserMessage
+from agent_tui.core.messages import ToolCall
+from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage
 from agent_tui.ui.renderers.long_text import GLANCE_CHARS, MOST_CHARS, cut_ends
 from tests.ui.timeline_stage import TimelineStage, numbered
 
@@ -154,3 +156,21 @@ async def test_one_frame_of_a_flood_costs_what_a_frame_may() -> None:
             costs.append(count_calls(flood))
     assert costs[1] < 1.3 * costs[0]
     assert GLANCE_CHARS < 100_000
+
+
+async def test_a_call_with_megabytes_of_arguments_costs_what_any_call_costs() -> None:
+    costs = []
+    for size in (200_000, 8_000_000):
+        arguments = json.dumps({"path": "big.txt", "content": "word " * (size // 5)})
+        call = AssistantMessage("", (ToolCall("a", "write_file", arguments),))
+        records: list[Record] = [call, ToolMessage("a", "Written.")]
+        app = TimelineStage()
+        async with app.run_test(size=SIZE) as pilot:
+            await pilot.pause()
+            costs.append(count_calls(lambda a=app, r=records: a.timeline.load(r)))  # type: ignore[misc]
+            await pilot.pause()
+            assert "write_file big.txt" in app.text
+            app.timeline.action_toggle_all()
+            await pilot.pause()
+            assert app.timeline._blocks.height(1) < 5_000
+    assert costs[1] < 1.3 * costs[0]

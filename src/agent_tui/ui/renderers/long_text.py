@@ -61,6 +61,14 @@ def _first_break(text: str, place: int) -> int:
     return place
 
 
+def shorten(text: str) -> str:
+    """The ends of a text that is too long to be drawn at once; any other as it is."""
+    if len(text) <= MOST_CHARS:
+        return text
+    ends = cut_ends(text, MOST_CHARS)
+    return f"{ends.head}\n\n… {format_count(ends.hidden, 'character')} not drawn\n\n{ends.tail}"
+
+
 def draw_text(text: str, canvas: Canvas, *, glance: bool) -> tuple[list[Line], int]:
     """Markdown as rows; of a long text its ends.
 

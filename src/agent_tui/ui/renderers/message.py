@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from rich.segment import Segment
 
-from agent_tui.core.format import format_count
 from agent_tui.core.text import clean, first_line
 from agent_tui.ui.blocks import AssistantBlock, UserBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import NOTHING, Drawing, Parts
 from agent_tui.ui.renderers.fold import fold
 from agent_tui.ui.renderers.lines import Line, wrap_text
-from agent_tui.ui.renderers.long_text import MOST_CHARS, cut_ends, draw_text
+from agent_tui.ui.renderers.long_text import draw_text, shorten
 from agent_tui.ui.renderers.tool import draw_tool
 
 _PROMPT_ROWS = 24
@@ -37,7 +36,7 @@ def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     if block.origin in ("compaction", "branch"):
         return _draw_summary(block, canvas, expanded=expanded)
     palette = canvas.palette
-    text = clean(_shortened(block.text.rstrip())) or ("" if block.media else "(empty)")
+    text = clean(shorten(block.text.rstrip())) or ("" if block.media else "(empty)")
     rows: list[Line] = [[Segment(row, palette.text)] for row in wrap_text(text, canvas.prose_width)]
     rows = rows if text else []
     rows = fold(rows, _PROMPT_ROWS, canvas, expanded=expanded)
@@ -55,7 +54,7 @@ def _draw_aside(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     if expanded:
         rows: list[Line] = [
             [Segment(row, palette.muted)]
-            for row in wrap_text(clean(_shortened(block.text)), canvas.width)
+            for row in wrap_text(clean(shorten(block.text)), canvas.width)
         ]
         return Drawing(rows, sign)
     line = f"{_LABELS[block.origin]}: {first_line(block.text, canvas.width)}"
@@ -111,21 +110,13 @@ def _add_call(drawing: Drawing, call: Drawing) -> Drawing:
     return replace(drawing, rows=[*drawing.rows, [], marked, *body])
 
 
-def _shortened(text: str) -> str:
-    """The ends of a text that is too long to be drawn at once."""
-    if len(text) <= MOST_CHARS:
-        return text
-    ends = cut_ends(text, MOST_CHARS)
-    return f"{ends.head}\n\n… {format_count(ends.hidden, 'character')} not drawn\n\n{ends.tail}"
-
-
 def draw_thinking(thinking: str, canvas: Canvas, *, expanded: bool) -> list[Line]:
     """One line once it is done; all of it when opened."""
     if not thinking.strip():
         return []
     style = canvas.palette.thinking
     if expanded:
-        rows = wrap_text(clean(_shortened(thinking)).strip(), canvas.prose_width)
+        rows = wrap_text(clean(shorten(thinking)).strip(), canvas.prose_width)
         return [[Segment(row, style)] for row in rows]
     glance = first_line(thinking, canvas.prose_width)
     return [

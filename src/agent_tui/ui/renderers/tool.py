@@ -15,6 +15,7 @@ from agent_tui.ui.renderers.changed import draw_changed
 from agent_tui.ui.renderers.diff import count_changes, draw_diff, line_count
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, wrap_text
+from agent_tui.ui.renderers.long_text import MOST_CHARS, shorten
 
 _FOLDED_ROWS = 4
 _FOLDED_DIFF_ROWS = 12
@@ -65,7 +66,8 @@ def _draw_head(block: ToolBlock, canvas: Canvas) -> Line:
 
 def _subject(block: ToolBlock) -> str:
     """What the call is about: the field that says most, or all of them in short."""
-    fields = show_arguments(block.arguments)
+    # Of megabytes only the beginning: nobody waits until all of it is parsed.
+    fields = show_arguments(block.arguments[:MOST_CHARS])
     for key in _SUBJECTS:
         if fields.get(key):
             where = fields.get("path", "") if key in ("pattern", "query") else ""
@@ -116,12 +118,13 @@ def _draw_arguments(block: ToolBlock, canvas: Canvas) -> list[Line]:
     if not fields:
         return [
             [Segment(row, palette.muted)]
-            for row in wrap_text(reveal(block.arguments), canvas.width)
+            for row in wrap_text(reveal(shorten(block.arguments)), canvas.width)
         ]
     lines = []
     for key, value in fields.items():
         head = f"{reveal(key)}: "
-        for number, row in enumerate(wrap_text(reveal(value), max(8, canvas.width - len(head)))):
+        rows = wrap_text(reveal(shorten(value)), max(8, canvas.width - len(head)))
+        for number, row in enumerate(rows):
             lead = Segment(" " * len(head) if number else head, palette.faint)
             lines.append([lead, Segment(row, palette.muted)])
     return [*lines, []] if block.output.strip() else lines
