@@ -331,3 +331,13 @@ async def test_text_is_selected_by_the_mouse_without_the_gutter() -> None:
         await pilot.pause()
         assert app.screen.get_selected_text() == "line\nsecond"
         assert app.timeline.render_lines(app.timeline.size.region)[row].text.strip()
+
+
+async def test_the_reading_column_stands_in_the_middle_of_a_wide_screen() -> None:
+    app = TimelineStage([UserMessage("word " * 200), AssistantMessage("answer " * 200)])
+    async with app.run_test(size=(200, 30)) as pilot:
+        await pilot.pause(0.1)
+        rows = [row for row in app.text.splitlines() if row.strip(" ▎▌█▁▂▃▄▅▆▇")]
+        assert min(len(row) - len(row.lstrip()) for row in rows) >= 40
+        assert max(len(row.rstrip()) for row in rows) <= 44 + 112
+        assert any("word word" in row for row in rows)

@@ -62,7 +62,7 @@ CHAT_SHEETS = [
 ]
 """What the conversation is styled by; the app loads it with its own."""
 
-_TIMELINE_KEYS = "↑↓ move · Enter open · y copy · Tab to the prompt"
+_TIMELINE_KEYS = "↑↓ move · Enter open · [ ] prompts · y copy · Ctrl+F find · Tab back"
 _INVITATION = "Ask anything, or press ↓ to choose from above"
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
