@@ -23,7 +23,7 @@ from agent_tui.agent.time_travel import (
     DMailArrived,
     DMailDesk,
     checkpoint_notice,
-    deliver,
+    go_back,
 )
 from agent_tui.agent.tool_runs import ToolRuns
 from agent_tui.agent.toolset import Outcome, Toolset
@@ -31,12 +31,10 @@ from agent_tui.agent.unanswered import where_to_resume
 from agent_tui.agent.unsaved import Unsaved
 from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
-from agent_tui.context.tokens.message_tokens import messages_of
 from agent_tui.core.dmail import DMail
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.events import (
     CheckpointMade,
-    DMailSent,
     Failed,
     NoticeGiven,
     PromptJoined,
@@ -277,16 +275,8 @@ class Agent:
 
     async def _go_back(self, dmail: DMail, progress: Progress) -> None:
         """Leave the present as an archive, and tell the past what it needs to know."""
-        state = self._context.state
-        cut = state.checkpoints[dmail.checkpoint].offset
-        leaving = messages_of([entry for entry in state.messages if entry.offset > cut])
-        archive = await self._context.revert_to(dmail.checkpoint, "dmail")
-        self._wire.emit(DMailSent(dmail.checkpoint, dmail.message))
-        await self._checkpoint(progress.turn, progress.steps)
-        message = deliver(dmail, leaving, progress.turn)
-        await self._context.append(message, durability=Durability.D1)
-        report = OperationReport("dmail", archive, dmail.checkpoint, len(leaving))
-        self._wire.emit(Reverted(report))
+        turn, step = progress.turn, progress.steps
+        await go_back(self._context, self._wire, dmail, turn, lambda: self._checkpoint(turn, step))
         self._asking.report_status()
 
     # What is said meanwhile.

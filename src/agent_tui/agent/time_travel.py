@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
+from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
+from agent_tui.context.tokens.message_tokens import messages_of
 from agent_tui.core.dmail import DMail
 from agent_tui.core.errors import ToolError
+from agent_tui.core.events import DMailSent, Reverted
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Checkpoint, Message, UserMessage, is_prompt
+from agent_tui.core.summary import OperationReport
+from agent_tui.sessions.store import Durability
 
 _DELIVERED = (
     "<system>You just got a D-Mail: a message from your own future, which went on from this "
@@ -73,7 +78,26 @@ def checkpoint_notice(number: int, turn: int) -> UserMessage:
     return UserMessage(f"<system>CHECKPOINT {number}</system>", origin="checkpoint", turn=turn)
 
 
-def deliver(dmail: DMail, leaving: Sequence[Message], turn: int) -> UserMessage:
+async def go_back(
+    context: Context,
+    wire: Wire,
+    dmail: DMail,
+    turn: int,
+    mark: Callable[[], Awaitable[None]],
+) -> None:
+    """Revert to the checkpoint of a D-Mail, make a new one with ``mark``, and deliver it there."""
+    state = context.state
+    cut = state.checkpoints[dmail.checkpoint].offset
+    leaving = messages_of([entry for entry in state.messages if entry.offset > cut])
+    archive = await context.revert_to(dmail.checkpoint, "dmail")
+    wire.emit(DMailSent(dmail.checkpoint, dmail.message))
+    await mark()
+    await context.append(_delivered(dmail, leaving, turn), durability=Durability.D1)
+    report = OperationReport("dmail", archive, dmail.checkpoint, len(leaving))
+    wire.emit(Reverted(report))
+
+
+def _delivered(dmail: DMail, leaving: Sequence[Message], turn: int) -> UserMessage:
     """The D-Mail as the past receives it; prompts that left with the future are repeated."""
     asked = [text_of(message.content) for message in leaving if is_prompt(message)]
     since = _SAID_SINCE + "\n\n".join(asked) if asked else ""

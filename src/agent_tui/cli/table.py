@@ -28,7 +28,7 @@ def _argument(*names: str, **options: Any) -> Argument:
     return Argument(names, options)
 
 
-STRATEGIES = "last-messages, last-share, recent-tokens, or fallback: no model"
+STRATEGIES = "last-messages, last-share, recent-tokens, mask or fallback (no model)"
 _PLACE = "a checkpoint's number, or an entry's id as tree --json tells it (default: the end)"
 _ID = _argument("id", metavar="ID", help="a session's id, or the beginning of it")
 _KEY = _argument("key", metavar="KEY", help="a setting's name, such as context.ratio")
