@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
+from tests.screenshots.agents import keep_sessions
 from tests.screenshots.past import remember_sessions
 from tests.screenshots.stage import Exhibit, Stage, Visitor
 
@@ -88,6 +91,42 @@ def test_session_list(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("down", "down")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_sessions_of_all_agents(
+    snap_compare: Compare, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ada"))
+    keep_sessions(tmp_path / "ada", datetime.now(UTC))
+    remember_sessions(stage)
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Show me around this project")
+        await visitor.press("f2")
+        await visitor.until_text("3 agents")
+        await visitor.press("down", "down")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_imported_compaction(
+    snap_compare: Compare, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ada"))
+    keep_sessions(tmp_path / "ada", datetime.now(UTC))
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.press("f2")
+        await visitor.until_text("tide tables")
+        await visitor.press("slash", *"tables", "enter")
+        await visitor.until_screen("BrowseScreen")
+        await visitor.press("c")
+        await visitor.until_screen("ChoiceScreen")
+        await visitor.press("enter")
+        await visitor.until_screen("PastCompactionScreen")
+        await visitor.until_text("legacy.toml")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_gauge_near_full(snap_compare: Compare, stage: Stage) -> None:

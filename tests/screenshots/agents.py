@@ -1,0 +1,82 @@
+"""Sessions of other agents that the pictures show, written where those agents keep them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tests.importers.foreign_files import (
+    called,
+    claude_answer,
+    claude_line,
+    claude_user,
+    codex_line,
+    codex_said,
+    returned,
+    said,
+)
+from tests.importers.session_files import write_lines
+
+_SUMMARY = (
+    "This session is being continued from a previous conversation.\n\n"
+    "Current work: the importer for tide tables reads all four harbours. Next: the report."
+)
+_ASKED = (
+    "Import the tide tables of all four harbours",
+    "Heights are metres above chart datum. Never round them before the report.",
+    "Leave stations/legacy.toml alone: the buoy still reads it.",
+    "The parser fails on Dover with ValueError: no datum in line 1204",
+)
+
+
+def keep_sessions(home: Path, now: datetime) -> Path:
+    """A few sessions of Claude Code and Codex; returns one that was compacted."""
+    projects, codex = home / ".claude" / "projects", home / ".codex" / "sessions"
+    compacted = projects / "-home-ada-tidewatch" / "tides.jsonl"
+    compacted.parent.mkdir(parents=True)
+    tides = [{**line, "cwd": "/home/ada/tidewatch"} for line in _tides()]
+    write_lines(compacted, [_at(line, now - timedelta(hours=3)) for line in tides])
+    other = projects / "-home-ada-thesis" / "figures.jsonl"
+    other.parent.mkdir()
+    figures = [
+        claude_user("u1", None, 1, "Redraw figure 4 without the grid", cwd="/home/ada/thesis"),
+        claude_answer("a1", "u1", 2, "m1", said("Done: figures/tide.svg has no grid now.")),
+    ]
+    write_lines(other, [_at(line, now - timedelta(days=2)) for line in figures])
+    codex.mkdir(parents=True)
+    recipes = [
+        codex_line("session_meta", 0, id="019e", cwd="/home/ada/recipes-api"),
+        codex_said("user", 1, "Why does the nightly build take an hour?"),
+        codex_said("assistant", 2, "The cache key holds the date, so nothing is ever cached."),
+    ]
+    write_lines(codex / "rollout-1.jsonl", [_at(line, now - timedelta(days=1)) for line in recipes])
+    return compacted
+
+
+def _tides() -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = []
+    parent = None
+    for number, asked in enumerate(_ASKED):
+        prompt, answer, result = f"u{number}", f"a{number}", f"r{number}"
+        call = called(f"t{number}", "Edit", file_path="tidewatch/stations.py")
+        lines += [
+            claude_user(prompt, parent, 1, asked),
+            claude_answer(answer, prompt, 2, f"m{number}", said("I look."), call, tokens=900),
+            claude_user(result, answer, 3, [returned(f"t{number}", "edited")]),
+        ]
+        parent = result
+    told = {"trigger": "auto", "preTokens": 155_000, "postTokens": 4_200}
+    boundary = claude_line(
+        "system", "b1", None, 4, subtype="compact_boundary", compactMetadata=told
+    )
+    return [
+        *lines,
+        {**boundary, "logicalParentUuid": parent},
+        claude_user("s1", "b1", 5, _SUMMARY, isCompactSummary=True),
+        claude_answer("a9", "s1", 6, "m9", said("The report is next."), tokens=40),
+    ]
+
+
+def _at(line: dict[str, Any], at: datetime) -> dict[str, Any]:
+    return {**line, "timestamp": at.isoformat(timespec="seconds").replace("+00:00", "Z")}
