@@ -207,7 +207,7 @@ class Connection:
         troubles = [
             *found.refused,
             *([f"it does not offer {', '.join(missing)}"] if missing else []),
-            *([_name_changes(self.spec.name, self.changed)] if self.changed else []),
+            *([_name_changes(self.changed)] if self.changed else []),
         ]
         self._detail = "; ".join(troubles[:5])
 
@@ -268,9 +268,5 @@ class Connection:
         return first_line(f"{type(error).__name__}: {error}", 400)
 
 
-def _name_changes(server: str, changed: Collection[OfferedTool]) -> str:
-    names = ", ".join(tool.own_name for tool in list(changed)[:5])
-    return (
-        f"not as accepted: {names}; look at them with agent-tui mcp get {server}, "
-        f"then agent-tui mcp accept {server}"
-    )
+def _name_changes(changed: Collection[OfferedTool]) -> str:
+    return f"not as accepted: {', '.join(tool.own_name for tool in list(changed)[:5])}"

@@ -17,6 +17,7 @@ from agent_tui.context.filters import ContextFilter
 from agent_tui.core.cost import Price
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import HeadRecord, Record
+from agent_tui.core.tool_servers import ToolServerStatus
 from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.agent_places import agent_places
@@ -168,7 +169,7 @@ class Engine:
         self.tool_servers.start()
         await self.tool_servers.settle()
         failed = (each for each in self.tool_servers.statuses if each.detail)
-        told = [f"MCP server {each.name}: {each.detail}" for each in failed]
+        told = [f"MCP server {each.name}: {_say_trouble(each)}" for each in failed]
         return [*self.tool_servers.troubles, *told]
 
     async def new_session(self) -> LiveSession:
@@ -333,3 +334,11 @@ def _read_glimpse(log: Path) -> list[Record]:
     items = read_tail(log, _GLIMPSE_RECORDS)
     records = [item.record for item in items if isinstance(item, Entry)]
     return [] if any(isinstance(record, HeadRecord) for record in records) else records
+
+
+def _say_trouble(status: ToolServerStatus) -> str:
+    """What is wrong with a server of tools, and how its changed tools are accepted."""
+    if not status.changed:
+        return status.detail
+    name = status.name
+    return f"{status.detail}; see agent-tui mcp get {name}, then agent-tui mcp accept {name}"

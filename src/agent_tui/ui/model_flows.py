@@ -9,8 +9,11 @@ from agent_tui.core.cost import Price, format_cost
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.models import ModelRow, ProviderRow
+from agent_tui.core.text import first_line
+from agent_tui.core.tool_servers import SERVER_STATE_WORDS, ToolServerStatus
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
+from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation import Conversation
 
 _LOOK, _ADDRESS = "look", "address"
+_SHOWN_TOOLS = 8
+_SHOWN_DESCRIPTION = 300
 _NO_SERVER = (
     "No server answered: Ollama (11434), LM Studio (1234), llama.cpp (8080). Start one, or give "
     "another address."
@@ -202,7 +207,8 @@ class ServerNotices:
             trouble = (status.name, status.detail)
             if status.detail and trouble not in self._told:
                 self._told.add(trouble)
-                self._chat.notices.warning(f"MCP server {status.name}: {status.detail} See /mcp.")
+                said = status.detail.rstrip(".")
+                self._chat.notices.warning(f"MCP server {status.name}: {said}. See /mcp.")
 
 
 async def choose_thinking(chat: Conversation, engine: Engine, argument: str) -> None:
@@ -227,8 +233,6 @@ async def choose_thinking(chat: Conversation, engine: Engine, argument: str) -> 
 
 async def show_servers(chat: Conversation, engine: Engine) -> None:
     """List the servers of tools; Enter restarts one, or accepts its changed tools."""
-    from agent_tui.core.tool_servers import SERVER_STATE_WORDS
-
     servers = engine.tool_servers
     if servers is None:
         raise UsageError("The demo uses no servers of tools.")
@@ -238,15 +242,28 @@ async def show_servers(chat: Conversation, engine: Engine) -> None:
         for status in statuses.values():
             said = SERVER_STATE_WORDS[status.state]
             count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
-            act = "Enter accepts the changes" if status.changed else "Enter restarts it"
-            note = " · ".join(each for each in (said, count, status.detail, act) if each)
+            act = "Enter reviews the changes" if status.changed else "Enter restarts it"
+            note = " · ".join(each for each in (said, count, act, status.detail) if each)
             rows.append(Choice(status.name, status.name, note))
         empty = "No MCP servers. Add one with: agent-tui mcp add NAME COMMAND"
         chosen = await chat.app.push_screen_wait(ChoiceScreen("MCP servers", rows, empty=empty))
         if not chosen:
             return
         if statuses[chosen].changed:
-            await servers.accept_changes(chosen)
+            if await chat.app.push_screen_wait(_review(servers, statuses[chosen])):
+                await servers.accept_changes(chosen)
         else:
             await servers.restart(chosen)
             await asyncio.wait_for(servers.settle(), 60)
+
+
+def _review(servers: ToolServers, status: ToolServerStatus) -> ConfirmScreen:
+    """What changed tools say of themselves now: a person accepts no more than was shown."""
+    described = {tool.name: tool.description for tool in servers.describe(status.name)}
+    shown = [
+        f"{name}: {first_line(described.get(name, ''), _SHOWN_DESCRIPTION)}"
+        for name in status.changed[:_SHOWN_TOOLS]
+    ]
+    if more := len(status.changed) - len(shown):
+        shown.append(f"and {format_count(more, 'more tool')}: agent-tui mcp get {status.name}")
+    return ConfirmScreen(f"Accept changed tools of {status.name}?", "\n".join(shown), "Accept")
