@@ -35,11 +35,11 @@ def test_chat_approve_revert_compact_undo_restore_and_quit(tmp_path: Path) -> No
 
         # Chat, and approve what the agent wants to do.
         say(terminal, "Fix the bug")
-        terminal.wait_for("edit_file asks")
+        terminal.wait_for("Allow once")
         assert not [r for r in disk.records() if r.get("display")], "it ran before it was allowed"
         pause_guard(terminal)
         terminal.press("1")
-        terminal.wait_for("run_command asks")
+        terminal.wait_for("Run this command?")
         assert [r["display"]["type"] for r in disk.records() if r.get("display")] == ["diff"]
         pause_guard(terminal)
         terminal.press("1")
@@ -107,7 +107,7 @@ def test_an_interrupted_turn_leaves_a_log_that_goes_on(tmp_path: Path) -> None:
     with Terminal(["--demo"], env=environment(home), cwd=tmp_path) as terminal:
         terminal.wait_for("Fix the bug")
         say(terminal, "run `sleep 30`")
-        terminal.wait_for("run_command asks")
+        terminal.wait_for("Run this command?")
         pause_guard(terminal)
         terminal.press("1")
         terminal.wait_for("running")

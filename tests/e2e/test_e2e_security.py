@@ -67,7 +67,7 @@ def test_no_foreign_sequence_reaches_the_terminal(tmp_path: Path) -> None:
             asks = call("run_command", command=f"echo {EVIL}")
             server.answers.extend([asks, failure(400, {"error": {"message": f"No {EVIL}"}})])
             say(terminal, "act")
-            terminal.wait_for("run_command asks")
+            terminal.wait_for("Run this command?")
             terminal.wait_for("BLINK")
             pause_guard(terminal)
             terminal.press("1")

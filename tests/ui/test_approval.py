@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import monotonic
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
@@ -176,3 +177,63 @@ async def test_who_is_writing_a_prompt_has_to_pause_longer_before_a_key_counts()
         await pilot.press("y")
         await pilot.pause()
         assert app.results == [ApprovalAnswer("once")]
+
+
+async def test_what_is_allowed_for_the_session_can_be_narrowed_before() -> None:
+    call = ToolCall("call-1", "run_command", "{}")
+    offers = ("run_command(git diff *)", "run_command(git diff --stat)")
+    request = ApprovalRequest("r1", call, "Run", CommandDisplay("git diff --stat"), offers)
+    async with (app := Stage(screen=ApprovalScreen(request))).run_test() as pilot:
+        await wait_out_the_guard(pilot)
+        assert "Allow “git diff …” for this session" in app.text
+        await pilot.press("tab")
+        assert "Allow “git diff --stat” for this session" in app.text
+        await pilot.click(Options, offset=(app.text.split("2 Allow")[1].index("Tab") + 10, 1))
+        await pilot.pause()
+        assert "Allow “git diff …” for this session" in app.text
+        await pilot.press("a")
+        await pilot.pause()
+    assert app.results == [ApprovalAnswer("session", rule="run_command(git diff *)")]
+
+
+async def test_a_command_can_be_changed_before_it_runs() -> None:
+    async with (app := ask(CommandDisplay("rm -rf build"))).run_test() as pilot:
+        await wait_out_the_guard(pilot)
+        await pilot.press("e", *["backspace"] * 5, *"dist", "enter")
+        await pilot.pause()
+    assert app.results == [ApprovalAnswer("once", command="rm -rf dist")]
+
+
+@pytest.mark.parametrize("size", [(20, 6), (30, 8), (40, 10)])
+async def test_reject_is_in_view_on_the_smallest_terminal(size: tuple[int, int]) -> None:
+    async with (app := ask(CommandDisplay("x\n" * 100))).run_test(size=size) as pilot:
+        await wait_out_the_guard(pilot)
+        assert "Reject" in app.text
+
+
+async def test_the_wheel_above_the_question_scrolls_the_conversation() -> None:
+    call = ToolCall("call-1", "run_command", "{}")
+    scrolled: list[int] = []
+    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), on_scroll=scrolled.append)
+    async with Stage(screen=screen).run_test(size=(80, 24)) as pilot:
+        await wait_out_the_guard(pilot)
+        screen._forward_event(wheel(screen, y=2))
+        screen._forward_event(wheel(screen, y=screen.query_one(ActionBody).region.y))
+        await pilot.press("ctrl+up")
+    assert scrolled == [-3, -12]
+
+
+def wheel(screen: ApprovalScreen, y: int) -> events.MouseScrollUp:
+    return events.MouseScrollUp(
+        widget=screen,
+        x=5,
+        y=y,
+        delta_x=0,
+        delta_y=-1,
+        button=0,
+        shift=False,
+        meta=False,
+        ctrl=False,
+        screen_x=5,
+        screen_y=y,
+    )

@@ -511,7 +511,12 @@ class ChatScreen(Screen[None]):
 
         self.timeline.action_last()
         prompt_box = self.prompt_box
-        screen = ApprovalScreen(request, typing=bool(prompt_box.text), on_typed=prompt_box.paste)
+        screen = ApprovalScreen(
+            request,
+            typing=bool(prompt_box.text),
+            on_typed=prompt_box.paste,
+            on_scroll=self.timeline.scroll_rows,
+        )
         self.app.push_screen(screen, answered)
 
     def reload_compacted(self) -> None:

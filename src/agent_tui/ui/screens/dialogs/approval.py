@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
-from agent_tui.core.messages import CommandDisplay
+from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.answer_guard import GUARD_SECONDS, TYPING_GUARD_SECONDS, AnswerGuard
@@ -114,6 +114,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         typing: a prompt is being written: the next keys are probably meant for it, so that only
             one after a longer pause counts.
         on_typed: is given the letters that came before.
+        on_scroll: scrolls the conversation above by so many rows.
     """
 
     CSS_PATH = [
@@ -129,6 +130,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         ),
         Binding("tab,left,right", "narrow", "Narrow", show=False),
         Binding("escape", "back", "Reject", show=False),
+        Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Scroll up", show=False),
+        Binding("ctrl+down,shift+pagedown", "scroll_above(1)", "Scroll down", show=False),
         Binding("pageup", "scroll_body(-1)", "Scroll", show=False, priority=True),
         Binding("pagedown", "scroll_body(1)", "Scroll", show=False, priority=True),
     ]
@@ -139,6 +142,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         *,
         typing: bool = False,
         on_typed: Callable[[str], None] | None = None,
+        on_scroll: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__()
         self.request = request
@@ -146,6 +150,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         self._body = ActionBody(self._action)
         self.guard = AnswerGuard(TYPING_GUARD_SECONDS if typing else GUARD_SECONDS)
         self._on_typed = on_typed
+        self._on_scroll = on_scroll
         self._press_counts = False
         display = request.display
         self._draft = display.command if isinstance(display, CommandDisplay) else ""
@@ -156,7 +161,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="approval") as box:
-            box.border_title = Content(f"{reveal(self.request.call.name)} asks")
+            box.border_title = Content(self._question())
             yield Static(
                 Content(first_line(reveal(self.request.title[:4_000]), 400)), id="approval-title"
             )
@@ -166,6 +171,18 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
             yield self._options
             yield self._feedback
             yield self._command
+
+    def _question(self) -> str:
+        match self.request.display:
+            case CommandDisplay():
+                return "Run this command?"
+            case DiffDisplay(path, diff):
+                act = "Create" if diff.startswith("--- /dev/null") else "Edit"
+                return f"{act} {first_line(reveal(path), 60)}?"
+            case None if self.request.call.name == "present_plan":
+                return "Carry out this plan?"
+            case None:
+                return f"Allow {reveal(self.request.call.name)}?"
 
     def on_mount(self) -> None:
         self._feedback.display = False
@@ -205,11 +222,23 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
 
     def _forward_event(self, event: events.Event) -> None:
         """Drop clicks that came too early; a click is as old as the press that it ends."""
-        if isinstance(event, events.MouseDown):
+        if isinstance(event, events.MouseScrollUp | events.MouseScrollDown):
+            if self._on_scroll is not None and not self._is_inside(event):
+                self._on_scroll(-3 if isinstance(event, events.MouseScrollUp) else 3)
+                return
+        elif isinstance(event, events.MouseDown):
             self._press_counts = self.guard.accepts(event.time, monotonic())
         elif isinstance(event, events.Click) and not self._press_counts:
             return
         super()._forward_event(event)
+
+    def _is_inside(self, event: events.MouseEvent) -> bool:
+        return self.query_one("#approval").region.contains(event.screen_x, event.screen_y)
+
+    def action_scroll_above(self, rows: int) -> None:
+        """Scroll the conversation that the question is about."""
+        if self._on_scroll is not None:
+            self._on_scroll(rows * max(1, self.size.height // 2))
 
     def _facts(self) -> Content:
         return Content.assemble(
@@ -221,14 +250,13 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         rows = self._body.rows_at(self._body.scrollable_content_region.width)
         tail = self.query_one("#approval-tail", Static)
         title = self.query_one("#approval-title")
-        others = (
-            1
-            + title.display
-            + self._options.count
-            + (self._feedback.display or self._command.display)
-        )
         height = self.size.height
-        free = max(2, (height if height < 20 else int(height * 0.9)) - 2 - others)
+        lines = 1 + title.display + (self._feedback.display or self._command.display)
+        # On a very small terminal the answers scroll, with Reject in view.
+        answers = max(1, min(self._options.count, height - 3 - lines))
+        self._options.styles.height = answers
+        others = lines + answers
+        free = max(1, (height if height < 20 else int(height * 0.9)) - 2 - others)
         is_cut = rows > free
         tail.display = is_cut and free > 4
         self._body.styles.height = min(rows, free - 1 if tail.display else free)
@@ -258,6 +286,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
     def _write_in(self, line: LineInput, index: int) -> None:
         if line is self._command:
             line.value = self._draft
+            line.select_on_focus = False
+            line.cursor_position = len(self._draft)
         self._options.cursor = index
         line.display = True
         line.focus()

@@ -21,6 +21,7 @@ class ConfirmScreen(Popup[bool]):
         question: a short question.
         consequence: what will change, and how it could be undone.
         act: the word on the answer that does it.
+        refusal: the word on the other answer.
     """
 
     CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/confirm.tcss")]
@@ -30,11 +31,11 @@ class ConfirmScreen(Popup[bool]):
         Binding("n,escape", "answer(False)", "No", show=False),
     ]
 
-    def __init__(self, question: str, consequence: str, act: str) -> None:
+    def __init__(self, question: str, consequence: str, act: str, refusal: str = "Cancel") -> None:
         super().__init__()
         self._question = question
         self._consequence = consequence
-        self._answers = (clean(act), "Cancel")
+        self._answers = (clean(act), clean(refusal))
 
     def compose(self) -> ComposeResult:
         hints = (("↑↓", "choose"), ("Enter", "confirm"), ("Esc", "cancel"))

@@ -26,6 +26,7 @@ class TrustScreen(ConfirmScreen):
             f"{reveal(folder)} ships files that tell the agent what to do:\n{names}{more}\n"
             "Without trust everything works, and none of them is used.",
             "Trust the folder",
+            "Continue without",
         )
         self._guard = AnswerGuard()
         self._press_counts = False
