@@ -53,7 +53,7 @@ def test_defaults_fill_what_the_model_left_out() -> None:
         ("{}", "'path' is missing"),
         ('{"path": "a", "lines": 3}', "'lines' is not a field"),
         ('{"path": "a", "start_line": "x"}', "'start_line'"),
-        ('{"path": "a", "start_line": 0}', "greater than or equal to 1"),
+        ('{"path": "a", "line_count": 0}', "greater than or equal to 1"),
         ('{"path": "a", "path": "b"}', "twice"),
         ("[" * 200_000, "nested too deeply"),
         ('{"path":' * 20_000, "nested too deeply"),

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from agent_tui.tools.base import AnyTool
 from agent_tui.tools.edit_file import EditFile
+from agent_tui.tools.fetch_url import FetchUrl
 from agent_tui.tools.find_files import FindFiles
+from agent_tui.tools.list_folder import ListFolder
 from agent_tui.tools.read_file import ReadFile
 from agent_tui.tools.run_command import RunCommand
 from agent_tui.tools.search_files import SearchFiles
+from agent_tui.tools.think import Think
+from agent_tui.tools.todo import Todo
 from agent_tui.tools.write_file import WriteFile
 
 
 def builtin_tools() -> tuple[AnyTool, ...]:
     """One of each built-in tool, in the order in which a model is told of them."""
-    return (ReadFile(), FindFiles(), SearchFiles(), EditFile(), WriteFile(), RunCommand())
+    return (
+        ReadFile(),
+        ListFolder(),
+        FindFiles(),
+        SearchFiles(),
+        EditFile(),
+        WriteFile(),
+        RunCommand(),
+        FetchUrl(),
+        Think(),
+        Todo(),
+    )

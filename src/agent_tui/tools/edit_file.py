@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Event
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import Display, ToolResult
@@ -18,10 +18,11 @@ from agent_tui.tools.unified_diff import count_changes
 from agent_tui.tools.workspace import Workspace
 
 
-class EditFileArguments(Arguments):
-    """Which text of which file becomes what."""
+class Replacement(BaseModel):
+    """One text that becomes another."""
 
-    path: str = Field(description="Path of the file, relative to the workspace.")
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     old_text: str = Field(
         min_length=1,
         description="The text to replace, exactly as in the file. It must occur once: "
@@ -29,6 +30,34 @@ class EditFileArguments(Arguments):
     )
     new_text: str = Field(description="What to put in its place.")
     replace_all: bool = Field(default=False, description="Replace every occurrence.")
+
+
+class EditFileArguments(Arguments):
+    """Which text of which file becomes what."""
+
+    path: str = Field(description="Path of the file, relative to the workspace.")
+    old_text: str = Field(
+        default="",
+        description="The text to replace, exactly as in the file. It must occur once: "
+        "include enough of the lines around it, or set replace_all.",
+    )
+    new_text: str = Field(default="", description="What to put in its place.")
+    replace_all: bool = Field(default=False, description="Replace every occurrence.")
+    edits: list[Replacement] = Field(
+        default=[],
+        max_length=100,
+        description="Several replacements in place of one, made in this order, all or none.",
+    )
+
+    @property
+    def replacements(self) -> list[Replacement]:
+        """Every replacement, the single one first."""
+        if not self.old_text:
+            return self.edits
+        single = Replacement(
+            old_text=self.old_text, new_text=self.new_text, replace_all=self.replace_all
+        )
+        return [single, *self.edits]
 
 
 class EditFile(Tool[EditFileArguments]):
@@ -76,21 +105,31 @@ def _edit(
     """The new text, and how many occurrences were replaced."""
     if file is None:
         raise missing_file(Workspace.of(context), arguments.path)
-    old, new = arguments.old_text, arguments.new_text
-    if file.uses_crlf and "\r" not in old:
+    if not arguments.replacements:
+        raise ToolError("Nothing to change: send old_text and new_text, or a list of edits.")
+    text, total = file.text, 0
+    for replacement in arguments.replacements:
+        text, count = _replace(text, replacement, arguments.path, crlf=file.uses_crlf)
+        total += count
+    return text, total
+
+
+def _replace(text: str, wanted: Replacement, path: str, *, crlf: bool) -> tuple[str, int]:
+    old, new = wanted.old_text, wanted.new_text
+    if crlf and "\r" not in old:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
     if old == new:
         raise ToolError("old_text and new_text are the same: there is nothing to change.")
-    count = file.text.count(old)
+    count = text.count(old)
     if count == 0:
-        raise text_not_found(arguments.path, file.text, arguments.old_text)
-    if count > 1 and not arguments.replace_all:
+        raise text_not_found(path, text, wanted.old_text)
+    if count > 1 and not wanted.replace_all:
         raise ToolError(
-            f"old_text occurs {count} times in {reveal(arguments.path)} "
-            f"(lines {_line_numbers(file.text, old)}). Include more of the lines around the "
+            f"old_text occurs {count} times in {reveal(path)} "
+            f"(lines {_line_numbers(text, old)}). Include more of the lines around the "
             "right one, or set replace_all."
         )
-    return file.text.replace(old, new), count
+    return text.replace(old, new), count
 
 
 def _line_numbers(text: str, sought: str) -> str:

@@ -21,7 +21,9 @@ class ReadFileArguments(Arguments):
     """Which file, and which of its lines."""
 
     path: str = Field(description="Path of the file, relative to the workspace.")
-    start_line: int = Field(default=1, ge=1, description="The first line to read, from 1.")
+    start_line: int = Field(
+        default=1, description="The first line to read, from 1; -20 for the last 20 lines."
+    )
     line_count: int = Field(default=1000, ge=1, description="How many lines to read at most.")
 
 
@@ -62,9 +64,10 @@ def _show(file: TextFile, arguments: ReadFileArguments, limit: int) -> str:
     lines = file.text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    first = arguments.start_line
     if not lines:
         return "[the file is empty]"
+    first = arguments.start_line
+    first = max(1, len(lines) + 1 + first) if first < 0 else max(1, first)
     if first > len(lines):
         return f"[the file has only {len(lines):,} lines]"
     shown: list[str] = []

@@ -19,7 +19,10 @@ class WriteFileArguments(Arguments):
     """Which file, and its whole new text."""
 
     path: str = Field(description="Path of the file, relative to the workspace.")
-    content: str = Field(description="The whole text of the file.")
+    content: str = Field(description="The whole text of the file, or what to add to its end.")
+    append: bool = Field(
+        default=False, description="Add the content to the end instead of replacing the file."
+    )
 
 
 class WriteFile(Tool[WriteFileArguments]):
@@ -28,7 +31,8 @@ class WriteFile(Tool[WriteFileArguments]):
     name = "write_file"
     description = (
         "Create a text file, with its folders, or replace the whole of one. To change a part of "
-        "a file use edit_file. A file that changed since you read it is not written."
+        "a file use edit_file; to add to its end set append. A file that changed since you read it "
+        "is not written."
     )
     parameters = WriteFileArguments
     acts = True
@@ -41,7 +45,7 @@ class WriteFile(Tool[WriteFileArguments]):
 
     async def preview(self, arguments: WriteFileArguments, context: ToolContext) -> Display:
         def work(_: Event) -> Display:
-            return preview_change(arguments.path, lambda _: arguments.content, context)
+            return preview_change(arguments.path, lambda old: _text(old, arguments), context)
 
         return await run_off_loop(work)
 
@@ -51,10 +55,20 @@ class WriteFile(Tool[WriteFileArguments]):
         def change(old: TextFile | None) -> str:
             nonlocal was_there
             was_there = old is not None
-            return arguments.content
+            return _text(old, arguments)
 
         diff = await run_off_loop(
             lambda _: make_change(arguments.path, change, context, make_folders=True)
         )
-        act = "Replaced" if was_there else "Created"
+        changed = "Added to" if arguments.append else "Replaced"
+        act = changed if was_there else "Created"
         return ToolResult(f"{act} {diff.path} ({count_changes(diff)} lines).", display=diff)
+
+
+def _text(old: TextFile | None, arguments: WriteFileArguments) -> str:
+    if old is None or not arguments.append:
+        return arguments.content
+    content = arguments.content
+    if old.uses_crlf and "\r" not in content:
+        content = content.replace("\n", "\r\n")
+    return old.text + content

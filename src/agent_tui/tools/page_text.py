@@ -1,0 +1,59 @@
+"""A web page as text that can be read: headings, lists, code and links, without the rest."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+_LEFT_OUT = frozenset({"script", "style", "noscript", "template", "svg", "nav", "iframe", "form"})
+_BLOCKS = frozenset(
+    {"p", "div", "section", "article", "main", "ul", "ol", "table", "tr", "br", "blockquote", "pre"}
+)
+_BLANK_LINES = re.compile(r"\n{3,}")
+_MOST_TAGS = 200_000
+
+
+def page_text(html: str) -> str:
+    """The text of an HTML page, about as Markdown."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    lines = (line.rstrip() for line in "".join(reader.pieces).split("\n"))
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self._left_out = 0
+        self._is_code = 0
+        self._tags = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._tags += 1
+        if self._tags > _MOST_TAGS:
+            return
+        if tag in _LEFT_OUT:
+            self._left_out += 1
+        elif re.fullmatch("h[1-6]", tag):
+            self.pieces.append(f"\n\n{'#' * int(tag[1])} ")
+        elif tag == "li":
+            self.pieces.append("\n- ")
+        elif tag in _BLOCKS:
+            self._is_code += tag == "pre"
+            self.pieces.append("\n")
+        elif tag in ("td", "th"):
+            self.pieces.append(" | ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _LEFT_OUT:
+            self._left_out = max(0, self._left_out - 1)
+        elif tag in _BLOCKS or re.fullmatch("h[1-6]", tag):
+            self._is_code = max(0, self._is_code - (tag == "pre"))
+            self.pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if self._left_out:
+            return
+        self.pieces.append(data if self._is_code else re.sub(r"\s+", " ", data))
