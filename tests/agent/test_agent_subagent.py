@@ -75,7 +75,7 @@ async def test_a_subagent_has_only_its_own_tools_and_no_subagents(tmp_path: Path
         assert isinstance(stage.provider, Scripted)
         parent, child = ({t.name for t in r.tools} for r in list(stage.provider.requests)[:2])
         assert {"task", "run_command", "edit_file"} <= parent
-        assert child == {"read_file", "find_files", "search_files"}
+        assert child == {"read_file", "list_folder", "find_files", "search_files", "think"}
 
 
 async def test_what_a_subagent_takes_is_counted_with_its_parent(tmp_path: Path) -> None:
