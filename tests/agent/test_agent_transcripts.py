@@ -207,7 +207,7 @@ async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str)
                 [
                     "text: I act.",
                     "call run_command",
-                    "interrupted run_command: Interrupted: this tool did not run to it",
+                    "interrupted run_command: Interrupted: this call did not run to it",
                     "turn 1 cancelled after 1",
                 ]
             ),
@@ -215,7 +215,7 @@ async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str)
                 [
                     "text: I act.",
                     "call run_command",
-                    "interrupted run_command: Interrupted: this tool did not run to it",
+                    "interrupted run_command: Interrupted: this call did not run to it",
                     "turn 1 cancelled after 1",
                 ]
             ),
@@ -225,7 +225,7 @@ async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str)
                     "call run_command",
                     'start run_command {"command": "sleep 5"}',
                     "ask run_command sleep 5",
-                    "interrupted run_command: Interrupted: this tool did not run to it",
+                    "interrupted run_command: Interrupted: this call did not run to it",
                     "turn 1 cancelled after 1",
                 ]
             ),
@@ -234,7 +234,7 @@ async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str)
                     "text: I act.",
                     "call run_command",
                     'start run_command {"command": "sleep 5"}',
-                    "interrupted run_command: Interrupted: this tool did not run to it",
+                    "interrupted run_command: Interrupted: this call did not run to it",
                     "turn 1 cancelled after 1",
                 ]
             ),
