@@ -510,13 +510,9 @@ class ChatScreen(Screen[None]):
                 self.session.answer(request.id, answer or ApprovalAnswer("reject"))
 
         self.timeline.action_last()
-        prompt_box = self.prompt_box
-        screen = ApprovalScreen(
-            request,
-            typing=bool(prompt_box.text),
-            on_typed=prompt_box.paste,
-            on_scroll=self.timeline.scroll_rows,
-        )
+        prompt, scroll = self.prompt_box, self.timeline.scroll_rows
+        typing = bool(prompt.text)
+        screen = ApprovalScreen(request, typing=typing, on_typed=prompt.paste, on_scroll=scroll)
         self.app.push_screen(screen, answered)
 
     def reload_compacted(self) -> None:
