@@ -54,6 +54,18 @@ def test_what_is_not_set_is_taken_from_what_is_extended(tmp_path: Path) -> None:
     assert spec.allows("run_command")
 
 
+def test_tools_of_servers_come_with_the_servers_that_a_spec_names(tmp_path: Path) -> None:
+    write(
+        tmp_path, "mine", "extend: explorer\nmcp_servers: [github]\nexclude_tools: [github__rm]\n"
+    )
+    spec = Agents(tmp_path).find("mine")
+    assert spec.allows("github__search")
+    assert not spec.allows("github__rm")
+    assert not spec.allows("other__search")
+    assert not Agents().find("explorer").allows("github__search")
+    assert Agents().find("default").allows("github__search")
+
+
 def test_a_prompt_is_a_file_beside_the_spec(tmp_path: Path) -> None:
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "me.md").write_text("You are ${WHO}, on ${DATE}.\n")

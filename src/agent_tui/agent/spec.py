@@ -51,7 +51,10 @@ class AgentSpec:
     subagents: tuple[str, ...] = ()
 
     def allows(self, tool: str) -> bool:
-        """Whether the agent has the tool of that name."""
+        """Whether the agent has the tool of that name; those of servers are ``server__tool``."""
+        server, is_borrowed, _ = tool.partition("__")
+        if is_borrowed and self.mcp_servers is not None:
+            return tool not in self.excluded and server in self.mcp_servers
         listed = self.tools is None or EVERY_TOOL in self.tools or tool in self.tools
         return tool not in self.excluded and listed
 
