@@ -250,6 +250,8 @@ class Connection:
     def _explain(self, error: BaseException) -> str:
         if isinstance(error, BaseExceptionGroup):
             return self._explain(error.exceptions[0])
+        if isinstance(error, TimeoutError):
+            return f"It was not ready within {self.spec.settings.start_seconds:g} seconds."
         if self._process is not None and self._process.ending and not isinstance(error, ToolError):
             return f"It could not be used: {self._process_ending()}."
         if self._status_code in {401, 403}:
@@ -261,8 +263,6 @@ class Connection:
             return f"It answered with status {self._status_code}. Check its url."
         if type(error).__name__ in {"ConnectError", "ConnectTimeout"}:
             return "The connection failed. Is it running, and is its url right?"
-        if isinstance(error, TimeoutError):
-            return f"It was not ready within {self.spec.settings.start_seconds:g} seconds."
         if isinstance(error, AgentTuiError):
             return first_line(str(error), 400)
         return first_line(f"{type(error).__name__}: {error}", 400)

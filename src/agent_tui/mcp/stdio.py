@@ -186,3 +186,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
                 break
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)  # children that it left behind
+    # Nothing public closes the pipes of a child whose output was not read to its end.
+    transport: asyncio.SubprocessTransport | None = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()
+    await asyncio.sleep(0)
