@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.records import Record, UserMessage
-from agent_tui.ui.blocks import ToolBlock
+from agent_tui.ui.blocks import ToolBlock, UserBlock
 from tests.ui.test_chat_acts import desk
 from tests.ui.timeline_stage import TimelineStage
 
@@ -65,3 +65,22 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
         await here.pilot.press("escape")
         await here.until(lambda: not bar.display)
         assert here.chat.prompt_box.is_writing
+
+
+async def test_a_block_can_be_read_by_itself_and_quoted_into_the_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        timeline = here.chat.timeline
+        timeline.focus()
+        timeline.go_to_record(0)
+        while not isinstance(timeline.block(timeline._cursor or 0), UserBlock):
+            await here.pilot.press("down")
+        await here.pilot.press("v")
+        await here.until(lambda: type(here.app.screen).__name__ == "ReaderScreen")
+        await here.pilot.press("escape")
+        await here.until(lambda: here.app.screen is here.chat)
+        timeline.focus()
+        await here.pilot.press("q")
+        await here.until(lambda: here.chat.prompt_box.text == "> one thing\n\n")

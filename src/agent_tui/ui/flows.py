@@ -359,6 +359,20 @@ async def find_text(chat: Conversation, argument: str) -> None:
     chat.prompt_box.find_bar.start(chat.timeline, argument)
 
 
+async def view_block(chat: Conversation, text: str) -> None:
+    """Show the text of a block by itself, whole."""
+    from agent_tui.ui.screens.dialogs.reader import ReaderScreen
+
+    lines = format_count(text.count("\n") + 1, "line")
+    await chat.app.push_screen_wait(ReaderScreen("Message", lines, text))
+
+
+async def quote_block(chat: Conversation, text: str) -> None:
+    """Put the text of a block into the prompt, as a quote."""
+    quoted = "\n".join(f"> {line}" for line in text.strip().split("\n"))
+    chat.prompt_box.paste(f"{quoted}\n\n")
+
+
 async def fold(chat: Conversation, _argument: str) -> None:
     """Open or fold the output of tools."""
     chat.timeline.action_toggle_all()

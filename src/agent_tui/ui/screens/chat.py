@@ -62,7 +62,7 @@ CHAT_SHEETS = [
 ]
 """What the conversation is styled by; the app loads it with its own."""
 
-_TIMELINE_KEYS = "↑↓ move · Enter open · [ ] prompts · y copy · Ctrl+F find · Tab back"
+_TIMELINE_KEYS = "↑↓ move · Enter open · v view · y copy · q quote · Ctrl+F find · Tab back"
 _INVITATION = "Ask anything, or press ↓ to choose from above"
 _SECOND_ESCAPE_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
@@ -464,8 +464,8 @@ class ChatScreen(Screen[None]):
     def on_timeline_entry_pressed(self, event: Timeline.EntryPressed) -> None:
         self.post_message(self.FlowWanted("show_tree", event.entry))
 
-    def on_timeline_find_wanted(self) -> None:
-        self.run_command("find", "")
+    def on_timeline_block_wanted(self, event: Timeline.BlockWanted) -> None:
+        self.post_message(self.FlowWanted(event.flow, event.text))
 
     @on(TokenGauge.AttributionRequested)
     def _take_gauge_click(self) -> None:

@@ -46,11 +46,17 @@ class Timeline(FoundText, can_focus=True):
         Binding("enter,space", "activate", "Open", show=False),
         Binding("ctrl+o", "toggle_all", "Open all", show=False),
         Binding("y", "copy", "Copy", show=False),
+        Binding("v", "view", "View whole", show=False),
+        Binding("q", "quote", "Quote into the prompt", show=False),
         Binding("ctrl+f", "find", "Find", show=False),
     ]
 
-    class FindWanted(Message):
-        """The user wants to find text in the conversation."""
+    @dataclass
+    class BlockWanted(Message):
+        """A key asks for something about a block: ``flow`` names what, with the block's text."""
+
+        flow: str
+        text: str
 
     @dataclass
     class CheckpointPressed(Message):
@@ -194,9 +200,23 @@ class Timeline(FoundText, can_focus=True):
         self._blocks.toggle_all()
         self.show_change()
 
+    def action_view(self) -> None:
+        """Have the block under the cursor shown by itself, whole."""
+        if text := self._text_at_cursor():
+            self.post_message(self.BlockWanted("view_block", text))
+
+    def action_quote(self) -> None:
+        """Have the block under the cursor quoted in the prompt."""
+        if text := self._text_at_cursor():
+            self.post_message(self.BlockWanted("quote_block", text))
+
+    def _text_at_cursor(self) -> str:
+        block = None if self._cursor is None else self._blocks.block(self._cursor)
+        return "" if block is None or is_marker(block) else plain_text(block)
+
     def action_find(self) -> None:
         """Have the conversation's line for finding opened."""
-        self.post_message(self.FindWanted())
+        self.post_message(self.BlockWanted("find_text", ""))
 
     def action_copy(self) -> None:
         """Copy the text of the block under the cursor."""
