@@ -26,7 +26,7 @@ from agent_tui.core.events import (
     ToolCallDelta,
 )
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, Message, ToolMessage, is_prompt
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage, is_prompt
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Fault, Reply, Scenario, load_scenario
@@ -104,9 +104,10 @@ class Scripted:
             return self._choose_summary(request)
         if self._played < len(self.scenario.script):
             return Cue(_SCRIPT, self._played, self.scenario.script[self._played])
-        last = request.messages[-1] if request.messages else None
+        said = _without_asides(request.messages)
+        last = said[-1] if said else None
         if isinstance(last, ToolMessage):
-            return self._choose_next(request, last)
+            return self._choose_next(replace(request, messages=said), last)
         prompt = _last_prompt(request.messages)
         scene = self.scenario.match_scene(prompt)
         if scene is None:
@@ -228,6 +229,18 @@ def _digest(request: ModelRequest, sent: int) -> str:
     if last is not None:
         said += text_of(last.content)
     return sha256(said.encode("utf-8", "replace")).hexdigest()[:8]
+
+
+def _without_asides(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages without what the program says in between, behind the results of a step."""
+    end = len(messages)
+    while end and _is_aside(messages[end - 1]):
+        end -= 1
+    return messages[:end]
+
+
+def _is_aside(message: Message) -> bool:
+    return isinstance(message, UserMessage) and message.origin in {"checkpoint", "reminder"}
 
 
 def _last_prompt(messages: tuple[Message, ...]) -> str:
