@@ -73,6 +73,11 @@ async def table(
         yield Table(app, pilot)
 
 
+def shown(app: AgentTui) -> str:
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
 def blocks(t: Table) -> list[Block | None]:
     """What the conversation shows."""
     timeline = t.app.chat.timeline
@@ -196,7 +201,7 @@ async def test_a_label_is_given_in_the_tree_and_undo_stays_there(
         await t.press("u")
         await until(t.pilot, lambda: t.app.screen.query_one(TreeRows) is not rows)
         assert isinstance(t.app.screen, TreeScreen)
-        assert [toast.message for toast in t.app._notifications] == ["Label removed"]
+        await until(t.pilot, lambda: "Label removed" in shown(t.app))
         await t.press("escape")
         assert t.prompts == ["one thing"]
         assert LabelBlock("", prompt_id(t)) in blocks(t)

@@ -39,6 +39,11 @@ class TimeActs(Protocol):
         """Make the log before a compaction the live one again."""
         ...
 
+    @property
+    def told(self) -> str:
+        """What the last act on the tree did, where that should be said; else empty."""
+        ...
+
     async def act_on_tree(self, choice: TreeChoice) -> bool:
         """Do what was chosen in the tree; whether the tree is wanted again behind it."""
         ...
@@ -150,8 +155,9 @@ class Browser:
         while choice := await self._app.push_screen_wait(screen):
             if choice.act == "leave" or acts is None or not await acts.act_on_tree(choice):
                 return True
-            at = PRESENT if choice.act in ("undo", "redo") else choice.row.place
-            screen = TreeScreen(view, self, can_fork=True, at=at, detail=choice.detail)
+            is_undo = choice.act in ("undo", "redo")
+            at, told = (PRESENT, acts.told) if is_undo else (choice.row.place, "")
+            screen = TreeScreen(view, self, can_fork=True, at=at, detail=choice.detail, told=told)
         return False
 
     async def scrub(self, tree: SessionTree | None = None, place: int = -1) -> None:

@@ -22,6 +22,7 @@ class FileActs:
     """
 
     can_continue = True
+    told = ""
 
     def __init__(self, engine: Engine, path: Path) -> None:
         self._engine = engine

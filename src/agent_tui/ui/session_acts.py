@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
-from agent_tui.core.text import clean
 
 if TYPE_CHECKING:
     from agent_tui.core.summary import OperationReport
@@ -20,13 +19,18 @@ if TYPE_CHECKING:
 
 
 class SessionActs:
-    """Carries out what is chosen in archives, compactions and the tree of the open session."""
+    """Carries out what is chosen in archives, compactions and the tree of the open session.
+
+    Attributes:
+        told: what the last undo or redo did, in words.
+    """
 
     can_continue = False
 
     def __init__(self, chat: Conversation, session: LiveSession) -> None:
         self._chat = chat
         self._session = session
+        self.told = ""
 
     async def continue_here(self) -> bool:
         """It is open here already."""
@@ -68,10 +72,11 @@ class SessionActs:
         return False
 
     async def _undo_or_redo(self, act: Callable[[LiveSession], Awaitable[OperationReport]]) -> None:
-        """Say what it did where the tree does not cover it."""
+        """Do it behind the tree, which is shown again and says what it did."""
+        self.told = ""
 
         async def carry_out(session: LiveSession) -> None:
-            self._chat.app.notify(clean((await act(session)).told), markup=False)
+            self.told = (await act(session)).told
 
         await self._chat.runner.start(carry_out).wait()
 

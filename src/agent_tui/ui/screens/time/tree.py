@@ -53,6 +53,7 @@ class TreeScreen(Panel[TreeChoice]):
         can_fork: whether a session of its own can be made out of a row, which changes nothing here.
         at: the place to begin at, or the id of an entry.
         detail: how far it is folded at first.
+        told: what was just done, to be said.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/tree.tcss")]
@@ -84,6 +85,7 @@ class TreeScreen(Panel[TreeChoice]):
         can_fork: bool = False,
         at: int | str = PRESENT,
         detail: Detail = "turns",
+        told: str = "",
     ) -> None:
         super().__init__()
         self._view = view
@@ -91,6 +93,7 @@ class TreeScreen(Panel[TreeChoice]):
         self._can_fork = can_fork
         self._at = at
         self._detail: Detail = detail
+        self._told = told
         self._tree_shown: SessionTree | None = None
         self._marked: TreeRow | None = None
         self._rows = TreeRows()
@@ -102,6 +105,8 @@ class TreeScreen(Panel[TreeChoice]):
 
     def on_mount(self) -> None:
         self.show_heading("Tree", self._view.title)
+        if self._told:
+            self.call_after_refresh(self.tell, self._told)
         self._load()
 
     @work(exclusive=True, group="tree")
