@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agent_tui.runtime.launch import Launch
 
 _SECOND_PRESS_SECONDS = 2.0
+_JUST_SECONDS = 2.0
 
 
 class AgentTui(ThemedApp[int]):
@@ -48,6 +49,7 @@ class AgentTui(ThemedApp[int]):
         self.engine: Engine | None = None
         self._quit_pressed_at = -_SECOND_PRESS_SECONDS
         self._is_leaving = False
+        self._told = "", 0.0
         self.start_with(default_theme(dark=is_dark_terminal()))
 
     def get_driver_class(self) -> type[Driver]:
@@ -213,12 +215,19 @@ class AgentTui(ThemedApp[int]):
         """Say a sentence where this screen says things: no toast ever covers the prompt."""
         screen = self.screen
         tell = getattr(screen, "tell", None)
+        self._told = message, time.monotonic()
         if isinstance(screen, ChatScreen):
             screen.notices.hint(message)
         elif callable(tell):
             tell(message, is_error=severity == "error")
         else:
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+
+    @property
+    def just_told(self) -> str:
+        """What was said a moment ago, for a screen that opens over it; else nothing."""
+        sentence, at = self._told
+        return sentence if time.monotonic() - at < _JUST_SECONDS else ""
 
     def action_command_palette(self) -> None:
         """Ctrl+P: find a command by a few letters; over the conversation only."""

@@ -27,6 +27,8 @@ class KeyHints(Widget):
         self._timer: Timer | None = None
 
     def on_mount(self) -> None:
+        if told := getattr(self.app, "just_told", ""):
+            self.say(told)
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def say(self, sentence: str, *, is_error: bool = False) -> None:
