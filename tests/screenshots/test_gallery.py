@@ -176,7 +176,10 @@ def test_compaction_writing(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("CompactionPreviewScreen")
         await visitor.until_text("## ")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(halt_at="## Completed"), visit)
+    # Room enough that nothing compacts by itself before the picture.
+    roomy = ((("context", "window"), 9_000),)
+    demo = stage.demo(halt_at="## Completed", flags=roomy)
+    assert is_as_accepted(snap_compare, stage, demo, visit)
 
 
 async def _compact(visitor: Visitor) -> None:
