@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pwd
 import sys
 import time
 from collections.abc import Iterator
@@ -36,7 +37,8 @@ def run(workspace: Path, command: str, limits: Confinement) -> str:
 @pytest.fixture
 def outside() -> Iterator[Path]:
     """A folder that is neither the workspace nor temporary."""
-    folder = Path.home() / f".agent-tui-attack-{os.getpid()}"
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)  # HOME is set to a folder of the tests
+    folder = home / f".agent-tui-attack-{os.getpid()}"
     folder.mkdir()
     (folder / "kept").write_text("kept")
     yield folder
