@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import sys
 import time
 import tracemalloc
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import CommandDisplay, ToolResult
 from agent_tui.tools.base import ToolContext
+from agent_tui.tools.child import run_child
 from agent_tui.tools.run_command import RunCommand, RunCommandArguments
 
 
 async def run(context: ToolContext, command: str, seconds: int = 30) -> ToolResult:
     arguments = RunCommandArguments(command=command, timeout_seconds=seconds)
     return await RunCommand().run(arguments, context)
+
+
+class Silent:
+    """Wants nothing of what a child prints."""
+
+    def feed(self, data: bytes) -> bool:
+        return True
 
 
 def is_running(pid: int) -> bool:
@@ -160,6 +171,27 @@ async def test_a_background_child_that_holds_the_pipe_does_not_hang_it(
     assert result.output == "done\n[exit code 0; processes it left in the background were ended]"
     assert time.monotonic() - began < 15
     await eventually_gone(*await pids_in(workspace, 1))
+
+
+def test_a_zombie_of_the_group_is_no_process_left_behind(tmp_path: Path) -> None:
+    """As after bwrap in a container whose first process reaps late."""
+    program = (
+        "import os, time\n"
+        "if os.fork():\n"
+        "    while not os.path.exists('pid'): time.sleep(0.01)\n"
+        "    os._exit(0)\n"
+        "child = os.fork()\n"
+        "if not child: os._exit(0)\n"
+        "os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)\n"
+        "os.setsid()\n"
+        "open('pid.new', 'w').write(str(os.getpid()))\n"
+        "os.rename('pid.new', 'pid')\n"
+        "time.sleep(60)\n"
+    )
+    command = [sys.executable, "-c", program]
+    ended = run_child(command, folder=tmp_path, sink=Silent(), stop=Event(), timeout_seconds=30)
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    assert (ended.exit_code, ended.left_children) == (0, not Path("/proc/self/stat").exists())
 
 
 async def test_a_command_that_closes_its_output_is_still_waited_for(context: ToolContext) -> None:

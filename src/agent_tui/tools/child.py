@@ -22,6 +22,7 @@ Ending: TypeAlias = Literal["exited", "timed_out", "stopped", "enough"]
 _POLL_SECONDS = 0.05
 _PIPE_GRACE_SECONDS = 0.3
 _TERM_GRACE_SECONDS = 2.0
+_SETTLE_SECONDS = 0.1
 _CHUNK_BYTES = 65_536
 _MARK = "AGENT_TUI_CALL"
 _ROUNDS = 20
@@ -153,7 +154,7 @@ def _drain(process: subprocess.Popen[bytes], sink: Sink, stop: Event, deadline: 
 def _end_group(process: subprocess.Popen[bytes]) -> bool:
     """End the group; True if anything besides an ended leader was still there."""
     had_ended = process.poll() is not None
-    if not _signal_group(process.pid, signal.SIGTERM):
+    if (had_ended and _settles(process.pid)) or not _signal_group(process.pid, signal.SIGTERM):
         process.wait()
         return False
     deadline = time.monotonic() + _TERM_GRACE_SECONDS
@@ -166,7 +167,42 @@ def _end_group(process: subprocess.Popen[bytes]) -> bool:
 
 def _is_alive(process: subprocess.Popen[bytes]) -> bool:
     """Whether the leader runs, or anyone else of its group; reaps the leader when it ended."""
-    return process.poll() is None or _signal_group(process.pid, 0)
+    return process.poll() is None or _has_living(process.pid)
+
+
+def _settles(group: int) -> bool:
+    """Whether a group whose leader ended is soon empty: bwrap's own helper ends a moment later."""
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    while _has_living(group):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _has_living(group: int) -> bool:
+    """Whether anybody of a group still runs.
+
+    A zombie does not, and it can stay for long: in containers the first process often reaps late.
+    """
+    if not _signal_group(group, 0):
+        return False
+    try:
+        folders = [each for each in Path("/proc").iterdir() if each.name.isdecimal()]
+    except OSError:
+        return True
+    if not any(folder.name == str(os.getpid()) for folder in folders):
+        return True  # /proc is not mounted
+    return any(_runs_in(folder, group) for folder in folders)
+
+
+def _runs_in(folder: Path, group: int) -> bool:
+    try:
+        stat = (folder / "stat").read_bytes()
+    except OSError:
+        return False
+    state, _parent, its_group, *_ = stat.rpartition(b")")[2].split()
+    return int(its_group) == group and state not in (b"Z", b"X")
 
 
 def _signal_group(group: int, number: int) -> bool:
