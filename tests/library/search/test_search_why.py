@@ -34,6 +34,17 @@ def test_a_line_leads_to_its_call_and_prompt(library: Library, work: Path) -> No
     )
 
 
+@pytest.mark.parametrize(("is_error", "sessions"), [(True, []), (False, ["one"])])
+def test_a_call_that_was_rejected_or_failed_wrote_nothing(
+    library: Library, work: Path, is_error: bool, sessions: list[str]
+) -> None:
+    edit = call("edit_file", path="src/tide.py", old="x", new="    return round(height, 1)")
+    answer = {"role": "tool", "tool_call_id": edit["id"], "content": "Done", "is_error": is_error}
+    library.log("one", [user("Round to a tenth"), assistant("", edit), answer])
+    library.index.update()
+    assert [found.session_id for found in library.index.why("src/tide.py:4", work)] == sessions
+
+
 def test_a_patch_says_which_files_it_writes(library: Library, work: Path) -> None:
     library.log("one", [user("Patch it"), assistant("", call("apply_patch", input=PATCH))])
     library.index.update()

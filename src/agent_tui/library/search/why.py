@@ -14,6 +14,7 @@ from agent_tui.library.search.line_text import LineText
 from agent_tui.library.search.words import facet
 
 _MOST = 500
+_MOST_BETWEEN = 8
 _MOST_FILE_BYTES = 16 << 20
 
 
@@ -52,7 +53,7 @@ def why(base: sqlite3.Connection, target: str, cwd: Path, limit: int = 20) -> li
         said = lines.read(row)
         if said is None or (wanted and wanted not in _squeezed(said.text)):
             continue
-        if any(_names(path, file) for path in said.touched):
+        if any(_names(path, file) for path in said.touched) and not _failed(base, lines, row, said):
             found.append(_origin(base, lines, row, said, wanted))
         if len(found) == limit:
             break
@@ -96,6 +97,23 @@ def _writers(base: sqlite3.Connection, file: Path) -> Iterator[sqlite3.Row]:
     return iter(cursor)
 
 
+def _failed(base: sqlite3.Connection, lines: Lines, row: sqlite3.Row, said: LineText) -> bool:
+    """Whether every call of the line was rejected or failed, so that it wrote nothing."""
+    waiting = {call for call, _ in said.calls if call}
+    cursor = base.execute(_ANSWERS, (row["file"], row["offset"], len(waiting) + _MOST_BETWEEN))
+    cursor.row_factory = sqlite3.Row
+    for each in cursor if waiting else ():
+        answer = lines.read(each)
+        if answer is None or answer.answers not in waiting:
+            continue
+        if not answer.is_error:
+            return False
+        waiting.remove(answer.answers)
+        if not waiting:
+            return True
+    return False
+
+
 def _origin(
     base: sqlite3.Connection, lines: Lines, row: sqlite3.Row, said: LineText, wanted: str
 ) -> Origin:
@@ -130,5 +148,7 @@ _WRITERS = f"""{_COLUMNS} FROM words JOIN entries ON entries.id = words.rowid
 _PROMPTS = f"""{_COLUMNS} FROM entries JOIN files ON files.id = entries.file
     WHERE file = ? AND role = 'user' AND entries.offset < ?
     ORDER BY entries.offset DESC LIMIT 20"""
+_ANSWERS = f"""{_COLUMNS} FROM entries JOIN files ON files.id = entries.file
+    WHERE file = ? AND entries.offset > ? ORDER BY entries.offset LIMIT ?"""
 _COMPACTIONS = """SELECT 1 FROM words JOIN entries ON entries.id = words.rowid
     WHERE words MATCH ? AND file = ? AND entries.offset BETWEEN ? AND ? LIMIT 1"""
