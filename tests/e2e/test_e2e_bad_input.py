@@ -217,7 +217,7 @@ def test_a_busy_server_is_asked_again_when_it_said(tmp_path: Path, server: SseSe
     with stage.open() as terminal:
         terminal.wait_for("Ask anything")
         say(terminal, "hello")
-        terminal.wait_for("retry 1 in 2 s")
+        terminal.wait_for("Retry 1 in 2 s")
         terminal.wait_for(lambda text: "loopback" in text and "● ready" in text)
         quit_by_command(terminal)
     assert len(server.requests) == 2
@@ -326,7 +326,7 @@ def test_a_session_whose_folder_was_deleted_can_be_read_and_continued(
     stage.workspace = tmp_path
     server.answers.append(run_tool("ls", "lists"))
     with stage.open("--yolo", "-r", stage.disk.session_id) as terminal:
-        terminal.wait_for(lambda text: "is not there any more" in plain(text))
+        terminal.wait_for(lambda text: "no longer exists" in plain(text))
         say(terminal, "list the files")
         terminal.wait_for(lambda text: "does not exist any more" in plain(text))
         terminal.wait_for(lambda text: text.count("loopback") == 2 and "● ready" in text)

@@ -164,7 +164,7 @@ def test_a_turn_goes_on_when_its_summary_fails(tmp_path: Path) -> None:
         with stage.open() as terminal:
             terminal.wait_for("Ask anything")
             say(terminal, long_read.PROMPT)
-            terminal.wait_for("retry 1 in")
+            terminal.wait_for("Retry 1 in")
             wait_for_end(terminal)
             assert summaries_asked(server) == 2
             assert_all_valid(server)
