@@ -76,7 +76,9 @@ MOMENTS: tuple[Moment, ...] = (
 
 
 def _folder(stage: Stage) -> Path | None:
-    return next(iter(stage.home.glob("projects/*/*")), None)
+    """The session's folder; the one beside it holds the contents of files."""
+    logs = stage.home.glob(f"projects/*/*/{LIVE}*")
+    return next((path.parent for path in logs), None)
 
 
 def _lines(stage: Stage) -> int:
@@ -189,7 +191,7 @@ def test_a_turn_killed_at_any_moment_loses_nothing_and_goes_on(tmp_path: Path) -
         after = logs_of(stage)
         assert_kept(before, after)
         assert_no_phantoms(after)
-        assert len(after) - 1 == len(stage.disk.archives()) > 4
+        assert len(after) - 1 == len(stage.disk.archives()) > 2
         with stage.open("-r", session_id) as terminal:
             terminal.wait_for(long_read.END)
             quit_by_command(terminal)
