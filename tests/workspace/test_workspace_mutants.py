@@ -142,14 +142,6 @@ def touch_everything() -> Patch:
     return replaced((restore.Restore, "run", run))
 
 
-def unflushed(function: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*arguments: Any) -> Any:
-        with replaced((os, "fsync", nothing)):
-            return function(*arguments)
-
-    return run
-
-
 def trusting(self: store.ContentStore, digest: str) -> bytes:
     return Path(self.path_of(digest)).read_bytes()
 
@@ -221,7 +213,7 @@ MUTANTS = (
     Mutant("an error is not rolled back",
            lambda: replaced((restore.Restore, "_give_up", nothing)), harness),
     Mutant("new contents are not flushed",
-           lambda: replaced((restore, "_stage", unflushed(restore._stage))), harness),
+           lambda: replaced((restore, "sync_files", nothing)), harness),
 )  # fmt: skip
 
 
