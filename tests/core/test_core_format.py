@@ -1,5 +1,6 @@
 """Numbers fit their columns and say no more than is known."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -8,6 +9,7 @@ from agent_tui.core.format import (
     format_age,
     format_clock,
     format_count,
+    format_minute,
     format_percent,
     format_size,
     format_tokens,
@@ -48,3 +50,14 @@ def test_ages_and_clocks_of_what_may_not_be_a_time() -> None:
         assert format_age(at, now) == age
     assert format_age("2024-01-31T12:00:00", now).endswith("Jan 2024")
     assert format_age("yesterday", now) == format_age(None, now) == format_clock("") == ""
+
+
+def test_a_day_and_time_are_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC-9")
+    time.tzset()
+    try:
+        assert format_minute("2026-11-22T20:05:59Z") == "2026-11-23 05:05"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert format_minute("") == format_minute(None) == format_minute("yesterday") == ""

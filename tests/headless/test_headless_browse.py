@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.core.format import format_minute
+from agent_tui.core.words import operation_words
 from tests.headless.command_line import CommandLine
 from tests.importers.foreign_files import FORMATS
 from tests.importers.session_files import (
@@ -66,7 +68,9 @@ def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> Non
     checkpoints = run("checkpoints", session_id, "--json").json
     second = next(c for c in checkpoints if (c["turn"], c["step"]) == (2, 0))
     assert second["prompt"] == "Read README.md"
-    assert "Read README.md" in run("checkpoints", session_id).out
+    told = run("checkpoints", session_id).out
+    assert "Read README.md" in told
+    assert "  1 message before" in told
     assert run("archives", session_id).out.startswith("This session has no archives")
     before = run.logs()[0].read_bytes()
     report = run("revert", session_id, second["id"], "--json").json
@@ -74,6 +78,9 @@ def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> Non
     assert before.startswith(run.logs()[0].read_bytes().rsplit(b"\n", 2)[0])
     (archive,) = run("archives", session_id, "--json").json
     assert (archive["number"], archive["reason"]) == (1, "user")
+    listed = run("archives", session_id).out
+    assert operation_words("user").archived in listed
+    assert format_minute(archive["at"]) in listed
     assert run("restore", session_id, "1").out.startswith("Restored archive 1:")
     assert run.logs()[0].read_bytes().startswith(before)
     assert run("archives", "prune", session_id, "--keep", "1", "--json").json == {"removed": [1]}

@@ -10,6 +10,7 @@ __all__ = [
     "format_age",
     "format_clock",
     "format_count",
+    "format_minute",
     "format_percent",
     "format_size",
     "format_tokens",
@@ -66,6 +67,12 @@ def format_clock(at: str | None) -> str:
     """The local time of day, ``14:05``, or nothing where the time is unknown."""
     moment = parse_time(at)
     return moment.astimezone().strftime("%H:%M") if moment else ""
+
+
+def format_minute(at: str | None) -> str:
+    """The local day and time, ``2026-11-22 14:05``, or nothing where the time is unknown."""
+    moment = parse_time(at)
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else ""
 
 
 def format_age(at: str | None, now: datetime | None = None) -> str:

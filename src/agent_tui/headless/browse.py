@@ -13,9 +13,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_tui.context.filters import ContextFilter
+from agent_tui.core.format import format_minute, format_size
 from agent_tui.core.output import complain, say, say_bytes
 from agent_tui.core.summary import OURS, OperationReport
 from agent_tui.core.text import clean, format_count
+from agent_tui.core.words import operation_words
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.exporting import write_private
@@ -59,7 +61,7 @@ async def list_sessions(engine: Engine, *, all_agents: bool, as_json: bool) -> N
             (
                 row.session_id if row.source == OURS else row.folder,
                 *((row.source,) if all_agents else ()),
-                row.updated_at[:16].replace("T", " "),
+                format_minute(row.updated_at),
                 row.cwd,
                 row.title,
             )
@@ -125,8 +127,8 @@ async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) ->
         (
             (
                 summary.id,
-                summary.at[:19],
-                f"{summary.messages_before} messages before",
+                format_minute(summary.at),
+                f"{format_count(summary.messages_before, 'message')} before",
                 summary.prompt,
             )
             for summary in summaries
@@ -144,8 +146,14 @@ async def list_archives(engine: Engine, session_id: str, *, as_json: bool) -> No
         return
     print_rows(
         (
-            (a.number, a.reason, a.at[:19], f"{a.messages} messages", f"{a.size_bytes} bytes")
-            for a in archives
+            (
+                each.number,
+                operation_words(each.reason).archived or each.reason,
+                format_minute(each.at),
+                format_count(each.messages, "message"),
+                format_size(each.size_bytes),
+            )
+            for each in archives
         ),
         "This session has no archives: nothing was reverted, cleared or compacted yet.",
     )
@@ -228,7 +236,7 @@ async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> N
         return
     say(
         f"Copied {report.records} records ({report.bytes_kept} bytes) into the new session "
-        f"{report.session_id}; the original is as it was. Left out:"
+        f"{report.session_id}; the original is unchanged. Left out:"
     )
     rows = (
         (f"byte {left.offset}", f"{left.length} bytes", left.reason, left.excerpt)

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from agent_tui.core.cost import format_cost
-from agent_tui.core.format import format_count, format_tokens
+from agent_tui.core.format import format_count, format_minute, format_tokens
 from agent_tui.core.output import complain, say
 from agent_tui.core.text import clean
 from agent_tui.headless.printing import print_json, print_rows, to_json
@@ -77,7 +77,7 @@ async def explain_line(target: str, limit: int, *, as_json: bool) -> None:
         say(f"No session on this machine wrote {target}.")
     for each in found:
         tools = ", ".join(each.tools)
-        say(clean(f"{each.at[:16].replace('T', ' ')}  {tools}  {each.title or each.session_id}"))
+        say(clean(f"{format_minute(each.at)}  {tools}  {each.title or each.session_id}"))
         say(clean(f"  asked: {each.prompt or 'unknown'}"))
         kept = "was in the context" if each.in_context else "was no longer in the context"
         say(clean(f"  the request {kept} · {each.source} · {each.session_id}"))

@@ -72,7 +72,7 @@ COMMANDS: tuple[Command, ...] = (
         "debug",
         "show_debug",
         "Cache statistics",
-        "Show how the caches of this run do",
+        "Show cache statistics of this run",
         "General",
     ),
     Command(
@@ -190,7 +190,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "scrub",
         "scrub",
-        "Scrub through the session",
+        "Replay",
         "Replay the session, showing the model's context at each step",
         "Time",
         key="f9",

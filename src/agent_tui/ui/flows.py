@@ -56,7 +56,7 @@ async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None
 
 
 async def show_debug(chat: Conversation, _argument: str) -> None:
-    """Show how the caches of this run do."""
+    """Show cache statistics of this run."""
     lines = [
         f"{each.name}: {each.entries:,} entries, {each.hit_share:.0%} of "
         f"{each.hits + each.misses:,} found, {each.size:,.0f} of {each.limit:,.0f} used"

@@ -15,7 +15,7 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
 
-_HINTS = (("↑↓", "choose"), ("Enter", "take"), ("Esc", "back"))
+_HINTS = (("↑↓", "choose"), ("Enter", "select"), ("Esc", "back"))
 
 
 @dataclass(frozen=True, slots=True)

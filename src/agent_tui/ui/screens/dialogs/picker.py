@@ -17,7 +17,7 @@ from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
-_HINTS = (("↑↓", "choose"), ("Enter", "take"), ("Esc", "back"))
+_HINTS = (("↑↓", "choose"), ("Enter", "select"), ("Esc", "back"))
 _MOST_ROWS = 16
 _MOST_MATCHED = 2_000
 _LIST_KEYS = frozenset({"up", "down", "pageup", "pagedown"})

@@ -41,7 +41,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         Binding("a", "list_archives", "archives", key_display="a"),
         Binding("c", "list_compactions", "compactions", key_display="c"),
         Binding("t,ctrl+t", "tree", "tree", key_display="t"),
-        Binding("s,f9", "scrub", "scrub", key_display="s"),
+        Binding("s,f9", "scrub", "replay", key_display="s"),
         Binding("f", "continue_here", "resume here", key_display="f"),
         Binding("o", "copy_command", "copy resume command", key_display="o"),
     ]

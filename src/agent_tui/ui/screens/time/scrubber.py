@@ -75,14 +75,14 @@ class ScrubberScreen(Panel[None]):
 
     def on_mount(self) -> None:
         self.timeline = self.query_one(Timeline)
-        self.show_heading("Scrubber", "reading…")
+        self.show_heading("Replay", "reading…")
         self._load()
 
     @work(exclusive=True, group="scrub-load")
     async def _load(self) -> None:
         scrub = await self.attempt(self._load_scrub())
         if scrub is None:
-            self.show_heading("Scrubber", "could not be read")
+            self.show_heading("Replay", "could not be read")
             return
         self._scrub = scrub
         self._track.show_moments(scrub.moments())
@@ -113,7 +113,7 @@ class ScrubberScreen(Panel[None]):
         is_now = self._scrub.moment(position).kind == "now"
         count = len(self._scrub)
         self.show_heading(
-            "Scrubber",
+            "Replay",
             "now" if is_now else f"moment {position + 1:,} of {count:,}",
             first_line(self._session_title, 60),
         )

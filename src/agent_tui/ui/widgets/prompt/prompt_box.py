@@ -246,7 +246,7 @@ class PromptBox(Vertical):
         if self.elsewhere:
             return (self.elsewhere,)
         if self._draft_before_search is not None:
-            return ("Enter takes it · Esc back",)
+            return ("Enter uses it · Esc back",)
         if self.has_class("-shell"):
             return ("Enter runs this shell command", "runs in the shell")
         if self.running:
