@@ -6,11 +6,17 @@ from pathlib import Path
 
 from agent_tui.config import Settings
 from agent_tui.tools.confinement import Confinement
-from agent_tui.tools.sandbox import sandbox_of
+from agent_tui.tools.sandbox import SandboxKind, sandbox_of
 
 _SYSTEM_FOLDERS = frozenset(
     {"/boot", "/dev", "/etc", "/home", "/opt", "/proc", "/run", "/sys", "/usr", "/var", "/Users"}
 )
+
+_SANDBOXES: dict[SandboxKind, str] = {
+    "bwrap": "sandbox on",
+    "landlock": "Landlock sandbox",
+    "none": "no sandbox",
+}
 
 
 def confinement_of(settings: Settings) -> Confinement:
@@ -27,7 +33,7 @@ def confinement_of(settings: Settings) -> Confinement:
 
 def describe_sandbox(settings: Settings) -> str:
     """Whether commands run in a sandbox here, in two words; may start a program to find out."""
-    return "no sandbox" if sandbox_of(confinement_of(settings)) == "none" else "sandbox on"
+    return _SANDBOXES[sandbox_of(confinement_of(settings))]
 
 
 def is_too_wide(folder: Path, workspace: Path) -> bool:

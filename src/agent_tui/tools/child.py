@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import selectors
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -88,6 +90,7 @@ def run_child(
     stop: Event,
     timeout_seconds: float,
     finds_strays: bool = False,
+    supervised: bool = False,
 ) -> Ended:
     """Run a program to its end, feeding what it prints (both streams) to ``sink``.
 
@@ -95,31 +98,41 @@ def run_child(
     left of that group when the program ends, is stopped or runs out of time, is ended with it
     (TERM, then KILL). Blocking: call it off the event loop. With ``finds_strays``, processes that
     left the group are found by a mark in their environment (where the system has /proc) and ended.
+    ``supervised``: the child is a sandbox whose first process ends all others, and tells of it.
 
     Raises:
         ToolError: the program could not be started.
     """
     mark = secrets.token_hex(16)
+    ours, theirs = socket.socketpair() if supervised else (None, None)
     try:
         process = subprocess.Popen(
             command,
             cwd=folder,
             env=child_environment() | {_MARK: mark},
-            stdin=subprocess.DEVNULL,
+            stdin=theirs.fileno() if theirs else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
+        if ours:
+            ours.close()
         raise ToolError(f"{command[0]} could not be started: {error}.") from error
+    finally:
+        if theirs:
+            theirs.close()
+    told: tuple[int, bool] | None = None
     with process:
         try:
             ending = _drain(process, sink, stop, time.monotonic() + timeout_seconds)
         finally:
-            left = _end_group(process)
-            if finds_strays:
+            if ours:
+                told = _end_supervised(process, ours)
+            left = told is None and _end_group(process)
+            if finds_strays and told is None:
                 left = end_strays(mark) or left
-    return Ended(ending, process.returncode, left)
+    return Ended(ending, *(told or (process.returncode, left)))
 
 
 def _drain(process: subprocess.Popen[bytes], sink: Sink, stop: Event, deadline: float) -> Ending:
@@ -151,6 +164,21 @@ def _drain(process: subprocess.Popen[bytes], sink: Sink, stop: Event, deadline: 
                     return "enough"
 
 
+def _end_supervised(
+    process: subprocess.Popen[bytes], supervisor: socket.socket
+) -> tuple[int, bool] | None:
+    """End a sandbox; how its command ended and whether it left processes, if it could tell."""
+    with supervisor, suppress(subprocess.TimeoutExpired, OSError):
+        if process.poll() is None:
+            supervisor.shutdown(socket.SHUT_WR)
+            process.wait(_TERM_GRACE_SECONDS + 1)
+        supervisor.settimeout(0)
+        if report := supervisor.recv(_CHUNK_BYTES):
+            code, left = json.loads(report)
+            return int(code), bool(left)
+    return None
+
+
 def _end_group(process: subprocess.Popen[bytes]) -> bool:
     """End the group; True if anything besides an ended leader was still there."""
     had_ended = process.poll() is not None
@@ -171,7 +199,7 @@ def _is_alive(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _settles(group: int) -> bool:
-    """Whether a group whose leader ended is soon empty: bwrap's own helper ends a moment later."""
+    """Whether a group whose leader ended is soon empty: some end a moment later."""
     deadline = time.monotonic() + _SETTLE_SECONDS
     while _has_living(group):
         if time.monotonic() >= deadline:

@@ -2,17 +2,22 @@
 
 It is run as a file of its own by ``python -I``, so it imports only the standard library:
 ``confine.py SPEC PROGRAM ARGUMENT...``, where SPEC is JSON with ``write`` (folders and files that
-may be written, or null for no Landlock), ``network``, ``memory`` and ``processes`` (0: no limit).
+may be written, or null for no Landlock), ``network``, ``memory`` and ``processes`` (0: no limit),
+and ``supervise``: be the first process of a PID namespace, run the command, and tell the socket at
+standard input how it ended. When that socket closes, everything in the namespace is ended.
 """
 
 import ctypes
 import json
 import os
 import resource
+import select
+import signal
 import stat
 import sys
+import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION_FLAG = 1
@@ -22,6 +27,8 @@ _WRITE_FILE, _TRUNCATE, _REFER = 1 << 1, 1 << 14, 1 << 13
 _CHANGE_FOLDERS = sum(1 << bit for bit in range(4, 13))
 _TCP = 0b11
 _SCOPED = 0b11
+_TERM_GRACE_SECONDS = 2.0
+_LAST_WORDS_SECONDS = 0.3
 
 
 class _Ruleset(ctypes.Structure):
@@ -87,6 +94,69 @@ def _limit(kind: int, most: int) -> None:
         resource.setrlimit(kind, (most, most))
 
 
+def _become(program: str, command: list[str]) -> NoReturn:
+    """Become the program, with the signals as they were before Python changed them."""
+    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    os.execv(program, command)
+
+
+def _supervise(program: str, command: list[str]) -> NoReturn:
+    """Run the program, end what it leaves behind, and tell how it ended and whether it left any."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        try:
+            _become(program, command)
+        except OSError as error:
+            sys.stderr.write(f"agent-tui could not start the command: {error}\n")
+            sys.stderr.flush()
+            os._exit(126)
+    ended: dict[int, int] = {}
+    deadline, stopping = float("inf"), False
+    while time.monotonic() < deadline:
+        _reap(ended)
+        if child in ended and not _others():
+            break
+        if child in ended and not stopping:
+            deadline = min(deadline, time.monotonic() + _LAST_WORDS_SECONDS)
+        wait = max(0.0, deadline - time.monotonic())
+        watched = [wake] if stopping else [wake, 0]
+        ready, _, _ = select.select(watched, [], [], None if wait == float("inf") else wait)
+        if wake in ready:
+            os.read(wake, 4096)
+        if 0 in ready:
+            stopping, deadline = True, time.monotonic() + _TERM_GRACE_SECONDS
+            with suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGTERM)
+    _reap(ended)
+    code = os.waitstatus_to_exitcode(ended[child]) if child in ended else -signal.SIGKILL
+    with suppress(OSError):
+        os.write(0, json.dumps([code, _others()]).encode())
+    os._exit(0)
+
+
+def _reap(ended: dict[int, int]) -> None:
+    """Take note of every child that ended."""
+    with suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            ended[found[0]] = found[1]
+
+
+def _others() -> bool:
+    """Whether the namespace has any process besides this one, its first."""
+    try:
+        os.kill(-1, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def main(spec: str, program: str, *arguments: str) -> None:
     """Confine this process as the spec says, then become the program."""
     wanted = json.loads(spec)
@@ -95,7 +165,9 @@ def main(spec: str, program: str, *arguments: str) -> None:
             _restrict(wanted["write"], network=wanted["network"])
         _limit(resource.RLIMIT_AS, wanted["memory"])
         _limit(resource.RLIMIT_NPROC, wanted["processes"])
-        os.execv(program, [program, *arguments])
+        if wanted["supervise"]:
+            _supervise(program, [program, *arguments])
+        _become(program, [program, *arguments])
     except (OSError, ValueError) as error:
         sys.stderr.write(f"agent-tui could not confine the command: {error}\n")
         sys.exit(126)

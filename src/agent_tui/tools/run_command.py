@@ -59,14 +59,15 @@ class RunCommand(Tool[RunCommandArguments]):
 
         def work(stop: Event) -> Ended:
             shell = [_shell(), "-c", arguments.command]
-            command = confine(shell, context.confinement, context.workspace, context.protected)
+            launch = confine(shell, context.confinement, context.workspace, context.protected)
             return run_child(
-                command,
+                launch.command,
                 folder=context.workspace,
                 sink=output,
                 stop=stop,
                 timeout_seconds=arguments.timeout_seconds,
                 finds_strays=True,
+                supervised=launch.supervised,
             )
 
         try:

@@ -2,8 +2,8 @@
 
 Files can be read everywhere; they can be written in the workspace, in temporary folders, in caches
 and where the settings say. Bubblewrap also keeps ``.git``, our configuration and our sessions
-read-only and ends every process with the command. Landlock cannot take back a part of what it
-allows, so with it ``.git`` can be written.
+read-only, and gives the command a PID namespace that ends with it, and with this program. Landlock
+cannot take back a part of what it allows, so with it ``.git`` can be written.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -28,25 +29,35 @@ SandboxKind: TypeAlias = Literal["bwrap", "landlock", "none"]
 _CACHES = ("~/.cache", "~/.npm", "~/.cargo/registry", "~/.cargo/git", "~/go/pkg")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 _TRY_SECONDS = 5
+_NAMESPACES = ("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--as-pid-1")
+# Root keeps what builds and tests need; with all of them it could mount its way out.
+_KEPT_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A command line to start; ``supervised``: it talks to a socket at its standard input."""
+
+    command: list[str]
+    supervised: bool = False
 
 
 @cache
-def best_sandbox() -> SandboxKind:
-    """The strongest sandbox that works on this system."""
+def best_sandbox(*, network: bool = True) -> SandboxKind:
+    """The strongest sandbox that works on this system, found by trying it."""
     if sys.platform != "linux":
         return "none"
-    if _bwrap_works():
+    if _bwrap_works(network=network):
         return "bwrap"
     from agent_tui.tools.confine import landlock_version
 
     return "landlock" if landlock_version() else "none"
 
 
-def _bwrap_works() -> bool:
-    bwrap = shutil.which("bwrap")
-    if bwrap is None:
+def _bwrap_works(*, network: bool) -> bool:
+    if shutil.which("bwrap") is None:
         return False
-    trial = [bwrap, "--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "/bin/true"]
+    trial = [*_bwrap_base(), *_isolation(network=network), "--", "/bin/true"]
     try:
         done = subprocess.run(trial, capture_output=True, timeout=_TRY_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -56,13 +67,13 @@ def _bwrap_works() -> bool:
 
 def sandbox_of(limits: Confinement) -> SandboxKind:
     """What commands are confined with here."""
-    return "none" if limits.sandbox == "off" else best_sandbox()
+    return "none" if limits.sandbox == "off" else best_sandbox(network=limits.network)
 
 
 def confine(
     command: Sequence[str], limits: Confinement, workspace: Path, protected: Sequence[Path] = ()
-) -> list[str]:
-    """The command line that runs a command within its limits.
+) -> Launch:
+    """How to start a command so that it stays within its limits.
 
     Raises:
         ToolError: the sandbox must be strict, and there is none.
@@ -73,20 +84,23 @@ def confine(
             "Commands run only in a sandbox, and this system has none: install bubblewrap, or "
             "let the user start agent-tui with --sandbox auto."
         )
-    if kind == "bwrap":
-        command = [*_bwrap(limits, workspace, protected), *command]
     write = list(_writable(limits, workspace)) if kind == "landlock" else None
-    if write is None and not limits.memory_bytes and not limits.processes:
-        return list(command)
+    bare = kind == "none" and not limits.memory_bytes and not limits.processes
+    if bare:
+        return Launch(list(command))
     spec = {
         "write": write,
         "network": limits.network,
         "memory": limits.memory_bytes,
         "processes": limits.processes,
+        "supervise": kind == "bwrap",
     }
     launcher = str(Path(__file__).with_name("confine.py"))
     program = shutil.which(command[0]) or command[0]
-    return [sys.executable, "-I", launcher, json.dumps(spec), program, *command[1:]]
+    confined = [sys.executable, "-IS", launcher, json.dumps(spec), program, *command[1:]]
+    if kind == "bwrap":
+        return Launch([*_bwrap(limits, workspace, protected), *confined], supervised=True)
+    return Launch(confined)
 
 
 def _writable(limits: Confinement, workspace: Path) -> Iterator[str]:
@@ -97,15 +111,28 @@ def _writable(limits: Confinement, workspace: Path) -> Iterator[str]:
 
 
 def _bwrap(limits: Confinement, workspace: Path, protected: Sequence[Path]) -> Iterator[str]:
-    yield from (shutil.which("bwrap") or "bwrap", "--ro-bind", "/", "/")
-    yield from ("--dev", "/dev", "--proc", "/proc")
-    for path in _writable(limits, workspace):
+    yield from _bwrap_base()
+    for path in dict.fromkeys(map(os.path.realpath, _writable(limits, workspace))):
         if not path.startswith("/dev/"):
             yield from ("--bind-try", path, path)
     for kept in (*(workspace / name for name in sorted(READ_ONLY_NAMES)), *protected):
-        if os.path.lexists(kept):
-            yield from ("--ro-bind-try", str(kept), str(kept))
-    yield from ("--unshare-pid", "--unshare-ipc", "--die-with-parent")
-    if not limits.network:
-        yield "--unshare-net"
+        if kept.exists():
+            path = os.path.realpath(kept)
+            yield from ("--ro-bind", path, path)
+    yield from _isolation(network=limits.network)
     yield from ("--chdir", str(workspace), "--")
+
+
+def _bwrap_base() -> Iterator[str]:
+    yield from (shutil.which("bwrap") or "bwrap", "--ro-bind", "/", "/")
+    yield from ("--dev", "/dev", "--proc", "/proc")
+
+
+def _isolation(*, network: bool) -> Iterator[str]:
+    yield from _NAMESPACES
+    if not network:
+        yield "--unshare-net"
+    if os.geteuid() == 0:
+        yield from ("--cap-drop", "ALL")
+        for name in _KEPT_CAPABILITIES:
+            yield from ("--cap-add", f"CAP_{name}")
