@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -308,3 +310,22 @@ async def test_denied_permissions_are_told_in_words(unprivileged: ToolContext) -
     with pytest.raises(ToolError, match="Permission to open or change g was denied"):
         await write(unprivileged, "g", "new")
     unprivileged.workspace.chmod(0o700)
+
+
+async def test_a_cancelled_preview_stops_looking_for_what_was_meant(
+    workspace: Path, context: ToolContext
+) -> None:
+    """The search for the nearest line is the long part of a preview that fails."""
+    (workspace / "long.txt").write_text("".join(f"{n} abcdefg" * 15 + "\n" for n in range(5_000)))
+    wanted = edit_of("long.txt", "gfedcba 1 " * 30, "")
+    began = time.perf_counter()
+    with pytest.raises(ToolError, match="does not occur"):
+        await EditFile().preview(wanted, context)
+    whole = time.perf_counter() - began
+    task = asyncio.create_task(EditFile().preview(wanted, context))
+    await asyncio.sleep(whole / 10)
+    task.cancel()
+    began = time.perf_counter()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.perf_counter() - began < whole / 2

@@ -7,7 +7,7 @@ from threading import Event
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_tui.core.errors import ToolError
-from agent_tui.core.messages import Display, ToolResult
+from agent_tui.core.messages import DiffDisplay, Display, ToolResult
 from agent_tui.core.text import reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
@@ -78,9 +78,9 @@ class EditFile(Tool[EditFileArguments]):
         return Subject("edit", arguments.path)
 
     async def preview(self, arguments: EditFileArguments, context: ToolContext) -> Display:
-        def work(_: Event) -> Display:
+        def work(stop: Event) -> Display:
             return preview_change(
-                arguments.path, lambda old: _edit(old, arguments, context)[0], context
+                arguments.path, lambda old: _edit(old, arguments, context, stop)[0], context
             )
 
         return await run_off_loop(work)
@@ -88,33 +88,38 @@ class EditFile(Tool[EditFileArguments]):
     async def run(self, arguments: EditFileArguments, context: ToolContext) -> ToolResult:
         count = 0
 
-        def change(old: TextFile | None) -> str:
-            nonlocal count
-            text, count = _edit(old, arguments, context)
-            return text
+        def work(stop: Event) -> DiffDisplay:
+            def change(old: TextFile | None) -> str:
+                nonlocal count
+                text, count = _edit(old, arguments, context, stop)
+                return text
 
-        diff = await run_off_loop(lambda _: make_change(arguments.path, change, context))
+            return make_change(arguments.path, change, context)
+
+        diff = await run_off_loop(work)
         places = "1 place" if count == 1 else f"{count} places"
         done = f"Edited {diff.path} in {places} ({count_changes(diff)} lines)."
         return ToolResult(done, display=diff)
 
 
 def _edit(
-    file: TextFile | None, arguments: EditFileArguments, context: ToolContext
+    file: TextFile | None, arguments: EditFileArguments, context: ToolContext, stop: Event
 ) -> tuple[str, int]:
     """The new text, and how many occurrences were replaced."""
     if file is None:
-        raise missing_file(Workspace.of(context), arguments.path)
+        raise missing_file(Workspace.of(context), arguments.path, stop)
     if not arguments.replacements:
         raise ToolError("Nothing to change: send old_text and new_text, or a list of edits.")
     text, total = file.text, 0
     for replacement in arguments.replacements:
-        text, count = _replace(text, replacement, arguments.path, crlf=file.uses_crlf)
+        text, count = _replace(text, replacement, arguments.path, stop, crlf=file.uses_crlf)
         total += count
     return text, total
 
 
-def _replace(text: str, wanted: Replacement, path: str, *, crlf: bool) -> tuple[str, int]:
+def _replace(
+    text: str, wanted: Replacement, path: str, stop: Event, *, crlf: bool
+) -> tuple[str, int]:
     old, new = wanted.old_text, wanted.new_text
     if crlf and "\r" not in old:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
@@ -122,7 +127,7 @@ def _replace(text: str, wanted: Replacement, path: str, *, crlf: bool) -> tuple[
         raise ToolError("old_text and new_text are the same: there is nothing to change.")
     count = text.count(old)
     if count == 0:
-        raise text_not_found(path, text, wanted.old_text)
+        raise text_not_found(path, text, wanted.old_text, stop)
     if count > 1 and not wanted.replace_all:
         raise ToolError(
             f"old_text occurs {count} times in {reveal(path)} "

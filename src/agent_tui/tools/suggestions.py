@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import PurePosixPath
+from threading import Event
+from typing import TypeVar
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.text import clean, reveal
 from agent_tui.tools.file_tree import walk_files
 from agent_tui.tools.workspace import Workspace
+
+Item = TypeVar("Item")
 
 _MOST_FILES = 20_000
 _LONGEST_TEXT = 1_000_000
@@ -19,12 +23,12 @@ _LONGEST_WANTED = 20_000
 _LONGEST_LINE = 400
 
 
-def missing_file(workspace: Workspace, path: str) -> ToolError:
-    """The error for a file that is not there, naming what is like it."""
+def missing_file(workspace: Workspace, path: str, stop: Event | None = None) -> ToolError:
+    """The error for a file that is not there, naming what is like it; ``stop`` ends the search."""
     with workspace.locate(".") as root:
         descriptor = root.open_folder()
         try:
-            files = list(islice(walk_files(descriptor), _MOST_FILES))
+            files = list(islice(_until(stop, walk_files(descriptor)), _MOST_FILES))
         finally:
             os.close(descriptor)
     near = _near_paths(path, files)
@@ -46,10 +50,11 @@ def _near_paths(path: str, files: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*same_name[:3], *close]))[:3]
 
 
-def text_not_found(path: str, text: str, wanted: str) -> ToolError:
+def text_not_found(path: str, text: str, wanted: str, stop: Event | None = None) -> ToolError:
     """The error for text that does not occur in a file, showing the lines that are like it.
 
-    Beyond some size nothing is looked for: the search must not take longer than the edit.
+    Beyond some size nothing is looked for: the search must not take longer than the edit. It
+    ends early once ``stop`` is set.
     """
     problem = f"old_text does not occur in {reveal(path)}."
     if len(text) > _LONGEST_TEXT or len(wanted) > _LONGEST_WANTED:
@@ -63,11 +68,16 @@ def text_not_found(path: str, text: str, wanted: str) -> ToolError:
             + "\n".join(clean(line) for line in lines[start : start + count][:40])
         )
     first = next((line for line in wanted.splitlines() if line.strip()), "")
-    near = get_close_matches(first[:_LONGEST_LINE], islice(_short(lines), 5_000), 1, 0.7)
+    compared = _until(stop, islice(_short(lines), 5_000))
+    near = get_close_matches(first[:_LONGEST_LINE], compared, 1, 0.7)
     if not near:
         return ToolError(f"{problem} Read the file and copy the text exactly, without numbers.")
     number = lines.index(near[0]) + 1
     return ToolError(f"{problem} The nearest line is {number}: {clean(near[0])}")
+
+
+def _until(stop: Event | None, items: Iterable[Item]) -> Iterable[Item]:
+    return takewhile(lambda _: stop is None or not stop.is_set(), items)
 
 
 def _short(lines: Iterable[str]) -> Iterable[str]:
