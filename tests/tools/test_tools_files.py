@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import shutil
 import tempfile
 import time
@@ -316,8 +317,10 @@ async def test_a_cancelled_preview_stops_looking_for_what_was_meant(
     workspace: Path, context: ToolContext
 ) -> None:
     """The search for the nearest line is the long part of a preview that fails."""
-    (workspace / "long.txt").write_text("".join(f"{n} abcdefg" * 15 + "\n" for n in range(5_000)))
-    wanted = edit_of("long.txt", "gfedcba 1 " * 30, "")
+    letters, chance = "abcdefghij" * 19, random.Random(7)
+    lines = ["".join(chance.sample(letters, len(letters))) for _ in range(1_000)]
+    (workspace / "long.txt").write_text("\n".join(lines))
+    wanted = edit_of("long.txt", letters, "")
     began = time.perf_counter()
     with pytest.raises(ToolError, match="does not occur"):
         await EditFile().preview(wanted, context)
