@@ -39,8 +39,9 @@ def test_a_call_that_was_rejected_or_failed_wrote_nothing(
     library: Library, work: Path, is_error: bool, sessions: list[str]
 ) -> None:
     edit = call("edit_file", path="src/tide.py", old="x", new="    return round(height, 1)")
+    asked = {"role": "_approval", "tool_call_id": edit["id"], "decision": "reject"}
     answer = {"role": "tool", "tool_call_id": edit["id"], "content": "Done", "is_error": is_error}
-    library.log("one", [user("Round to a tenth"), assistant("", edit), answer])
+    library.log("one", [user("Round to a tenth"), assistant("", edit), asked, answer])
     library.index.update()
     assert [found.session_id for found in library.index.why("src/tide.py:4", work)] == sessions
 

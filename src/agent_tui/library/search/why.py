@@ -104,7 +104,7 @@ def _failed(base: sqlite3.Connection, lines: Lines, row: sqlite3.Row, said: Line
     cursor.row_factory = sqlite3.Row
     for each in cursor if waiting else ():
         answer = lines.read(each)
-        if answer is None or answer.answers not in waiting:
+        if answer is None or not answer.role or answer.answers not in waiting:
             continue
         if not answer.is_error:
             return False
