@@ -11,7 +11,7 @@ from tests.faults.summary import pytest_terminal_summary
 
 __all__ = ["pytest_terminal_summary"]
 
-SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "screenshots"}
+SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "mcp", "screenshots", "ui", "workspace"}
 """Folders that run whole programs or count by the thousand: ``-m "not slow"`` leaves them out."""
 
 # How fast a machine makes up examples says nothing of what is tested with them.
@@ -25,6 +25,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(here).parts[0] in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
+        if "ui" in item.path.relative_to(here).parts[:1]:
+            item.add_marker(pytest.mark.ui)
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,8 @@ from agent_tui.providers.demo.scenario import Reply, ScriptedCall
 from agent_tui.sessions import disk
 from tests.agent.stage import Stage, call, doubly_answered, read_log, sendable, unanswered
 
+pytestmark = pytest.mark.slow
+
 WINDOW = 6_000
 SCRIPT = (
     Reply(

@@ -18,6 +18,8 @@ from agent_tui.core.records import (
 from agent_tui.providers.demo.scenario import Reply
 from tests.agent.stage import Stage, doubly_answered, read_log, sendable, unanswered
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 TURNS = 30
 PROMISED: dict[str, type] = {
