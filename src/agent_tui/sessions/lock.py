@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agent_tui.core.errors import SessionBusy, StorageError
+from agent_tui.core.format import format_minute
 from agent_tui.sessions.disk import FILE_MODE, open_regular, spoken_error
 
 LOCK = "context.jsonl.lock"
@@ -141,7 +142,7 @@ def is_owned(folder: Path) -> bool:
 
 
 def read_holder(folder: Path) -> str:
-    """Who owns a session, as `` (pid 123, since 2025-01-01T10:00:00Z)``; empty when unknown."""
+    """Who owns a session, as `` (pid 123, since 2025-01-01 10:00)``; empty when unknown."""
     try:
         descriptor, _ = open_regular(folder / OWNER)
         try:
@@ -150,7 +151,7 @@ def read_holder(folder: Path) -> str:
             _close(descriptor)
     except (OSError, ValueError, StorageError):
         return ""
-    return f" (pid {pid}, since {since})"
+    return f" (pid {pid}, since {format_minute(since) or since})"
 
 
 def _find_holder(descriptor: int) -> int | None:
