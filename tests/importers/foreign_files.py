@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +195,7 @@ def opencode_session() -> dict[str, Any]:
 
 def write_opencode_database(path: Path, *sessions: dict[str, Any]) -> Path:
     """A database with OpenCode's tables."""
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.executescript(
             "create table session (id text, parent_id text, project_id text, directory text,"
             " title text, version text, revert text, time_created int, time_updated int);"

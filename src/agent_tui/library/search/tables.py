@@ -51,17 +51,24 @@ def open_index(path: Path) -> sqlite3.Connection:
 def _open(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     base = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(base)
+    except sqlite3.Error:
+        base.close()
+        raise
+    return base
+
+
+def _prepare(base: sqlite3.Connection) -> None:
     base.execute("PRAGMA page_size = 8192")
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = OFF")  # it is a cache: what a power cut takes is read again
     base.execute("PRAGMA cache_size = -32000")
     version = base.execute("PRAGMA user_version").fetchone()[0]
     if version not in (0, VERSION):
-        base.close()
         raise sqlite3.DatabaseError("another version")
     if version == 0:
         base.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT")
-    return base
 
 
 def read_index(path: Path) -> sqlite3.Connection | None:

@@ -19,6 +19,11 @@ class PromptHistory:
             self._prompts.append(prompt)
         self.reset()
 
+    def add_older(self, prompts: Sequence[str]) -> None:
+        """Put prompts of before, oldest first, ahead of what was written since the start."""
+        self._prompts[:0] = prompts
+        self._place += len(prompts)
+
     def reset(self) -> None:
         """Forget the draft and return to the end."""
         self._place = len(self._prompts)

@@ -158,8 +158,8 @@ class PromptBox(Vertical):
         self._own_commands = dict(prompts)
 
     def set_history(self, prompts: Sequence[str]) -> None:
-        """Take over the earlier prompts, oldest first."""
-        self._history = PromptHistory(prompts)
+        """Take over the prompts of earlier sessions, oldest first; call it once."""
+        self._history.add_older(prompts)
 
     def focus(self, scroll_visible: bool = True) -> PromptBox:
         self._prompt.focus(scroll_visible)
