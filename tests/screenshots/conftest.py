@@ -58,6 +58,8 @@ class Gallery(pytest_textual_snapshot.SVGImageExtension):  # type: ignore[misc]
 def _in_gallery(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pytest_textual_snapshot, "SVGImageExtension", Gallery)
     monkeypatch.setattr("agent_tui.runtime.engine.describe_sandbox", lambda _: "sandbox on")
+    # Exact counts come from a process of their own, sooner or later: estimates never vary.
+    monkeypatch.setattr("agent_tui.context.tokens.tokens.TokenCounter.warm", lambda _: None)
 
 
 @pytest.fixture

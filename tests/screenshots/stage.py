@@ -170,7 +170,7 @@ class Stage:
         engine = Engine(
             launch=Launch(cwd=cwd, yolo=True),
             settings=Settings(),
-            store=SessionStore(self.home / "demo"),
+            store=SessionStore(self.home),
             connections=Connections(
                 Settings(), Scripted(scenario), scenario.model, scenario.window
             ),

@@ -111,8 +111,7 @@ class Engine:
             start_debug_log(data_root() / "logs" / "debug.log")
         trusted = trusts_project(launch)
         settings = read_settings(launch, trusted=trusted)
-        # A try of the demo is no session of anybody: it does not fill the list of real ones.
-        store = SessionStore(data_root() / "demo" if launch.is_tour else data_root())
+        store = SessionStore(data_root())
         if launch.demo:
             return cls._assemble_demo(launch, settings, store)
         return cls(
