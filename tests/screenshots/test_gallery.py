@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -132,6 +133,7 @@ def test_imported_compaction(
 def test_gauge_near_full(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await _fill(visitor)
+        await asyncio.sleep(1.5)  # the gauge's shares are counted behind the turn
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
