@@ -38,7 +38,7 @@ def stamp(number: int) -> Stamp:
 
 
 TALK: list[Record] = [
-    SessionHeader("s1", "/work/tide", AT, "0.1.0"),
+    SessionHeader("s1", "/home/ada/tide", AT, "0.1.0"),
     UserMessage("Fix **the** table", "human", 1, stamp=stamp(1)),
     AssistantMessage(
         (ThinkPart("it rounds late"), TextPart("I look first.")),
@@ -134,7 +134,7 @@ def test_pi_reads_back_the_same_conversation(tmp_path: Path) -> None:
     file.write_bytes(b"".join(export_pi(TALK, "s1", "Tide")))
     found = import_session(file)
     assert (found.source, found.session_id, found.cwd, found.title) == (
-        *("pi", "s1", "/work/tide", "Tide"),
+        *("pi", "s1", "/home/ada/tide", "Tide"),
     )
     assert found.accounting.damaged == 0
     said = [text_of(r.content) for r in found.records if isinstance(r, UserMessage)]

@@ -48,7 +48,7 @@ def test_days_models_projects_and_agents_are_counted(library: Library) -> None:
     assert list(days) == ["2026-11-01", "2026-11-02"]
     first = days["2026-11-01"]
     assert (first.prompts, first.calls, first.errors, first.input_tokens) == (1, 1, 1, 1000)
-    total = by(library.index, "project")["/work/tide"]
+    total = by(library.index, "project")["/home/ada/tide"]
     assert (total.sessions, total.input_tokens, total.output_tokens) == (1, 2200, 70)
     assert by(library.index, "model")["gpt-5-mini"].replies == 2
     assert by(library.index, "agent")["agent-tui"].prompts == 2

@@ -12,7 +12,7 @@ from tests.ui.stage import Stage
 def found(session: str, *snippets: str, title: str = "") -> FoundSession:
     hits = tuple(Hit(i, "2026-11-01T10:00:00Z", "user", text) for i, text in enumerate(snippets))
     at = "2026-11-01T10:00:00Z"
-    about = (title or session, "/work/tide", "gpt-5-mini", at)
+    about = (title or session, "/home/ada/tide", "gpt-5-mini", at)
     return FoundSession(session, "codex", f"/logs/{session}", *about, len(hits), 1.0, hits)
 
 

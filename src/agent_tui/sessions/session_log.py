@@ -251,7 +251,7 @@ class SessionLog:
         return await self._start_fork(self.path, self.state, self._inode, header, upto)
 
     async def is_free(self) -> bool:
-        """Whether the window that kept this one from writing has let go."""
+        """Whether the window that kept this one from writing has closed the session."""
         return not await asyncio.to_thread(is_owned, self.folder)
 
     async def close(self) -> None:

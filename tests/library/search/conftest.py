@@ -25,13 +25,13 @@ class Library:
 
     def log(self, session: str, lines: Sequence[Line], name: str = "context.jsonl") -> Path:
         """Write a log of ours."""
-        path = self.data / "projects" / "-work-tide" / session / name
+        path = self.data / "projects" / "-home-ada-tide" / session / name
         path.parent.mkdir(parents=True, exist_ok=True)
         header = {
             "role": "_session",
             "format": 1,
             "session_id": session,
-            "cwd": "/work/tide",
+            "cwd": "/home/ada/tide",
             "created_at": "2026-11-01T10:00:00Z",
             "version": "0.1.0",
         }

@@ -89,10 +89,10 @@ def test_a_query_that_cannot_be_is_told(library: Library, query: str, told: str)
 def test_a_hit_says_where_it_stands_and_shows_the_words(library: Library) -> None:
     (found,) = library.index.search('"tide table"')
     (hit,) = found.hits
-    log = library.data / "projects" / "-work-tide" / "first" / "context.jsonl"
+    log = library.data / "projects" / "-home-ada-tide" / "first" / "context.jsonl"
     assert log.read_bytes()[hit.place :].startswith(b'{"role": "user"')
     assert "tide table" in hit.snippet
-    assert (found.cwd, found.matches, hit.role) == ("/work/tide", 1, "user")
+    assert (found.cwd, found.matches, hit.role) == ("/home/ada/tide", 1, "user")
 
 
 def test_nothing_that_a_terminal_obeys_is_in_a_snippet(library: Library) -> None:

@@ -144,9 +144,9 @@ def test_the_readmes_queries_run_on_a_shipment(library: Library, tmp_path: Path)
     asked = [query.strip() for query in text.split(";") if query.strip()]
     assert len(asked) == 3
     cost, losses, failing = (ask(query.replace("shipment/", f"{tmp_path}/out/")) for query in asked)
-    assert cost[0][0] == "/work/tide"
+    assert cost[0][0] == "/home/ada/tide"
     assert cost[0][1] > 0
-    assert losses == [("/work/tide", 1, 800, 4)]
+    assert losses == [("/home/ada/tide", 1, 800, 4)]
     assert failing == [("edit_file", 1, 1)]
 
 

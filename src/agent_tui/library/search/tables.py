@@ -86,6 +86,6 @@ def read_index(path: Path) -> sqlite3.Connection | None:
 
 
 def forget_index(path: Path) -> None:
-    """Delete the index; it is made again from the sessions."""
+    """Delete the index; the next update rebuilds it from the sessions."""
     for ending in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """Writing shipments: each file from where the last one ended, into a folder of flat files.
 
 What was shipped stands in ``shipped.json`` beside the files. It is written after them: a shipment
-that was cut off is made again, with the same ids.
+that was cut off is repeated, with the same ids.
 """
 
 from __future__ import annotations
