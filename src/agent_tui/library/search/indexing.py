@@ -295,7 +295,7 @@ _READ_UP_TO = """UPDATE files SET size = ?, mtime = ?, inode = ?, head = ?, offs
 _SAID = "INSERT OR IGNORE INTO said VALUES (?, ?)"
 _COUNT_DAY = "INSERT INTO days VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _COUNT_TOOL = "INSERT INTO tools VALUES (?, ?, ?, ?)"
-_WORDS = "INSERT INTO words (rowid, text) SELECT ?1 + 1 + key, value FROM json_each(?2)"
+_WORDS = "INSERT INTO words (rowid, text) SELECT ? + 1 + key, value FROM json_each(?)"
 
 
 def _row(ref: SessionRef, file: int, place: tuple[int, int], said: LineText, digest: int) -> _Row:
