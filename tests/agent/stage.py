@@ -50,11 +50,11 @@ from agent_tui.core.words import INTERRUPTED
 from agent_tui.providers.base import Provider
 from agent_tui.providers.demo.scenario import Reply, Scenario, ScriptedCall
 from agent_tui.providers.demo.scripted import Scripted
-from agent_tui.runtime.connect import Connections
+from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
-from agent_tui.runtime.operations import Operations
+from agent_tui.runtime.operations.operations import Operations
 from agent_tui.sessions.replay import SessionState, read_log, repaired_messages
 from agent_tui.sessions.store import SessionStore
 

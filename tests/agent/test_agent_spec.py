@@ -10,7 +10,7 @@ from agent_tui.agent.narrow_yaml import read_yaml
 from agent_tui.agent.prompt_variables import fill_in, list_workspace, prompt_variables
 from agent_tui.core.errors import ConfigError
 from agent_tui.resources import agent_spec_names
-from agent_tui.runtime.agents import Agents
+from agent_tui.runtime.building.agents import Agents
 
 
 def write(folder: Path, name: str, text: str) -> Path:

@@ -10,7 +10,7 @@ from agent_tui.config import ProviderSettings, Settings
 from agent_tui.providers.demo.scenario import Reply, Scenario
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.providers.presets import PRESETS
-from agent_tui.runtime.connect import Connections
+from agent_tui.runtime.connect.connections import Connections
 from agent_tui.sessions.replay import read_log
 from tests.agent.stage import Stage
 

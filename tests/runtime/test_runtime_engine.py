@@ -25,7 +25,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.records import DAMAGED_LINES, ModelRecord, UnknownRecord
 from agent_tui.providers.demo.scenario import Reply
-from agent_tui.runtime.headers import new_session_id
+from agent_tui.runtime.stored.headers import new_session_id
 from tests.agent.stage import Stage, call
 from tests.importers.foreign_files import FORMATS
 
@@ -321,7 +321,8 @@ async def test_an_automatic_compaction_is_reviewed_first_also_after_a_change_of_
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux shows a process's environment in /proc")
 def test_our_memory_is_closed_to_other_processes() -> None:
     code = (
-        "from agent_tui.runtime.secrecy import hide_memory; import ctypes, subprocess, sys;"
+        "import ctypes, subprocess, sys;"
+        "from agent_tui.runtime.starting.secrecy import hide_memory;"
         "hide_memory(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0));"
         "print(subprocess.run([sys.executable, '-c', 'print(1)'], capture_output=True).stdout)"
     )

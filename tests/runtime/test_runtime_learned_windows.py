@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_tui.runtime.learned_windows import LearnedWindows
+from agent_tui.runtime.connect.learned_windows import LearnedWindows
 from tests.agent.stage import Stage
 from tests.agent.test_agent_compaction import Cramped
 

@@ -37,7 +37,7 @@ from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo import scripted
 from agent_tui.providers.demo.scenario import Reply, Scenario, load_scenario
 from agent_tui.providers.demo.scripted import Scripted
-from agent_tui.runtime.connect import Connections
+from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.sessions.store import SessionStore

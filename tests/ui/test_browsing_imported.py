@@ -14,7 +14,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
 from agent_tui.history.view import SessionView
 from agent_tui.runtime.launch import Launch
-from agent_tui.runtime.stored_sessions import read_last_exchanges
+from agent_tui.runtime.stored.sessions import read_last_exchanges
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.tree import TreeScreen

@@ -6,7 +6,7 @@ import pytest
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from agent_tui.runtime.terminal_colours import is_dark_terminal
+from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.contrast import MARK, TEXT, contrast, readable
 from agent_tui.ui.palette import read_palette
 from agent_tui.ui.theme import ANSI, ANSI_LIGHT, DARK, OFFERED, THEMES, tokens_of

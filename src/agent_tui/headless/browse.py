@@ -20,8 +20,8 @@ from agent_tui.core.text import clean, format_count
 from agent_tui.core.words import operation_words
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.exporting import write_private
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.stored.exporting import write_private
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_tui.core.output import say
 from agent_tui.headless.printing import print_json
-from agent_tui.runtime.doctor import examine
+from agent_tui.runtime.machine.doctor import examine
 
 _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 

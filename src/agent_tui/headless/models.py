@@ -11,9 +11,9 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.models import ModelRow, ProviderRow
 from agent_tui.core.output import complain, say
 from agent_tui.headless.printing import print_json, print_rows
+from agent_tui.runtime.connect.models import list_providers, try_model
 from agent_tui.runtime.launch import Launch
-from agent_tui.runtime.models import list_providers, try_model
-from agent_tui.runtime.run_settings import read_settings
+from agent_tui.runtime.starting.run_settings import read_settings
 
 _NOTHING = (
     "No provider is set up. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or MOONSHOT_API_KEY, or add a "

@@ -12,8 +12,8 @@ from agent_tui.core.text import clean
 from agent_tui.headless.printing import print_json, print_rows, to_json
 from agent_tui.library.search.finding import FoundSession
 from agent_tui.library.statistics import Statistic
-from agent_tui.runtime.searching import open_search_index
-from agent_tui.runtime.shipping import ship_sessions
+from agent_tui.runtime.stored.searching import open_search_index
+from agent_tui.runtime.stored.shipping import ship_sessions
 
 
 async def update_index(*, rebuild: bool, check: bool, as_json: bool) -> None:

@@ -11,9 +11,9 @@ from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.output import say
 from agent_tui.core.tool_servers import SERVER_STATE_WORDS, ToolServerStatus
 from agent_tui.headless.printing import to_json
+from agent_tui.runtime.connect.tool_servers import ToolServers, add_server, remove_server
 from agent_tui.runtime.launch import Launch
-from agent_tui.runtime.run_settings import read_settings, trusts_project
-from agent_tui.runtime.tool_servers import ToolServers, add_server, remove_server
+from agent_tui.runtime.starting.run_settings import read_settings, trusts_project
 
 
 async def run_tool_servers_command(name: str, launch: Launch, options: argparse.Namespace) -> int:

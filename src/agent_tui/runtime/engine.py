@@ -20,25 +20,25 @@ from agent_tui.core.records import HeadRecord, Record
 from agent_tui.core.tool_servers import ToolServerStatus
 from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.resources import demo_folder
-from agent_tui.runtime.agent_places import agent_places
-from agent_tui.runtime.agents import Agents
-from agent_tui.runtime.confining import describe_sandbox, is_too_wide
-from agent_tui.runtime.connect import Connections
-from agent_tui.runtime.connecting import Connecting
-from agent_tui.runtime.debug_log import log_event, quiet_libraries, start_debug_log
-from agent_tui.runtime.exporting import Exported, export_file
-from agent_tui.runtime.files import FileList
-from agent_tui.runtime.headers import new_header
+from agent_tui.runtime.building.agents import Agents
+from agent_tui.runtime.building.builder import SessionBuilder
+from agent_tui.runtime.building.confining import describe_sandbox, is_too_wide
+from agent_tui.runtime.building.parts import CurrentParts
+from agent_tui.runtime.connect.connecting import Connecting
+from agent_tui.runtime.connect.connections import Connections
+from agent_tui.runtime.connect.tool_servers import ToolServers
+from agent_tui.runtime.files.completion import FileList
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
-from agent_tui.runtime.project import trusted_folders
-from agent_tui.runtime.run_settings import read_settings, trusts_project
-from agent_tui.runtime.secrecy import hide_memory
-from agent_tui.runtime.session_builder import SessionBuilder
-from agent_tui.runtime.session_parts import CurrentParts
-from agent_tui.runtime.stored_sessions import StoredSessions
-from agent_tui.runtime.tool_servers import ToolServers
-from agent_tui.runtime.where import Where, describe_place
+from agent_tui.runtime.machine.where import Where, describe_place
+from agent_tui.runtime.starting.debug_log import log_event, quiet_libraries, start_debug_log
+from agent_tui.runtime.starting.project import trusted_folders
+from agent_tui.runtime.starting.run_settings import read_settings, trusts_project
+from agent_tui.runtime.starting.secrecy import hide_memory
+from agent_tui.runtime.stored.agent_places import agent_places
+from agent_tui.runtime.stored.exporting import Exported, export_file
+from agent_tui.runtime.stored.headers import new_header
+from agent_tui.runtime.stored.sessions import StoredSessions
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.index import read_tail
 from agent_tui.sessions.replay import Entry

@@ -23,19 +23,19 @@ from agent_tui.core.usage import Gauge, Share
 from agent_tui.history.live_source import LiveSource
 from agent_tui.history.view import SessionView
 from agent_tui.library.exports.table import About
-from agent_tui.runtime.compacting import Compacting
-from agent_tui.runtime.exporting import (
+from agent_tui.runtime.building.parts import CurrentParts
+from agent_tui.runtime.files.session_files import SessionFiles
+from agent_tui.runtime.operations.compacting import Compacting
+from agent_tui.runtime.operations.gate import Gate
+from agent_tui.runtime.operations.operations import Operations
+from agent_tui.runtime.operations.shell import Shell
+from agent_tui.runtime.operations.trimming import trim_context
+from agent_tui.runtime.stored.exporting import (
     Exported,
     export_records,
     write_numbered,
 )
-from agent_tui.runtime.gate import Gate
-from agent_tui.runtime.headers import environment_change
-from agent_tui.runtime.operations import Operations
-from agent_tui.runtime.session_files import SessionFiles
-from agent_tui.runtime.session_parts import CurrentParts
-from agent_tui.runtime.shell import Shell
-from agent_tui.runtime.trimming import trim_context
+from agent_tui.runtime.stored.headers import environment_change
 from agent_tui.sessions.drafts import DraftFile
 from agent_tui.sessions.store import Durability
 

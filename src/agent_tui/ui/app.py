@@ -19,7 +19,7 @@ from textual.binding import Binding
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
-from agent_tui.runtime.terminal_colours import is_dark_terminal
+from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.screens.chat import CHAT_SHEETS, ChatScreen
 from agent_tui.ui.theme import default_theme
 from agent_tui.ui.themed import ThemedApp

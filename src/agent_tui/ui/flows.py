@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
 from agent_tui.core.text import first_line
-from agent_tui.runtime.diagnostics import cache_statistics
+from agent_tui.runtime.machine.diagnostics import cache_statistics
 from agent_tui.ui.browsing import Browser
 from agent_tui.ui.file_flows import revert_to as preview_revert
 from agent_tui.ui.file_flows import show_changes
@@ -153,7 +153,7 @@ async def _choose_session(
 
 async def search_sessions(chat: Conversation, argument: str) -> None:
     """Search every session; open the one that was chosen, or view it where it is not ours."""
-    from agent_tui.runtime.searching import SearchService
+    from agent_tui.runtime.stored.searching import SearchService
     from agent_tui.ui.file_acts import view_file
     from agent_tui.ui.screens.sessions.search import SearchScreen
 
@@ -380,7 +380,7 @@ async def fold(chat: Conversation, _argument: str) -> None:
 
 async def edit_prompt(chat: Conversation, _argument: str) -> None:
     """Continue the prompt in the user's editor."""
-    from agent_tui.runtime.editor import edit_text, find_editor
+    from agent_tui.runtime.machine.editor import edit_text, find_editor
 
     editor = find_editor()
     app, failure = chat.app, None

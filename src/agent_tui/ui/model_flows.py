@@ -17,8 +17,8 @@ from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
 if TYPE_CHECKING:
+    from agent_tui.runtime.connect.tool_servers import ToolServers
     from agent_tui.runtime.engine import Engine
-    from agent_tui.runtime.tool_servers import ToolServers
     from agent_tui.ui.conversation import Conversation
 
 _LOOK, _ADDRESS = "look", "address"

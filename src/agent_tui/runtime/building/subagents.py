@@ -17,8 +17,8 @@ from agent_tui.core.events import TurnEnd
 from agent_tui.core.records import Record, TitleRecord
 from agent_tui.core.text import first_line
 from agent_tui.history.records_view import RecordsView
-from agent_tui.runtime.headers import new_header
-from agent_tui.runtime.session_parts import SessionParts
+from agent_tui.runtime.building.parts import SessionParts
+from agent_tui.runtime.stored.headers import new_header
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability, SessionStore
 

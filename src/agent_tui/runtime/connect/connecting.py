@@ -17,7 +17,7 @@ from agent_tui.core.models import ProviderRow
 from agent_tui.providers.keys import has_key
 from agent_tui.providers.presets import PRESETS
 from agent_tui.providers.registry import known_providers
-from agent_tui.runtime.models import (
+from agent_tui.runtime.connect.models import (
     Answered,
     find_local_providers,
     list_provider,

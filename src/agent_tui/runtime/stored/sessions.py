@@ -22,10 +22,10 @@ from agent_tui.history.view import SessionView
 from agent_tui.importers import registry as importers
 from agent_tui.importers.registry import describe
 from agent_tui.library.follow import follow_file
-from agent_tui.runtime.choices import rename_log
-from agent_tui.runtime.forking import fork_at, name_copy, title_of
-from agent_tui.runtime.headers import new_session_id
-from agent_tui.runtime.importing import Instruct, NewSessions, fork_imported, resume_path
+from agent_tui.runtime.stored.forking import fork_at
+from agent_tui.runtime.stored.headers import new_session_id
+from agent_tui.runtime.stored.importing import Instruct, NewSessions, fork_imported, resume_path
+from agent_tui.runtime.stored.naming import name_copy, rename_log, title_of
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.index import read_tail
 from agent_tui.sessions.repair import RepairReport

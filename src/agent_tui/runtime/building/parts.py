@@ -20,7 +20,7 @@ from agent_tui.context.context import Context
 from agent_tui.core.events import StatusChanged
 from agent_tui.core.records import ModelRecord
 from agent_tui.core.usage import Gauge
-from agent_tui.runtime.connect import Connection
+from agent_tui.runtime.connect.connections import Connection
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
 

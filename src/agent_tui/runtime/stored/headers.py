@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agent_tui import __version__
 from agent_tui.core.records import UNSTAMPED, EnvironmentRecord, SessionHeader
+from agent_tui.runtime.machine.where import git_branch
 
 
 def new_header(workspace: Path) -> SessionHeader:
@@ -57,14 +58,3 @@ def new_session_id() -> str:
 def utc_now() -> str:
     """The time now, RFC 3339 in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def git_branch(folder: Path) -> str | None:
-    """The branch checked out in a folder, read from .git/HEAD; None where there is none."""
-    for place in (folder, *folder.parents):
-        try:
-            head = (place / ".git" / "HEAD").read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError):
-            continue
-        return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:12]
-    return None

@@ -19,7 +19,7 @@ from agent_tui.core.summary import OperationReport
 from agent_tui.core.tree import TreeRow
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.undo import MoveLeaf
-from agent_tui.runtime.session_parts import CurrentParts
+from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.sessions.store import Durability
 
 _PREFACE = (

@@ -23,13 +23,13 @@ from agent_tui.history.undo import (
     made_by,
 )
 from agent_tui.history.view import SessionView
-from agent_tui.runtime.branches import Branches
-from agent_tui.runtime.choices import Choices
-from agent_tui.runtime.forking import name_copy
-from agent_tui.runtime.gate import Gate
-from agent_tui.runtime.headers import fork_header
-from agent_tui.runtime.session_files import FilesReverted, SessionFiles
-from agent_tui.runtime.session_parts import CurrentParts
+from agent_tui.runtime.building.parts import CurrentParts
+from agent_tui.runtime.files.session_files import FilesReverted, SessionFiles
+from agent_tui.runtime.operations.branches import Branches
+from agent_tui.runtime.operations.choices import Choices
+from agent_tui.runtime.operations.gate import Gate
+from agent_tui.runtime.stored.headers import fork_header
+from agent_tui.runtime.stored.naming import name_copy
 
 
 class Operations:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_tui.runtime.headers import git_branch
-
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -27,3 +25,14 @@ def describe_place(workspace: Path) -> Where:
     if home not in ("", "/") and (path == home or path.startswith(f"{home}/")):
         path = f"~{path[len(home) :]}"
     return Where(path, workspace.name or path, git_branch(workspace) or "")
+
+
+def git_branch(folder: Path) -> str | None:
+    """The branch checked out in a folder, read from .git/HEAD; None where there is none."""
+    for place in (folder, *folder.parents):
+        try:
+            head = (place / ".git" / "HEAD").read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:12]
+    return None

@@ -20,17 +20,17 @@ from agent_tui.agent.wire import Wire
 from agent_tui.config import Settings, config_path, data_root
 from agent_tui.context.context import Context
 from agent_tui.core.records import ModelRecord, SystemPrompt
-from agent_tui.runtime.agents import Agents
-from agent_tui.runtime.confining import confinement_of, is_too_wide
-from agent_tui.runtime.connect import Connection, Connections
+from agent_tui.runtime.building.agents import Agents
+from agent_tui.runtime.building.confining import confinement_of, is_too_wide
+from agent_tui.runtime.building.limits import amounts_of, limits_of
+from agent_tui.runtime.building.parts import SessionParts
+from agent_tui.runtime.building.subagents import SubagentSessions
+from agent_tui.runtime.building.tools import session_tools
+from agent_tui.runtime.connect.connections import Connection, Connections
+from agent_tui.runtime.connect.learned_windows import LearnedWindows
+from agent_tui.runtime.connect.tool_servers import ToolServers
+from agent_tui.runtime.files.session_files import watch_workspace
 from agent_tui.runtime.launch import Launch
-from agent_tui.runtime.learned_windows import LearnedWindows
-from agent_tui.runtime.limits import amounts_of, limits_of
-from agent_tui.runtime.session_files import watch_workspace
-from agent_tui.runtime.session_parts import SessionParts
-from agent_tui.runtime.session_tools import session_tools
-from agent_tui.runtime.subagent_sessions import SubagentSessions
-from agent_tui.runtime.tool_servers import ToolServers
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability, SessionStore
 from agent_tui.tools.base import AnyTool, FileMemory, Spawns, ToolContext

@@ -23,8 +23,8 @@ from agent_tui.importers.registry import (
     summarise,
 )
 from agent_tui.importers.resume import find_message, records_to_resume
-from agent_tui.runtime.forking import name_copy
-from agent_tui.runtime.headers import new_header
+from agent_tui.runtime.stored.headers import new_header
+from agent_tui.runtime.stored.naming import name_copy
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 
 Instruct: TypeAlias = Callable[[SessionLog], Awaitable[object]]

@@ -16,8 +16,8 @@ from agent_tui.core.summary import (
     DraftSummary,
     StrategySummary,
 )
-from agent_tui.runtime.gate import Gate
-from agent_tui.runtime.session_parts import CurrentParts
+from agent_tui.runtime.building.parts import CurrentParts
+from agent_tui.runtime.operations.gate import Gate
 
 _KEPT_DRAFTS = 8
 

@@ -9,9 +9,9 @@ from typing import Literal, assert_never
 from agent_tui.agent.settle import settle
 from agent_tui.core.records import Choice, LabelRecord, ModelRecord, TitleRecord
 from agent_tui.core.text import first_line
+from agent_tui.runtime.stored.naming import rename_log
 from agent_tui.sessions.store import Durability, SessionLog
 
-_LONGEST_TITLE = 200
 _LONGEST_LABEL = 80
 
 
@@ -66,10 +66,3 @@ class Choices:
 
     async def _write(self, record: Choice) -> None:
         await settle(self._log.append(record, durability=Durability.D1))
-
-
-async def rename_log(log: SessionLog, title: str) -> None:
-    """Name the session of a log, so that it can be undone."""
-    title, before = first_line(title, _LONGEST_TITLE), log.state.title
-    if title != before:
-        await settle(log.append(TitleRecord(title, before), durability=Durability.D1))

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from agent_tui.core.records import TitleRecord
 from agent_tui.core.tree import Fork, TreeRow
-from agent_tui.history.checkpoints import first_prompt
-from agent_tui.history.records_view import RecordsView
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.paths import entry_at
-from agent_tui.runtime.headers import fork_header
-from agent_tui.sessions.replay import SessionState, load_log
-from agent_tui.sessions.store import Durability, SessionLog, SessionStore
+from agent_tui.runtime.stored.headers import fork_header
+from agent_tui.runtime.stored.naming import name_copy, title_of
+from agent_tui.sessions.replay import load_log
+from agent_tui.sessions.store import SessionStore
 
 
 async def fork_at(store: SessionStore, tree: SessionTree, row: TreeRow, workspace: Path) -> Fork:
@@ -39,16 +37,3 @@ async def fork_at(store: SessionStore, tree: SessionTree, row: TreeRow, workspac
     log = await store.fork(path, state, inode, header, upto)
     await name_copy(log, f"{title_of(state)} (fork)")
     return Fork(header.session_id, prompt)
-
-
-async def name_copy(log: SessionLog, title: str) -> None:
-    """Give a session that was just made of another one its name, and let go of it."""
-    try:
-        await log.append(TitleRecord(title), durability=Durability.D1)
-    finally:
-        await log.close()
-
-
-def title_of(state: SessionState) -> str:
-    """What a session is called: its name, else its first prompt."""
-    return state.title or first_prompt(RecordsView(state.entries)) or "New session"

@@ -1,0 +1,1 @@
+"""How a session is put together over its log: model, tools, approvals, agent."""

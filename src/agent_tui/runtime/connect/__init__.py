@@ -1,0 +1,1 @@
+"""What a run can ask: providers and their models, and servers of tools."""

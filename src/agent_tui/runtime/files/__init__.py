@@ -1,0 +1,1 @@
+"""A workspace's files: captured, reverted, and completed after ``@``."""

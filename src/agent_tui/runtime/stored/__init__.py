@@ -1,0 +1,1 @@
+"""The sessions on disk: found, forked, imported, exported, searched, shipped."""
