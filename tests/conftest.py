@@ -19,14 +19,23 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import the slow folders for the quick tests: that takes half of their time."""
+    if (
+        config.option.markexpr != "not slow"
+        or config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    ):
+        return None
+    here = Path(__file__).parent
+    return True if collection_path.parent == here and collection_path.name in SLOW_FOLDERS else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what lies in a slow folder; a module elsewhere says so itself with ``pytestmark``."""
     here = Path(__file__).parent
     for item in items:
         if item.path.relative_to(here).parts[0] in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
-        if "ui" in item.path.relative_to(here).parts[:1]:
-            item.add_marker(pytest.mark.ui)
 
 
 @pytest.fixture(autouse=True)

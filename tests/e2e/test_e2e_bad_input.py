@@ -100,6 +100,7 @@ def test_a_damaged_log_opens_with_what_is_good(tmp_path: Path) -> None:
         assert path.read_bytes() == data
 
 
+@pytest.mark.every_python
 def test_a_damaged_log_opens_on_the_screen(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     path = tmp_path / "context.jsonl"

@@ -26,6 +26,7 @@ def has_every_result(records: list[dict[str, Any]]) -> bool:
     return bool(calls) and calls == results
 
 
+@pytest.mark.every_python
 def test_chat_approve_revert_compact_undo_restore_and_quit(tmp_path: Path) -> None:
     home = tmp_path / "home"
     disk = Disk(home)

@@ -54,6 +54,7 @@ def test_text_is_the_answer_and_nothing_else(run: CommandLine, server: SseServer
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
 
 
+@pytest.mark.every_python
 def test_json_is_one_object_with_the_whole_turn(run: CommandLine, server: SseServer) -> None:
     server.answers.append(stream(text_chunk("I run it."), *command_call("echo hello")))
     ran = run("-p", "Run it", "--output-format", "json", "--yolo")

@@ -94,6 +94,7 @@ async def desk(
         await here.chat.end()
 
 
+@pytest.mark.every_python
 async def test_a_second_prompt_in_the_same_moment_does_not_undo_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +136,7 @@ async def test_who_types_on_after_a_click_in_the_conversation_means_the_prompt(
         assert here.prompts == ["one thing"]
 
 
+@pytest.mark.every_python
 async def test_each_of_three_quick_undos_takes_an_act_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
 
+import pytest
 from textual.pilot import Pilot
 
 from agent_tui.core.errors import SessionBusy, StorageError
@@ -82,6 +83,7 @@ THREE = (
 )
 
 
+@pytest.mark.every_python
 async def test_the_newest_stands_first_and_enter_opens_it() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
         await settle(pilot)

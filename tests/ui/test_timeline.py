@@ -20,6 +20,7 @@ SIZES = ((120, 40), (80, 24), (40, 12))
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("theme", ["agent-dark", "agent-light", "agent-16", "textual-light"])
+@pytest.mark.every_python
 async def test_every_kind_of_block_is_drawn_at_every_size(
     size: tuple[int, int], theme: str
 ) -> None:
