@@ -13,7 +13,12 @@ from textual.pilot import Pilot
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay, Display, ToolCall
-from agent_tui.ui.answer_guard import GUARD_SECONDS, LATE_SECONDS, TYPING_GUARD_SECONDS, AnswerGuard
+from agent_tui.ui.screens.dialogs.answer_guard import (
+    GUARD_SECONDS,
+    LATE_SECONDS,
+    TYPING_GUARD_SECONDS,
+    AnswerGuard,
+)
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen, Options
 from agent_tui.ui.widgets.panes.action_body import ActionBody
 from tests.e2e.stage import Stage as Place

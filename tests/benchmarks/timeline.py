@@ -32,8 +32,8 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.resources import stylesheet
-from agent_tui.ui.theme import DARK
-from agent_tui.ui.themed import ThemedApp
+from agent_tui.ui.themes.theme import DARK
+from agent_tui.ui.themes.themed import ThemedApp
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 SIZE = (120, 40)

@@ -10,8 +10,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.theme import DARK
-from agent_tui.ui.themed import ThemedApp
+from agent_tui.ui.themes.theme import DARK
+from agent_tui.ui.themes.themed import ThemedApp
 
 WIDGETS = ("rows", "completion", "prompt_box", "gauge", "status_line")
 

@@ -22,7 +22,7 @@ from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import AssistantBlock, Block, NoticeBlock, ShellBlock, plain_text
-from agent_tui.ui.screens.chat import ChatScreen
+from agent_tui.ui.chat import ChatScreen
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.time.archives import ArchivesScreen

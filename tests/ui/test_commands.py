@@ -7,7 +7,6 @@ import inspect
 import pytest
 from textual.widgets import TextArea
 
-from agent_tui.ui import flows
 from agent_tui.ui.commands import (
     ALIASES,
     BY_NAME,
@@ -16,6 +15,7 @@ from agent_tui.ui.commands import (
     key_bindings,
     slash_commands,
 )
+from agent_tui.ui.flows import flows
 from agent_tui.ui.screens.dialogs.palette import PaletteScreen, find_commands
 from agent_tui.ui.widgets.prompt.completion import match_commands
 from tests.ui.stage import Stage

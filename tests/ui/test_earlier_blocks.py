@@ -13,7 +13,7 @@ from agent_tui.ui.blocks import (
     NoticeBlock,
     UserBlock,
 )
-from agent_tui.ui.earlier_blocks import EarlierBlocks
+from agent_tui.ui.widgets.timeline.earlier_blocks import EarlierBlocks
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.agent.stage import Stage as Engine
 from tests.ui.stage import Stage

@@ -23,7 +23,7 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     UserBlock,
 )
-from agent_tui.ui.record_view import RecordBlocks
+from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
 
 ONE, TWO = ToolCall("1", "one", "{}"), ToolCall("2", "two", "{}")
 

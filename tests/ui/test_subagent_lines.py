@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_tui.core.events import StepBegan, SubagentEvent, TextDelta, ToolStarted, TurnFinished
 from agent_tui.core.messages import ToolCall
-from agent_tui.ui.subagent_lines import SubagentLines
+from agent_tui.ui.conversation.subagent_lines import SubagentLines
 
 
 def test_calls_and_the_answer_that_is_written_are_shown_for_each_subagent_apart() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.ui.summary_edits import BY_HAND, SummaryEdits, keep_by_hand
+from agent_tui.ui.screens.context.summary_edits import BY_HAND, SummaryEdits, keep_by_hand
 
 FIRST = "## Focus\n- The parser.\n\n## Done\n- Read a.py."
 SECOND = "## Focus\n- The lexer.\n\n## Done\n- Read a.py."

@@ -7,9 +7,9 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
-from agent_tui.ui.contrast import MARK, TEXT, contrast, readable
-from agent_tui.ui.palette import read_palette
-from agent_tui.ui.theme import ANSI, ANSI_LIGHT, DARK, OFFERED, THEMES, tokens_of
+from agent_tui.ui.themes.contrast import MARK, TEXT, contrast, readable
+from agent_tui.ui.themes.palette import read_palette
+from agent_tui.ui.themes.theme import ANSI, ANSI_LIGHT, DARK, OFFERED, THEMES, tokens_of
 
 KNOWN = BUILTIN_THEMES | {theme.name: theme for theme in THEMES}
 COLOURFUL = [theme for theme in KNOWN.values() if not theme.ansi]

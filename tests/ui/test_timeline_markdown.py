@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent_tui.ui.palette import read_palette
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.inline import style_inline
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Line, break_line, crop_text, finish_row, wrap_text
 from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
-from agent_tui.ui.theme import DARK, tokens_of
+from agent_tui.ui.themes.palette import read_palette
+from agent_tui.ui.themes.theme import DARK, tokens_of
 
 VARIABLES = DARK.to_color_system().generate()
 PALETTE = read_palette(VARIABLES | tokens_of(DARK, VARIABLES))

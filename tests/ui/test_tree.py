@@ -27,7 +27,7 @@ from agent_tui.core.tree import TreeRow
 from agent_tui.history.file_source import ImportedSource
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.view import SessionView
-from agent_tui.ui.browsing import Browser
+from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.compare import CompareScreen

@@ -59,7 +59,7 @@ from agent_tui.ui.blocks import (
     NoticeBlock,
     ToolBlock,
 )
-from agent_tui.ui.wire_view import WireView
+from agent_tui.ui.conversation.wire_view import WireView
 from tests.ui.timeline_stage import DIFF, TimelineStage
 
 READ = ToolCall("a", "read_file", '{"path": "x.py"}')

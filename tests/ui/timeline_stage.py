@@ -22,8 +22,8 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.resources import stylesheet
-from agent_tui.ui.theme import DARK
-from agent_tui.ui.themed import ThemedApp
+from agent_tui.ui.themes.theme import DARK
+from agent_tui.ui.themes.themed import ThemedApp
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n"

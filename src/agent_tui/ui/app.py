@@ -20,9 +20,9 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
-from agent_tui.ui.screens.chat import CHAT_SHEETS, ChatScreen
-from agent_tui.ui.theme import default_theme
-from agent_tui.ui.themed import ThemedApp
+from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
+from agent_tui.ui.themes.theme import default_theme
+from agent_tui.ui.themes.themed import ThemedApp
 
 if TYPE_CHECKING:
     from textual.driver import Driver
@@ -119,7 +119,7 @@ class AgentTui(ThemedApp[int]):
     def _watch_servers(self, engine: Engine) -> None:
         """Say in the conversation what is wrong with a server of tools."""
         if engine.tool_servers is not None:
-            from agent_tui.ui.model_flows import ServerNotices
+            from agent_tui.ui.flows.models import ServerNotices
 
             notices = ServerNotices(self.chat, engine.tool_servers)
             notices.listen()
@@ -141,7 +141,7 @@ class AgentTui(ThemedApp[int]):
 
     async def _browse(self, engine: Engine, path: Path) -> None:
         """Show a file read-only; when it is left, so is the program."""
-        from agent_tui.ui.file_acts import view_file
+        from agent_tui.ui.flows.file_acts import view_file
 
         try:
             fork = await view_file(self, engine, path)
@@ -246,13 +246,13 @@ class AgentTui(ThemedApp[int]):
 
     @on(ChatScreen.CommandCalled)
     def _run_command(self, event: ChatScreen.CommandCalled) -> None:
-        from agent_tui.ui.command_runner import run_command
+        from agent_tui.ui.flows.command_runner import run_command
 
         run_command(self.chat, event.name, event.argument)
 
     @on(ChatScreen.FlowWanted)
     def _run_flow(self, event: ChatScreen.FlowWanted) -> None:
-        from agent_tui.ui.command_runner import run_flow
+        from agent_tui.ui.flows.command_runner import run_flow
 
         run_flow(self.chat, event.name, event.argument)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent_tui.ui.palette import Palette
 from agent_tui.ui.renderers.languages import Languages
+from agent_tui.ui.themes.palette import Palette
 
 COLUMN = 108
 """Text, code and figures share one column: longer lines are hard to read on a wide screen."""

@@ -9,10 +9,10 @@ from typing import Any
 from rich.segment import Segment
 from rich.style import Style
 
-from agent_tui.ui.palette import Palette
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.languages import tokenise
 from agent_tui.ui.renderers.lines import Line, line_cells, slice_spans, split_spans
+from agent_tui.ui.themes.palette import Palette
 
 _CHUNK_LINES = 8
 _CHUNK_LIMIT = 120

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from rich.segment import Segment
 from rich.style import Style
 
-from agent_tui.ui.palette import Palette
 from agent_tui.ui.renderers.lines import Line
+from agent_tui.ui.themes.palette import Palette
 
 _SPECIAL = re.compile(r"[\\`*_~\[<&]|https?://")
 _TOKEN = re.compile(

@@ -23,8 +23,8 @@ from agent_tui.core.summary import (
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.context.compaction import CompactionPane
+from agent_tui.ui.screens.context.summary_edits import SummaryEdits, keep_by_hand
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
-from agent_tui.ui.summary_edits import SummaryEdits, keep_by_hand
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.summary_editor import SummaryEditor

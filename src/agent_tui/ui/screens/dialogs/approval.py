@@ -18,7 +18,11 @@ from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.answer_guard import GUARD_SECONDS, TYPING_GUARD_SECONDS, AnswerGuard
+from agent_tui.ui.screens.dialogs.answer_guard import (
+    GUARD_SECONDS,
+    TYPING_GUARD_SECONDS,
+    AnswerGuard,
+)
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.action_body import ActionBody, action_of
 from agent_tui.ui.widgets.prompt.line_input import LineInput

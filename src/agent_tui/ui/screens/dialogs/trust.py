@@ -8,7 +8,7 @@ from time import monotonic
 from textual import events
 
 from agent_tui.core.text import reveal
-from agent_tui.ui.answer_guard import AnswerGuard
+from agent_tui.ui.screens.dialogs.answer_guard import AnswerGuard
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 

@@ -15,8 +15,8 @@ from agent_tui.core.changes import WHO, ChangeGroup, FileDiff
 from agent_tui.core.format import format_count
 from agent_tui.core.text import first_line, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.diff_lines import colour_diff
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.time.diff_lines import colour_diff
 from agent_tui.ui.widgets.lists.rows import Rows
 
 _KINDS = {

@@ -17,8 +17,8 @@ from agent_tui.core.revert_plan import STATUS_WORDS, Hunk, PathPlan, RevertPlan
 from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.diff_lines import colour_lines
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.time.diff_lines import colour_lines
 from agent_tui.ui.widgets.lists.rows import Rows
 
 Scope = Literal["both", "files", "conversation"]

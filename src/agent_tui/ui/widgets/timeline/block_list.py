@@ -23,16 +23,16 @@ from agent_tui.ui.blocks import (
     NoticeBlock,
     RevertBlock,
 )
-from agent_tui.ui.earlier_blocks import EarlierBlocks
-from agent_tui.ui.record_view import RecordBlocks
 from agent_tui.ui.renderers.block import draw_block
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, Drawing, assemble
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.renderers.long_text import GLANCE_CHARS
+from agent_tui.ui.widgets.timeline.earlier_blocks import EarlierBlocks
 from agent_tui.ui.widgets.timeline.heights import Heights
 from agent_tui.ui.widgets.timeline.open_answer import OpenAnswer
+from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
 from agent_tui.ui.widgets.timeline.row_cache import RowCache
 
 Place = tuple[int, int]

@@ -20,11 +20,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agent_tui.core.format import format_count
-from agent_tui.ui.palette import Palette, read_palette
 from agent_tui.ui.renderers.canvas import COLUMN, Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
+from agent_tui.ui.themes.palette import Palette, read_palette
 from agent_tui.ui.widgets.timeline.block_list import BlockList, Drawn, Place
 
 _NARROWEST = 16

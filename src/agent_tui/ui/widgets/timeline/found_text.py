@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from agent_tui.ui.blocks import plain_text
-from agent_tui.ui.palette import Palette
+from agent_tui.ui.themes.palette import Palette
 from agent_tui.ui.widgets.timeline.block_cursor import BlockCursor
 
 _SLICE_SECONDS = 0.004

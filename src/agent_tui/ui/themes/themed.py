@@ -7,7 +7,7 @@ from typing import TypeVar
 from textual.app import App
 from textual.theme import Theme
 
-from agent_tui.ui.theme import THEMES, tokens_of
+from agent_tui.ui.themes.theme import THEMES, tokens_of
 
 Result = TypeVar("Result")
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import AgentTuiError, UsageError
-from agent_tui.ui import flows
 from agent_tui.ui.commands import Command, find_command
+from agent_tui.ui.flows import flows
 
 if TYPE_CHECKING:
-    from agent_tui.ui.conversation import Conversation
+    from agent_tui.ui.conversation.conversation import Conversation
 
 _GROUP = "flow"
 

@@ -8,7 +8,7 @@ from agent_tui.core.errors import AgentTuiError
 
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.conversation import Conversation
+    from agent_tui.ui.conversation.conversation import Conversation
 
 
 class Follower:

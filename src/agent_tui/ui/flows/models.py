@@ -19,7 +19,7 @@ from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 if TYPE_CHECKING:
     from agent_tui.runtime.connect.tool_servers import ToolServers
     from agent_tui.runtime.engine import Engine
-    from agent_tui.ui.conversation import Conversation
+    from agent_tui.ui.conversation.conversation import Conversation
 
 _LOOK, _ADDRESS = "look", "address"
 _SHOWN_TOOLS = 8

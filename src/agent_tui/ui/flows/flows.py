@@ -15,16 +15,16 @@ from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
 from agent_tui.core.text import first_line
 from agent_tui.runtime.machine.diagnostics import cache_statistics
-from agent_tui.ui.browsing import Browser
-from agent_tui.ui.file_flows import revert_to as preview_revert
-from agent_tui.ui.file_flows import show_changes
-from agent_tui.ui.session_acts import SessionActs
-from agent_tui.ui.theme import OFFERED
+from agent_tui.ui.flows.browsing import Browser
+from agent_tui.ui.flows.files import revert_to as preview_revert
+from agent_tui.ui.flows.files import show_changes
+from agent_tui.ui.flows.session_acts import SessionActs
+from agent_tui.ui.themes.theme import OFFERED
 
 if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.conversation import Conversation
+    from agent_tui.ui.conversation.conversation import Conversation
 
 
 def _session(chat: Conversation) -> LiveSession:
@@ -135,7 +135,7 @@ async def _choose_session(
     chat: Conversation, engine: Engine, current: str
 ) -> tuple[str, str] | None:
     """Show the list until something is chosen; another agent's session may become one of ours."""
-    from agent_tui.ui.file_acts import view_file
+    from agent_tui.ui.flows.file_acts import view_file
     from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 
     while True:
@@ -154,7 +154,7 @@ async def _choose_session(
 async def search_sessions(chat: Conversation, argument: str) -> None:
     """Search every session; open the one that was chosen, or view it where it is not ours."""
     from agent_tui.runtime.stored.searching import SearchService
-    from agent_tui.ui.file_acts import view_file
+    from agent_tui.ui.flows.file_acts import view_file
     from agent_tui.ui.screens.sessions.search import SearchScreen
 
     engine = chat.engine
@@ -290,7 +290,7 @@ async def show_tokens(chat: Conversation, _argument: str) -> None:
 
 async def connect_model(chat: Conversation, _argument: str) -> None:
     """Find and connect a provider of models."""
-    from agent_tui.ui.model_flows import connect
+    from agent_tui.ui.flows.models import connect
 
     if chat.engine is not None:
         await connect(chat, chat.engine)
@@ -298,7 +298,7 @@ async def connect_model(chat: Conversation, _argument: str) -> None:
 
 async def show_usage(chat: Conversation, _argument: str) -> None:
     """Show what the session used and cost."""
-    from agent_tui.ui.model_flows import show_costs
+    from agent_tui.ui.flows.models import show_costs
 
     if chat.engine is not None:
         await show_costs(chat, chat.engine)
@@ -306,7 +306,7 @@ async def show_usage(chat: Conversation, _argument: str) -> None:
 
 async def show_tool_servers(chat: Conversation, _argument: str) -> None:
     """Show the servers of tools."""
-    from agent_tui.ui.model_flows import show_servers
+    from agent_tui.ui.flows.models import show_servers
 
     if chat.engine is not None:
         await show_servers(chat, chat.engine)
@@ -314,7 +314,7 @@ async def show_tool_servers(chat: Conversation, _argument: str) -> None:
 
 async def set_thinking(chat: Conversation, argument: str) -> None:
     """Choose how hard models think."""
-    from agent_tui.ui.model_flows import choose_thinking
+    from agent_tui.ui.flows.models import choose_thinking
 
     if chat.engine is not None:
         await choose_thinking(chat, chat.engine, argument)
@@ -322,7 +322,7 @@ async def set_thinking(chat: Conversation, argument: str) -> None:
 
 async def change_model(chat: Conversation, argument: str) -> None:
     """Show or change the model."""
-    from agent_tui.ui.model_flows import choose_model
+    from agent_tui.ui.flows.models import choose_model
 
     if chat.engine is not None:
         await choose_model(chat, chat.engine, argument)

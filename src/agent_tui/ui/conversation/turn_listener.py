@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agent_tui.core.modes import ApprovalMode
     from agent_tui.core.summary import CompactionReport, OperationReport
     from agent_tui.core.usage import Gauge, Usage
-    from agent_tui.ui.conversation import Conversation
+    from agent_tui.ui.conversation.conversation import Conversation
 
 
 class TurnListener:

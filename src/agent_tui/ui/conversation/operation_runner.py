@@ -11,7 +11,7 @@ from agent_tui.core.errors import AgentTuiError, NothingToTakeBack
 
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.conversation import Conversation, Work
+    from agent_tui.ui.conversation.conversation import Conversation, Work
 
 _GROUP = "session"
 

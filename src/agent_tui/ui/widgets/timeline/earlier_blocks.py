@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from agent_tui.core.records import Record, is_message
 from agent_tui.ui.blocks import Block, CheckpointBlock, EarlierBlock, EarlierHeadBlock
-from agent_tui.ui.record_view import RecordBlocks
+from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
 
 
 class EarlierBlocks:

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from textual.color import Color
 from textual.theme import Theme
 
-from agent_tui.ui.contrast import MARK, TEXT, readable
-from agent_tui.ui.sixteen import sixteen_tokens
-from agent_tui.ui.textual_variables import textual_variables
+from agent_tui.ui.themes.contrast import MARK, TEXT, readable
+from agent_tui.ui.themes.sixteen import sixteen_tokens
+from agent_tui.ui.themes.textual_variables import textual_variables
 
 DARK = Theme(
     name="agent-dark",

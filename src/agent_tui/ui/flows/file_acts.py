@@ -53,7 +53,7 @@ async def view_file(app: App[Any], engine: Engine, path: Path) -> Fork | None:
     Raises:
         SessionError, StorageError: it cannot be read; the sentence says why.
     """
-    from agent_tui.ui.browsing import Browser
+    from agent_tui.ui.flows.browsing import Browser
 
     tail = await engine.stored.open_tail(path)
     view = tail or await engine.stored.open_path(path)

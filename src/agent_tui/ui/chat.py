@@ -24,11 +24,11 @@ from textual.screen import Screen
 from agent_tui.core.drafts import Drafts
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_bindings
-from agent_tui.ui.draft_keeper import DraftKeeper
-from agent_tui.ui.follower import Follower
-from agent_tui.ui.notices import Notices
-from agent_tui.ui.operation_runner import OperationRunner
-from agent_tui.ui.turn_listener import TurnListener
+from agent_tui.ui.conversation.draft_keeper import DraftKeeper
+from agent_tui.ui.conversation.follower import Follower
+from agent_tui.ui.conversation.notices import Notices
+from agent_tui.ui.conversation.operation_runner import OperationRunner
+from agent_tui.ui.conversation.turn_listener import TurnListener
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from agent_tui.ui.widgets.panes.welcome import Welcome
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from agent_tui.core.summary import CompactionReport
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.timeline.timeline import Timeline
-    from agent_tui.ui.wire_view import WireView
 
 _ACTS = "session"
 _WIDGETS = (
@@ -58,7 +58,7 @@ _WIDGETS = (
 )
 CHAT_SHEETS = [
     *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
-    stylesheet("screens/chat.tcss"),
+    stylesheet("chat.tcss"),
 ]
 """What the conversation is styled by; the app loads it with its own."""
 
@@ -531,7 +531,7 @@ class ChatScreen(Screen[None]):
 
 
 def _import_timeline() -> tuple[type[Timeline], type[WireView]]:
+    from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.timeline.timeline import Timeline
-    from agent_tui.ui.wire_view import WireView
 
     return Timeline, WireView

@@ -6,7 +6,7 @@ used that can be read on black (or, in the light theme, on white) in the usual p
 
 from __future__ import annotations
 
-from agent_tui.ui.textual_variables import textual_variables
+from agent_tui.ui.themes.textual_variables import textual_variables
 
 _DEFAULT = "ansi_default"
 

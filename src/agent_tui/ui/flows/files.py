@@ -9,7 +9,7 @@ from agent_tui.core.revert_plan import RevertPlan
 
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.conversation import Conversation
+    from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.screens.time.revert_files import RevertDecision
 
 

@@ -63,7 +63,7 @@ from agent_tui.ui.blocks import (
     ended,
     turn_end_block,
 )
-from agent_tui.ui.subagent_lines import SubagentLines
+from agent_tui.ui.conversation.subagent_lines import SubagentLines
 
 if TYPE_CHECKING:
     from agent_tui.core.messages import Display, ToolCall

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent_tui.history.session_tree import SessionTree
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.conversation import Conversation
+    from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.screens.time.tree import TreeChoice
 
 

@@ -1,0 +1,1 @@
+"""What commands, keys and markers lead to: flows over screens and the open session."""

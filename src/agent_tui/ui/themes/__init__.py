@@ -1,0 +1,1 @@
+"""Themes: the tokens of every screen, and the styles that are derived from them."""
