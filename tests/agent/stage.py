@@ -31,6 +31,8 @@ from agent_tui.core.events import (
     Failed,
     NoticeGiven,
     PromptJoined,
+    QuestionAnswered,
+    QuestionAsked,
     Reverted,
     StepBegan,
     StepInterrupted,
@@ -208,6 +210,10 @@ def _words(event: Event) -> str:
             return f"ask {request.call.name} {request.title}"
         case ApprovalAnswered(_, answer):
             return f"answer {answer.decision} {answer.feedback}".strip()
+        case QuestionAsked(question):
+            return f"question {question.text} {' / '.join(question.choices)}".strip()
+        case QuestionAnswered(_, answer):
+            return f"answered {answer or 'not'}"
         case TurnResumed(turn):
             return f"turn {turn} resumed"
         case NoticeGiven(_, kind):

@@ -16,6 +16,7 @@ from agent_tui.core.events import (
     Event,
     Failed,
     PromptJoined,
+    Question,
     Reverted,
     StatusChanged,
     StepBegan,
@@ -103,6 +104,9 @@ class Listener:
 
     def approval_requested(self, request: ApprovalRequest) -> None:
         self.heard.append(f"asks {request.title}")
+
+    def question_asked(self, question: Question) -> None:
+        self.heard.append(f"question {question.text}")
 
     def mode_changed(self, mode: ApprovalMode) -> None:
         self.heard.append(f"mode {mode}")

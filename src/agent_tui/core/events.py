@@ -47,6 +47,15 @@ class ApprovalAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """What the agent asks the user; ``choices`` are offered, and any other text is an answer."""
+
+    id: str
+    text: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ModeChanged:
     """From now on more, or less, is allowed without asking."""
 
@@ -184,6 +193,21 @@ class ApprovalAnswered:
 
     request: ApprovalRequest
     answer: ApprovalAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """The agent waits for an answer of the user; give it through the runtime with the id."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswered:
+    """The user answered; empty where they would not, or where nobody is there."""
+
+    question: Question
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +374,8 @@ Event: TypeAlias = (
     | ApprovalRequested
     | ApprovalAnswered
     | ModeChanged
+    | QuestionAsked
+    | QuestionAnswered
     | PromptJoined
     | ShellBegan
     | ShellOutput

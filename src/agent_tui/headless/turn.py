@@ -14,6 +14,7 @@ from agent_tui.core.events import (
     Event,
     Failed,
     NoticeGiven,
+    QuestionAsked,
     StatusChanged,
     StepBegan,
     StepRetried,
@@ -22,6 +23,7 @@ from agent_tui.core.events import (
     TurnFinished,
 )
 from agent_tui.core.output import complain, say
+from agent_tui.core.text import first_line
 from agent_tui.core.usage import Usage
 from agent_tui.headless.event_lines import OPENED, event_fields
 from agent_tui.headless.printing import to_json
@@ -85,6 +87,9 @@ class Printer:
                 rule = f"; allow it with --allow '{request.offers[0]}'" if request.offers else ""
                 self._say(f"denied: {request.title}: {_NOBODY}{rule}")
                 self._session.answer(request.id, ApprovalAnswer("reject"))
+            case QuestionAsked(question):
+                self._say(f"not answered: {first_line(question.text)}: nobody is here to answer it")
+                self._session.answer_question(question.id, "")
             case Failed(message):
                 self.failure = message
                 self._say(message)

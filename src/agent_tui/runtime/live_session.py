@@ -213,6 +213,10 @@ class LiveSession:
         """Decide about an action that waits."""
         self._parts.now.approvals.answer(request_id, answer)
 
+    def answer_question(self, question_id: str, answer: str) -> None:
+        """Answer a question of the agent; an empty answer is none."""
+        self._parts.now.questions.answer(question_id, answer)
+
     async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
         """What fills the context now; what a compaction and a revert to a checkpoint would free."""
         parts = self._parts.now

@@ -31,18 +31,10 @@ class PlainArguments(Arguments):
 
 Parameters = TypeVar("Parameters", bound=Arguments)
 
-Asks = Callable[["Question"], Awaitable[str]]
-"""Puts a question to the person and waits for the answer."""
+Asks = Callable[[str, tuple[str, ...]], Awaitable[str]]
+"""Puts a question with choices to the user and waits for the answer; empty where there is none."""
 Spawns = Callable[[str, str], Awaitable[ToolResult]]
 """Has a subagent (by the name of its spec) work on a prompt, and waits for its result."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a tool asks the person; without choices any text is an answer."""
-
-    text: str
-    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

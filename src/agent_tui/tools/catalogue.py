@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_tui.tools.ask_user import AskUser
 from agent_tui.tools.base import AnyTool
 from agent_tui.tools.edit_file import EditFile
 from agent_tui.tools.fetch_url import FetchUrl
@@ -28,4 +29,5 @@ def builtin_tools() -> tuple[AnyTool, ...]:
         FetchUrl(),
         Think(),
         Todo(),
+        AskUser(),
     )

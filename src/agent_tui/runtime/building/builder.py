@@ -11,6 +11,7 @@ from agent_tui.agent.compactor import CompactionPolicy, Compactor
 from agent_tui.agent.instructions import Instructions, project_instructions
 from agent_tui.agent.loop import Agent
 from agent_tui.agent.permissions import Rule
+from agent_tui.agent.questions import Questions
 from agent_tui.agent.spec import AgentSpec
 from agent_tui.agent.subagent import Subagents
 from agent_tui.agent.system_prompt import write_system_prompt
@@ -117,8 +118,10 @@ class SessionBuilder:
         made: list[SessionParts] = []  # subagents look at what is made below
         if keep is not None:
             approvals, toolset, watch, desk = keep.approvals, keep.toolset, keep.watch, keep.desk
+            questions = keep.questions
         else:
             who = spec.name if approvals else ""
+            questions = Questions(wire.emit)
             subagents = {} if approvals else self._agents.subagents_of(spec)
             approvals = approvals or self._approvals(wire)
             captured = workspace if self._settings.workspace.capture else None
@@ -131,6 +134,7 @@ class SessionBuilder:
                     FileMemory(),
                     (data_root(), config_path().parent),
                     confinement=confinement_of(self._settings),
+                    ask=None if who else questions.ask,
                 ),
                 watch,
                 spawner=self._spawner(log, wire, workspace, made) if subagents else None,
@@ -161,6 +165,7 @@ class SessionBuilder:
             context=context,
             agent=agent,
             approvals=approvals,
+            questions=questions,
             compactor=compactor,
             toolset=toolset,
             provider=connection.provider.name,

@@ -10,6 +10,7 @@ from typing import Protocol
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.loop import Agent
+from agent_tui.agent.questions import Questions
 from agent_tui.agent.settle import settle
 from agent_tui.agent.spec import AgentSpec
 from agent_tui.agent.time_travel import DMailDesk
@@ -32,6 +33,7 @@ class SessionParts:
     context: Context
     agent: Agent
     approvals: Approvals
+    questions: Questions
     compactor: Compactor
     toolset: Toolset
     provider: str

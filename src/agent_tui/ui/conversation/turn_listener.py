@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count, format_tokens
+from agent_tui.ui.asking import ask_question
 
 if TYPE_CHECKING:
-    from agent_tui.core.events import ApprovalRequest, StepRetried, TurnEnd
+    from agent_tui.core.events import ApprovalRequest, Question, StepRetried, TurnEnd
     from agent_tui.core.modes import ApprovalMode
     from agent_tui.core.summary import CompactionReport, OperationReport
     from agent_tui.core.usage import Gauge, Usage
@@ -67,6 +68,9 @@ class TurnListener:
 
     def approval_requested(self, request: ApprovalRequest) -> None:
         self._chat.ask_approval(request)
+
+    def question_asked(self, question: Question) -> None:
+        ask_question(self._chat, question)
 
     def compaction_began(self, trigger: str, tokens: int) -> None:
         self._summary_size = 0

@@ -26,6 +26,9 @@ from agent_tui.core.events import (
     ModeChanged,
     NoticeGiven,
     PromptJoined,
+    Question,
+    QuestionAnswered,
+    QuestionAsked,
     Reverted,
     ShellBegan,
     ShellEnded,
@@ -84,6 +87,7 @@ class WireListener(Protocol):
     def prompt_joined(self, text: str) -> None: ...
     def working(self, work: str) -> None: ...
     def approval_requested(self, request: ApprovalRequest) -> None: ...
+    def question_asked(self, question: Question) -> None: ...
     def mode_changed(self, mode: ApprovalMode) -> None: ...
     def compaction_began(self, trigger: str, tokens: int) -> None: ...
     def compaction_streamed(self, text: str) -> None: ...
@@ -163,6 +167,11 @@ class WireView:
             case ApprovalAnswered(request, answer):
                 if answer.decision != "reject" and request.call.id in self._tools:
                     self._change_call(request.call, "running", display=request.display)
+                self._tell_work()
+            case QuestionAsked(question):
+                self._listener.question_asked(question)
+                self._listener.working("waiting for you")
+            case QuestionAnswered():
                 self._tell_work()
             case PromptJoined(text):
                 self._timeline.append(UserBlock(text, "steer"))

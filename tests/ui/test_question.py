@@ -1,0 +1,78 @@
+"""A question of the agent: every way to answer it, and no key typed too early."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.events import Question
+from agent_tui.ui.answer_guard import GUARD_SECONDS
+from agent_tui.ui.screens.dialogs.question import QuestionScreen
+from tests.ui.stage import Stage
+
+CHOOSE = Question("q1", "Which store?\nBoth work.", ("SQLite", "Plain files"))
+OPEN = Question("q2", "What shall it be called?")
+
+
+def ask(question: Question) -> Stage:
+    return Stage(screen=QuestionScreen(question))
+
+
+async def until_painted(pilot: Pilot[None]) -> QuestionScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, QuestionScreen)
+    while screen.guard.is_hidden:
+        await pilot.pause(0.01)
+    return screen
+
+
+@pytest.mark.parametrize(
+    ("question", "keys", "answer"),
+    [
+        (CHOOSE, ["1"], "SQLite"),
+        (CHOOSE, ["enter"], "SQLite"),
+        (CHOOSE, ["down", "enter"], "Plain files"),
+        (CHOOSE, ["2"], "Plain files"),
+        (CHOOSE, ["3", *"git", "enter"], "git"),
+        (CHOOSE, ["3", *"git", "escape", "1"], "SQLite"),
+        (CHOOSE, ["escape"], ""),
+        (OPEN, [*"tides2", "enter"], "tides2"),
+        (OPEN, ["escape"], ""),
+    ],
+)
+async def test_every_answer_has_its_keys(question: Question, keys: list[str], answer: str) -> None:
+    async with (app := ask(question)).run_test() as pilot:
+        await until_painted(pilot)
+        await pilot.pause(GUARD_SECONDS + 0.05)
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert app.results == [answer]
+
+
+@pytest.mark.parametrize("key", ["1", "enter", "escape"])
+async def test_a_key_pressed_too_early_does_not_answer(key: str) -> None:
+    typed: list[str] = []
+    screen = QuestionScreen(CHOOSE, on_typed=typed.append)
+    async with (app := Stage(screen=screen)).run_test() as pilot:
+        (await until_painted(pilot)).guard.show(monotonic())
+        await pilot.press(key)
+        assert app.results == []
+        assert typed == (["1"] if key == "1" else [])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_question_and_choices_are_on_the_screen(size: tuple[int, int]) -> None:
+    async with (app := ask(CHOOSE)).run_test(size=size) as pilot:
+        await until_painted(pilot)
+        for said in ("Which store?", "Both work.", "1 SQLite", "2 Plain files", "3 Another answer"):
+            assert said in app.text
+
+
+async def test_what_the_agent_writes_is_no_markup_and_no_escape() -> None:
+    hostile = Question("q3", "[@click=app.quit]x[/] \x1b[31m", ("[/oops \x1b]0;t\x07",))
+    async with (app := ask(hostile)).run_test() as pilot:
+        await until_painted(pilot)
+        assert "[@click=app.quit]x[/]" in app.text
+        assert "\x1b" not in app.text
