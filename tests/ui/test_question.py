@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent_tui.core.events import Question
-from agent_tui.ui.answer_guard import GUARD_SECONDS
+from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.question import QuestionScreen
 from tests.ui.stage import Stage
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count, format_tokens
-from agent_tui.ui.asking import ask_question
+from agent_tui.ui.conversation.asking import ask_question
 
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalRequest, Question, StepRetried, TurnEnd

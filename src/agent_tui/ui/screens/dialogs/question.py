@@ -16,7 +16,11 @@ from textual.widgets import Static
 from agent_tui.core.events import Question
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.answer_guard import GUARD_SECONDS, TYPING_GUARD_SECONDS, AnswerGuard
+from agent_tui.ui.screens.dialogs.answer_guard import (
+    GUARD_SECONDS,
+    TYPING_GUARD_SECONDS,
+    AnswerGuard,
+)
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
