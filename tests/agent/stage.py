@@ -57,6 +57,7 @@ from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.operations.operations import Operations
+from agent_tui.runtime.starting.assembling import Run
 from agent_tui.sessions.replay import SessionState, read_log, repaired_messages
 from agent_tui.sessions.store import SessionStore
 
@@ -94,11 +95,13 @@ class Stage:
             workspace=WorkspaceSettings(capture=capture),
         )
         self.engine = Engine(
-            launch=Launch(self.workspace, yolo=yolo, agent=spec, trust=trust),
-            settings=settings,
-            store=SessionStore(folder / "home"),
-            connections=Connections(settings, self.provider, "scripted", window),
-            workspace=self.workspace,
+            Run(
+                launch=Launch(self.workspace, yolo=yolo, agent=spec, trust=trust),
+                settings=settings,
+                store=SessionStore(folder / "home"),
+                connections=Connections(settings, self.provider, "scripted", window),
+                workspace=self.workspace,
+            )
         )
         self._resume = resume
         self.session: LiveSession

@@ -11,7 +11,7 @@ import pytest
 from agent_tui.agent.instructions import LIMIT_BYTES, Instructions, project_instructions
 from agent_tui.agent.system_prompt import write_system_prompt
 from agent_tui.config.trust import is_trusted, trust_folder
-from agent_tui.runtime.building.confining import is_too_wide
+from agent_tui.runtime.starting.confining import is_too_wide
 from tests.agent.stage import Stage
 
 SECRET = "canary-5f1e-do-not-send"

@@ -27,6 +27,7 @@ from agent_tui.providers.openai_compatible import OpenAICompatible
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.assembling import Run
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.store import SessionStore
 from tests.providers.sse_server import (
@@ -80,11 +81,13 @@ async def cost_of_a_turn(folder: Path, provider: Provider, messages: int) -> int
     await log.append(*conversation(messages), durability=Durability.D0)
     await log.close()
     engine = Engine(
-        launch=Launch(cwd=folder),
-        settings=load_settings(),
-        store=store,
-        connections=Connections(load_settings(), provider, "some-model", 100_000_000),
-        workspace=folder,
+        Run(
+            launch=Launch(cwd=folder),
+            settings=load_settings(),
+            store=store,
+            connections=Connections(load_settings(), provider, "some-model", 100_000_000),
+            workspace=folder,
+        )
     )
     session = await engine.open_session("long")
     for _ in range(2):  # the first turns count and encode what was there before

@@ -40,6 +40,7 @@ from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.assembling import Run
 from agent_tui.sessions.store import SessionStore
 from agent_tui.tools import background
 from agent_tui.ui.app import AgentTui
@@ -168,13 +169,15 @@ class Stage:
 
     async def _converse(self, cwd: Path, prompt: str, scenario: Scenario, title: str) -> str:
         engine = Engine(
-            launch=Launch(cwd=cwd, yolo=True),
-            settings=Settings(),
-            store=SessionStore(self.home),
-            connections=Connections(
-                Settings(), Scripted(scenario), scenario.model, scenario.window
-            ),
-            workspace=cwd,
+            Run(
+                launch=Launch(cwd=cwd, yolo=True),
+                settings=Settings(),
+                store=SessionStore(self.home),
+                connections=Connections(
+                    Settings(), Scripted(scenario), scenario.model, scenario.window
+                ),
+                workspace=cwd,
+            )
         )
         session = await engine.new_session()
         await session.run_turn(prompt)

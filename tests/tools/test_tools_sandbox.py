@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.config import Settings
-from agent_tui.runtime.building.confining import describe_sandbox
+from agent_tui.runtime.starting.confining import describe_sandbox
 from agent_tui.tools import sandbox
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.confinement import Confinement

@@ -14,10 +14,8 @@ from agent_tui.context.compaction.attribution import attribute_context
 from agent_tui.context.compaction.filling import Filling
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.drafts import Drafts
-from agent_tui.core.environment import describe_environment
 from agent_tui.core.errors import SessionError
-from agent_tui.core.events import ApprovalAnswer, Event, NoticeGiven, TurnEnd
-from agent_tui.core.records import TitleRecord, TurnEndRecord
+from agent_tui.core.events import ApprovalAnswer, Event, TurnEnd
 from agent_tui.core.text import first_line
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.history.live_source import LiveSource
@@ -25,19 +23,14 @@ from agent_tui.history.view import SessionView
 from agent_tui.library.exports.table import About
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.runtime.files.session_files import SessionFiles
+from agent_tui.runtime.operations.beginning import note_beginning
 from agent_tui.runtime.operations.compacting import Compacting
 from agent_tui.runtime.operations.gate import Gate
 from agent_tui.runtime.operations.operations import Operations
 from agent_tui.runtime.operations.shell import Shell
 from agent_tui.runtime.operations.trimming import trim_context
-from agent_tui.runtime.stored.exporting import (
-    Exported,
-    export_records,
-    write_numbered,
-)
-from agent_tui.runtime.stored.headers import environment_change
+from agent_tui.runtime.stored.exporting import Exported, export_records, write_numbered
 from agent_tui.sessions.drafts import DraftFile
-from agent_tui.sessions.store import Durability
 
 _WHOLE = ContextFilter()
 _LAST_CAPTURE_SECONDS = 2.0
@@ -143,28 +136,9 @@ class LiveSession:
             SessionError: a turn is already running.
         """
         async with self._gate.working():
-            if cut_off := self._find_cut_off():
-                # Said here for good: from now on its turn is not the last.
-                turn = self._parts.now.context.last_turn
-                end = TurnEndRecord("killed", cut_off, turn)
-                await settle(self._log.append(end, durability=Durability.D0))
-            await self._note_environment()
-            if self.view.is_empty and not self._log.state.title:
-                # Said once, so that a compaction of the first prompt does not change the name.
-                title = TitleRecord(first_line(prompt))
-                await settle(self._log.append(title, durability=Durability.D0))
+            title = "" if self._log.state.title or not self.view.is_empty else first_line(prompt)
+            await note_beginning(self._parts, title, self._find_cut_off())
             return await self._parts.now.agent.run_turn(prompt)
-
-    async def _note_environment(self) -> None:
-        """Write down folder, branch and version where they changed since the turn before."""
-        state = self._log.state
-        workspace = self._parts.now.workspace
-        changed = await asyncio.to_thread(
-            environment_change, state.header, state.environment, workspace
-        )
-        if changed is not None:
-            await settle(self._log.append(changed, durability=Durability.D0))
-            self._parts.wire.emit(NoticeGiven(describe_environment(changed), "environment"))
 
     async def retry_turn(self) -> TurnEnd:
         """Go on with the last turn where it ended without its answer; there is no new prompt.

@@ -157,13 +157,13 @@ class AgentTui(ThemedApp[int]):
 
     async def _ask_for_trust(self, engine: Engine) -> None:
         """The first time in a folder that ships files for agents: may they be used?"""
-        shipped = await engine.untrusted_files()
+        shipped = await engine.project.untrusted_files()
         if not shipped or self.launch.prompt:
             return
         from agent_tui.ui.screens.dialogs.trust import TrustScreen
 
         if await self.push_screen_wait(TrustScreen(str(engine.workspace), shipped)):
-            await engine.trust()
+            await engine.project.trust()
             await engine.aclose()
             self.engine = self.chat.engine = await asyncio.to_thread(_assemble, self.launch)
 

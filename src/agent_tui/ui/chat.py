@@ -136,7 +136,7 @@ class ChatScreen(Screen[None]):
         self.prompt_box.elsewhere = _TIMELINE_KEYS if in_timeline else ""
 
     def _complete_path(self, typed: str) -> list[str]:
-        return self.engine.complete_path(typed) if self.engine else []
+        return self.engine.project.complete_path(typed) if self.engine else []
 
     # The session on the screen.
 
@@ -158,7 +158,7 @@ class ChatScreen(Screen[None]):
         await self.show_place()
         self.status.sandbox = await engine.sandbox()
         self.prompt_box.set_history(await engine.stored.prompt_history())
-        found = await engine.prompt_files()
+        found = await engine.project.prompt_files()
         self.prompt_box.set_own_commands(
             {name: prompt.description for name, prompt in found.prompts.items()}
         )
@@ -168,7 +168,7 @@ class ChatScreen(Screen[None]):
     async def show_place(self) -> None:
         """Say where this runs, and on which branch now."""
         if self.engine is not None:
-            where = await self.engine.where()
+            where = await self.engine.project.where()
             self.status.place, self.status.branch = where.name, where.branch
             self.welcome.place = " · ".join(filter(None, (where.path, where.branch)))
 

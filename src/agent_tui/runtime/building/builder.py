@@ -18,22 +18,21 @@ from agent_tui.agent.system_prompt import write_system_prompt
 from agent_tui.agent.time_travel import DMailDesk
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
-from agent_tui.config import Settings, config_path, data_root
+from agent_tui.config import config_path, data_root
 from agent_tui.context.context import Context
 from agent_tui.core.records import ModelRecord, SystemPrompt
 from agent_tui.runtime.building.agents import Agents
-from agent_tui.runtime.building.confining import confinement_of, is_too_wide
 from agent_tui.runtime.building.limits import amounts_of, limits_of
 from agent_tui.runtime.building.parts import SessionParts
 from agent_tui.runtime.building.subagents import SubagentSessions
 from agent_tui.runtime.building.tools import session_tools
-from agent_tui.runtime.connect.connections import Connection, Connections
+from agent_tui.runtime.connect.connections import Connection
 from agent_tui.runtime.connect.learned_windows import LearnedWindows
-from agent_tui.runtime.connect.tool_servers import ToolServers
-from agent_tui.runtime.files.session_files import watch_workspace
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.files.watching import watch_workspace
+from agent_tui.runtime.starting.assembling import Run
+from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.sessions.session_log import SessionLog
-from agent_tui.sessions.store import Durability, SessionStore
+from agent_tui.sessions.store import Durability
 from agent_tui.tools.base import AnyTool, FileMemory, Spawns, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
@@ -43,36 +42,23 @@ class SessionBuilder:
     """Assembles the sessions of one run.
 
     Args:
-        launch: what the command line asked for.
-        settings: limits, and when a context is compacted.
-        connections: the models that can be asked.
-        workspace: where a new session works.
-        tool_servers: servers whose tools are offered beside the built-in ones.
-        store: where the sessions of subagents go.
+        run: what they are made of; the sessions of subagents go into its store.
         agents: the specs there are.
         trusted: whether what the workspace ships for agents is used.
+
+    Attributes:
+        workspace: where a new session works.
     """
 
-    def __init__(
-        self,
-        launch: Launch,
-        settings: Settings,
-        connections: Connections,
-        workspace: Path,
-        tool_servers: ToolServers | None,
-        store: SessionStore,
-        agents: Agents,
-        *,
-        trusted: bool = False,
-    ) -> None:
-        self._store = store
+    def __init__(self, run: Run, agents: Agents, *, trusted: bool) -> None:
+        self.workspace = run.workspace
+        self._store = run.store
         self._agents = agents
         self._windows = LearnedWindows(data_root() / "windows.json")
-        self._launch = launch
-        self._settings = settings
-        self._connections = connections
-        self._workspace = workspace
-        self._tool_servers = tool_servers
+        self._launch = run.launch
+        self._settings = run.settings
+        self._connections = run.connections
+        self._tool_servers = run.tool_servers
         self._trusted = trusted
 
     def connection_for(self, log: SessionLog) -> Connection:
@@ -221,9 +207,9 @@ class SessionBuilder:
         """Where the session's tools work: its own folder, except that a demo's is made anew."""
         header = log.state.header
         if header is None or not header.cwd or self._launch.demo:
-            return self._workspace
+            return self.workspace
         folder = Path(header.cwd)
-        return self._workspace if is_too_wide(folder, self._workspace) else folder
+        return self.workspace if is_too_wide(folder, self.workspace) else folder
 
     async def instruct(self, log: SessionLog, spec: AgentSpec | None = None) -> Instructions:
         """Write the system prompt where there is none, and say what it took from the project.

@@ -62,6 +62,12 @@ class ToolServers:
         """Every server, as it is now."""
         return self._servers.statuses
 
+    def describe_troubles(self) -> list[str]:
+        """A sentence for each server that cannot be used."""
+        failed = (each for each in self.statuses if each.detail)
+        told = [f"MCP server {each.name}: {_say_trouble(each)}" for each in failed]
+        return [*self.troubles, *told]
+
     def offer(self) -> Callable[[], list[AnyTool]]:
         """What gives one session the tools that there are, step by step."""
         return BorrowedTools(lambda: self._servers.tools, self._servers.call, self._described)
@@ -92,6 +98,14 @@ class ToolServers:
     async def aclose(self) -> None:
         """End every server."""
         await self._servers.aclose()
+
+
+def _say_trouble(status: ToolServerStatus) -> str:
+    """What is wrong with a server of tools, and how its changed tools are accepted."""
+    if not status.changed:
+        return status.detail
+    name = status.name
+    return f"{status.detail}; see agent-tui mcp get {name}, then agent-tui mcp accept {name}"
 
 
 def add_server(name: str, target: list[str], *, env: list[str], headers: list[str]) -> Path:

@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.agent.settle import settle
-from agent_tui.agent.wire import Wire
 from agent_tui.agent.workspace_watch import Moment, WorkspaceWatch
 from agent_tui.core.changes import ChangeGroup
 from agent_tui.core.errors import (
     AgentTuiError,
     NothingToTakeBack,
-    SessionNotFound,
-    UnknownArchive,
     UnknownCheckpoint,
 )
 from agent_tui.core.file_changes import CAUSES, ChangeCause, FileChange
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
-    CompactionRecord,
-    HeadRecord,
-    LabelRecord,
-    ModelRecord,
-    Record,
-    RevertRecord,
-    TitleRecord,
     WorkspaceRecord,
 )
 from agent_tui.core.revert_plan import Choice, RevertPlan
-from agent_tui.sessions.marks import read_marks
-from agent_tui.sessions.replay import SessionState
-from agent_tui.sessions.store import Durability, SessionLog
-from agent_tui.workspace.capture import Capture
+from agent_tui.runtime.files.last_reverts import last_cause, last_revert, last_undo, record_of
+from agent_tui.runtime.files.watching import content_store, read_timeline
+from agent_tui.sessions.store import SessionLog
 from agent_tui.workspace.diffs import describe_capture
 from agent_tui.workspace.git import find_repository
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plan import choose, make_plan
 from agent_tui.workspace.restore import Restore
-from agent_tui.workspace.store import ContentStore, shrink
-from agent_tui.workspace.timeline import FileTimeline, Marks, build_timeline
+from agent_tui.workspace.timeline import FileTimeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,62 +41,6 @@ class FilesReverted:
     operation: str
     changes: tuple[FileChange, ...]
     told: str
-
-
-def content_store(log: SessionLog) -> ContentStore:
-    """The store of file contents that a session shares with those of its project."""
-    folder = log.folder.parent / "workspace"
-    return ContentStore(str(folder), log.folder.name)
-
-
-def watch_workspace(log: SessionLog, wire: Wire, workspace: Path | None) -> WorkspaceWatch:
-    """Capture the files of a session's workspace (None: of none) while the log can be written."""
-    capture = None
-    if workspace is not None and not log.read_only:
-        capture = Capture(str(workspace), content_store(log))
-
-    async def note(record: WorkspaceRecord) -> list[Record]:
-        durability = Durability.D1 if record.delta else Durability.D0
-        return await log.append(record, durability=durability)
-
-    def find_tip() -> str | None:
-        timeline = read_timeline(log)
-        if capture is not None:
-            _tend_store(capture, timeline)
-        return timeline.tip
-
-    watch = WorkspaceWatch(capture, note, find_tip, lambda number: _uuid_of(log, number), wire)
-    wire.subscribe(watch.hear)
-    return watch
-
-
-def _tend_store(capture: Capture, timeline: FileTimeline) -> None:
-    """Keep what this session needs, a fork's past included; make room where all stores are full."""
-    states = (state for each in timeline.captures for c in each.delta for state in (c.old, c.new))
-    capture.store.keep((state.hash, state.size) for state in states if state and state.hash)
-    projects = Path(capture.store.folder).parents[1]
-    with suppress(AgentTuiError, OSError):
-        folders = [str(folder) for folder in sorted(projects.glob("*/workspace"))]
-        shrink(folders, capture.limits.store_bytes, capture.store.session_folder)
-
-
-def _uuid_of(log: SessionLog, number: int) -> str | None:
-    entry = log.state.checkpoints.get(number)
-    return entry.record.stamp.uuid if entry else None
-
-
-def read_timeline(log: SessionLog) -> FileTimeline:
-    """Every capture of a session, whatever log it is in now. Reads the archives."""
-    logs: list[Marks] = []
-    for _, path in sorted(log.archive_files().items()):
-        with suppress(SessionNotFound, UnknownArchive):
-            logs.append(read_marks(path))
-    return build_timeline([*logs, _live_marks(log.state)])
-
-
-def _live_marks(state: SessionState) -> list[Checkpoint | WorkspaceRecord]:
-    records = (entry.record for entry in state.all_entries)
-    return [record for record in records if isinstance(record, Checkpoint | WorkspaceRecord)]
 
 
 class SessionFiles:
@@ -246,7 +177,7 @@ class SessionFiles:
             "checkpoint_uuid": moment.uuid,
         }
         changes = await asyncio.to_thread(restore.run, actions, operation, about)
-        record = _record(changes, about)
+        record = record_of(changes, about)
         try:
             record = await self._watch.write(record)
         except AgentTuiError:
@@ -257,30 +188,20 @@ class SessionFiles:
         return FilesReverted(operation, changes, f"{_files(len(changes))} reverted.")
 
     @property
-    def last_act(self) -> ChangeCause | None:
+    def last_cause(self) -> ChangeCause | None:
         """The cause of the newest revert of files, its undo or redo; None where that is not newest.
 
         Newest among everything that undo takes back: a revert of the conversation and the like.
         """
-        for entry in reversed(self._log.state.entries):
-            match entry.record:
-                case WorkspaceRecord(cause=("revert" | "undo" | "redo") as cause):
-                    return cause
-                case RevertRecord() | CompactionRecord() | HeadRecord():
-                    return None
-                case TitleRecord(before=str()) | LabelRecord(before=str()):
-                    return None
-                case ModelRecord(before=str()):
-                    return None
-        return None
+        return last_cause(self._log.state.entries)
 
     async def undo(self) -> FilesReverted:
         """Take the last revert of files back; raises NothingToTakeBack where there is none."""
-        return await self._take_back(_is_act, "undo", "There is no revert of files to undo.")
+        return await self._take_back(last_revert, "undo", "There is no revert of files to undo.")
 
     async def redo(self) -> FilesReverted:
         """Take the last undo of a revert of files back."""
-        return await self._take_back(_is_undo, "redo", "There is no undone revert of files.")
+        return await self._take_back(last_undo, "redo", "There is no undone revert of files.")
 
     async def _take_back(
         self,
@@ -314,52 +235,10 @@ class SessionFiles:
             return f"A revert of files was interrupted; nothing of it was kept.{left}"
         timeline = await asyncio.to_thread(read_timeline, self._log)
         if not timeline.of_operation(str(found.about.get("operation", ""))):
-            await self._watch.write(_record(found.changes, found.about))
+            await self._watch.write(record_of(found.changes, found.about))
         await asyncio.to_thread(restore.finish)
         return f"A revert of files was interrupted; it is finished now.{left}"
 
 
-def _record(changes: tuple[FileChange, ...], about: Mapping[str, object]) -> WorkspaceRecord:
-    cause = str(about.get("cause"))
-    number = about.get("checkpoint")
-    of = about.get("of")
-    return WorkspaceRecord(
-        cause=cause if cause in CAUSES else "revert",  # type: ignore[arg-type]  # checked here
-        delta=changes,
-        checkpoint=number if isinstance(number, int) else None,
-        checkpoint_uuid=str(about.get("checkpoint_uuid") or "") or None,
-        operation=str(about.get("operation", "")),
-        of=tuple(map(str, of)) if isinstance(of, list) else (),
-    )
-
-
 def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
-
-
-def _is_act(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
-    """The newest revert or redo that no undo took back."""
-    undone = 0
-    for capture in reversed(captures):
-        if capture.cause == "undo":
-            undone += 1
-        elif capture.cause in ("revert", "redo"):
-            if not undone:
-                return capture
-            undone -= 1
-    return None
-
-
-def _is_undo(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
-    """The newest undo that no redo took back, where no other revert came behind it."""
-    redone = 0
-    for capture in reversed(captures):
-        if capture.cause == "revert":
-            return None
-        if capture.cause == "redo":
-            redone += 1
-        elif capture.cause == "undo":
-            if not redone:
-                return capture
-            redone -= 1
-    return None

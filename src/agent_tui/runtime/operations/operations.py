@@ -193,7 +193,7 @@ class Operations:
         return OperationReport(reason, archive, fork=fork)
 
     async def _undo_last(self) -> OperationReport:
-        if self._files.last_act in ("revert", "redo"):
+        if self._files.last_cause in ("revert", "redo"):
             await self._files.undo()
             return OperationReport("undo", 0, told="Undid the revert of files", moved=False)
         match self._view.find_undo():
@@ -214,7 +214,7 @@ class Operations:
         return replace(report, told=f"Undid the {way.name}")
 
     async def _redo(self) -> OperationReport:
-        if self._files.last_act == "undo":
+        if self._files.last_cause == "undo":
             await self._files.redo()
             return OperationReport("redo", 0, told="Redid the revert of files", moved=False)
         match self._view.find_redo():

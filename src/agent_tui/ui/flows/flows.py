@@ -47,7 +47,7 @@ def _number(argument: str, what: str) -> int:
 
 async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None:
     """Send a prompt that is kept in a file; a name that nobody knows goes back to be edited."""
-    found = (await chat.engine.prompt_files()).prompts.get(name) if chat.engine else None
+    found = (await chat.engine.project.prompt_files()).prompts.get(name) if chat.engine else None
     if found is not None:
         chat.send(found.fill_in(argument))
         return

@@ -1,0 +1,100 @@
+"""A session opened over its log: assembled, with what its user should know of it."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+from agent_tui.agent.wire import Wire
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.records import HeadRecord, Record
+from agent_tui.runtime.building.builder import SessionBuilder
+from agent_tui.runtime.building.parts import CurrentParts
+from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.confining import is_too_wide
+from agent_tui.runtime.starting.debug_log import log_event
+from agent_tui.runtime.starting.project import Project
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.index import read_tail
+from agent_tui.sessions.replay import Entry
+from agent_tui.sessions.store import SessionLog, SessionStore
+
+_LONG_LOG_BYTES = 2_000_000
+_GLIMPSE_RECORDS = 200
+
+
+class Opening:
+    """Makes live sessions out of logs; a log whose session cannot be made is closed.
+
+    Args:
+        builder: assembles them.
+        store: where the sessions beside them are.
+        project: what the workspace ships, and whether it is used.
+        debug: whether their events go into the log file for debugging.
+    """
+
+    def __init__(
+        self, builder: SessionBuilder, store: SessionStore, project: Project, *, debug: bool
+    ) -> None:
+        self._builder = builder
+        self._store = store
+        self._project = project
+        self._debug = debug
+
+    async def open(self, log: SessionLog) -> LiveSession:
+        """The session of a log, which it owns from here on."""
+        try:
+            session = await self._assemble(log)
+        except BaseException:
+            await log.close()
+            raise
+        await self._tell_folder(log)
+        return session
+
+    async def _assemble(self, log: SessionLog) -> LiveSession:
+        builder = self._builder
+        instructions = await builder.instruct(log)
+        connection = await asyncio.to_thread(builder.connection_for, log)
+        parts = CurrentParts(log, Wire(), builder, connection)
+        await parts.note_model()
+        related = partial(self._store.related_sessions, log.folder.name)
+        session = LiveSession(parts, related)
+        session.instructions = instructions.describe(builder.workspace_of(log))
+        if not log.state.messages and (unused := await self._project.untrusted_files()):
+            session.instructions = f"not trusted, not used: {', '.join(unused)}"
+        if self._debug:
+            session.subscribe(log_event)
+        await session.recover_files()
+        return session
+
+    async def _tell_folder(self, log: SessionLog) -> None:
+        """Say where the session does not work in the folder that its log names."""
+        folder = self._builder.workspace_of(log)
+        named = log.state.header.cwd if log.state.header else ""
+        if named and is_too_wide(Path(named), self._builder.workspace):
+            log.notices.append(
+                f"This session names {named} as its folder, which is wider than a project. "
+                f"Its tools work in {folder} instead."
+            )
+        if not await asyncio.to_thread(folder.is_dir):
+            log.notices.append(
+                f"The folder of this session, {folder}, no longer exists. You can read and "
+                "continue the session, but its tools will find no files."
+            )
+
+
+def read_glimpse(folder: Path) -> list[Record]:
+    """The end of a session's log where opening it takes a while; else nothing. Blocks.
+
+    Of a log that branches the end may be on another path than the active one: nothing then.
+    """
+    log = folder / LIVE
+    try:
+        if log.stat().st_size < _LONG_LOG_BYTES:
+            return []
+        items = read_tail(log, _GLIMPSE_RECORDS)
+    except (AgentTuiError, OSError):
+        return []
+    records = [item.record for item in items if isinstance(item, Entry)]
+    return [] if any(isinstance(record, HeadRecord) for record in records) else records
