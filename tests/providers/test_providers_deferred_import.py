@@ -41,5 +41,23 @@ def test_the_sdk_is_imported_without_its_models_and_has_them_all_the_same() -> N
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     models, *names = run.stdout.splitlines()
-    assert int(models) < 120
+    assert int(models) < 20
     assert names == ["Response True", "AsyncCompletions"]
+
+
+def test_a_name_is_fetched_from_its_module_alone(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    package = tmp_path / "wordy_sdk"
+    (package / "types").mkdir(parents=True)
+    (package / "__init__.py").write_text("from . import types\n")
+    (package / "types" / "__init__.py").write_text(
+        "from .one import (\n    ONE as FIRST,\n    UNO,\n)\nfrom .two import TWO\nOWN = 3\n"
+    )
+    (package / "types" / "one.py").write_text("ONE = 1\nUNO = 11\n")
+    (package / "types" / "two.py").write_text("TWO = 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with deferring("wordy_sdk.types"):
+        import wordy_sdk  # type: ignore[import-not-found]
+    assert (wordy_sdk.types.FIRST, wordy_sdk.types.UNO) == (1, 11)
+    assert "wordy_sdk.types.two" not in sys.modules
+    assert not hasattr(wordy_sdk.types, "NOTHING")
+    assert (wordy_sdk.types.OWN, wordy_sdk.types.TWO, wordy_sdk.types.FIRST) == (3, 2, 1)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StreamPart
 from agent_tui.providers.base import ModelRequest
+from agent_tui.providers.certificates import trusted_by
 from agent_tui.providers.failures import Server
 from agent_tui.providers.model_facts import ModelFacts
 from agent_tui.providers.secret import Secret
@@ -115,7 +116,9 @@ class Anthropic:
         }
         if self._key:
             headers["x-api-key"] = self._key.reveal()
-        return httpx2.AsyncClient(base_url=self._url, headers=headers, timeout=timeout)
+        return httpx2.AsyncClient(
+            base_url=self._url, headers=headers, timeout=timeout, verify=trusted_by(self._url)
+        )
 
     def _refusal(self) -> ProviderError | None:
         """Why a request cannot even be tried."""

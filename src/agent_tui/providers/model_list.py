@@ -12,6 +12,7 @@ from agent_tui.core.cost import Price
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.text import clean
 from agent_tui.providers import failures
+from agent_tui.providers.certificates import trusted_by
 from agent_tui.providers.failures import Server
 from agent_tui.providers.keys import FoundKey
 from agent_tui.providers.presets import ProviderSpec
@@ -60,9 +61,10 @@ async def list_models(
     import httpx2
 
     server = Server(spec.base_url, "", key.secret, key.source)
+    headers, verify = _headers(spec, key), trusted_by(spec.base_url)
     try:
         async with (
-            httpx2.AsyncClient(timeout=seconds, headers=_headers(spec, key)) as client,
+            httpx2.AsyncClient(timeout=seconds, headers=headers, verify=verify) as client,
             client.stream("GET", _address(spec)) as response,
         ):
             body = await _read(response)

@@ -14,6 +14,7 @@ from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StreamPart
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.bounds import cut_refusal
+from agent_tui.providers.certificates import trusted_by
 from agent_tui.providers.deferred_import import deferring
 from agent_tui.providers.failures import Server
 from agent_tui.providers.secret import Secret
@@ -132,7 +133,7 @@ def _make_client(url: str, key: Secret, headers: Mapping[str, str]) -> AsyncOpen
     Requests are finished bodies and answers are read as they come, so the SDK's models of both,
     hundreds of modules of them, are left where they are.
     """
-    with deferring("openai.types"):
+    with deferring("openai.types", "openai.lib"):
         import openai
 
     timeout = openai.Timeout(None, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS)
@@ -144,7 +145,9 @@ def _make_client(url: str, key: Secret, headers: Mapping[str, str]) -> AsyncOpen
         default_headers=headers,
         # No redirect is followed: it would take the conversation to another server.
         http_client=openai.DefaultAsyncHttpxClient(
-            follow_redirects=False, event_hooks={"response": [cut_refusal]}
+            verify=trusted_by(url),
+            follow_redirects=False,
+            event_hooks={"response": [cut_refusal]},
         ),
     )
     for module in ("agent_tui.providers.chat_exchange", "anyio._backends._asyncio"):
