@@ -71,6 +71,7 @@ class Asking:
         async def attempt() -> None:
             nonlocal reply
             reply = Reply()
+            await self._context.prepare_history()
             await self._receive(self._request(), reply)
 
         async def ask() -> None:

@@ -65,14 +65,9 @@ class Reply:
         self.thoughts[-1].signature = encrypted
 
     @property
-    def thinking(self) -> str:
-        """All reasoning that has arrived."""
-        return "".join(piece for thought in self.thoughts for piece in thought.text)
-
-    @property
     def is_empty(self) -> bool:
         """Whether nothing worth keeping has arrived: thinking alone is not an answer."""
-        return not self._calls and not "".join(self.text).strip()
+        return not self._calls and not _has_words(self.text)
 
     @property
     def has_begun(self) -> bool:
@@ -82,7 +77,7 @@ class Reply:
     @property
     def has_words(self) -> bool:
         """Whether an interrupted reply is worth keeping: text or thinking, more than blanks."""
-        return bool(("".join(self.text) + self.thinking).strip())
+        return _has_words(self.text) or any(_has_words(each.text) for each in self.thoughts)
 
     def message(self, *, turn: int, model: str, with_calls: bool = True) -> AssistantMessage:
         """The message to be written; an interrupted reply leaves its half-written calls out."""
@@ -103,3 +98,8 @@ class Reply:
         if text:
             parts.append(TextPart(text))
         return tuple(parts)
+
+
+def _has_words(pieces: list[str]) -> bool:
+    """Whether there is more than blanks, seen without joining megabytes."""
+    return any(piece and not piece.isspace() for piece in pieces)

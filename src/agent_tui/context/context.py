@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from agent_tui.providers.base import ToolSchema
 
 
+_MANY = 200  # more messages than this would be felt on the event loop
+
+
 class Context:
     """The messages, checkpoints and token count of one session, always as its log has them.
 
@@ -61,6 +64,13 @@ class Context:
     def history(self) -> tuple[Message, ...]:
         """What is sent: every call has its result, and nothing hangs loose."""
         return self._sent.of(self.state)
+
+    async def prepare_history(self) -> None:
+        """Have ``history`` at hand: that of a long session is worked out in a thread."""
+        if self._sent.behind(self.state) > _MANY:
+            sent = SentHistory()
+            await asyncio.to_thread(sent.of, self.state)
+            self._sent = sent
 
     @property
     def system_prompt(self) -> str:

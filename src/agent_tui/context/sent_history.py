@@ -18,6 +18,11 @@ class SentHistory:
     _done: int = 0
     _whole: tuple[Message, ...] = ()
 
+    def behind(self, state: SessionState) -> int:
+        """How many messages of a state ``of`` has yet to look at."""
+        known = self._place is not None and self._place.leads_to(state)
+        return len(state.messages) - (self._done if known else 0)
+
     def of(self, state: SessionState) -> tuple[Message, ...]:
         """Every call with its result right behind it, and nothing that hangs loose."""
         place = Place.of(state)

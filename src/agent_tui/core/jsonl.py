@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from agent_tui.core.errors import BadRecord
+from agent_tui.core.long_texts import lift_long_texts, put_back
 
 MAX_DEPTH = 100
 MAX_LINE_BYTES = 64 << 20
@@ -134,20 +135,28 @@ def encode(fields: Mapping[str, Any]) -> bytes:
         BadRecord: the object could not be read back: too long, too deep, too full, or not JSON.
     """
     try:
-        text = _plain(fields)
-        line = text.encode()
-    except UnicodeEncodeError:  # a lone surrogate has no UTF-8 form, but it has an escape
-        line = _escaped(fields).encode()
+        bare, texts = lift_long_texts(fields)
+        line = _encode_value(bare)
     except (TypeError, ValueError, RecursionError) as error:
         raise BadRecord(f"a record that JSON cannot hold: {error}") from error
-    if len(line) >= MAX_LINE_BYTES:
+    # Texts are neither deep nor full, so what there is to refuse is in the line without them.
+    pieces = [*put_back(line, texts, _encode_value), b"\n"]
+    size = sum(map(len, pieces))
+    if size > MAX_LINE_BYTES:
         raise BadRecord(
-            f"a record of {len(line):,} bytes; the longest that a log takes is {MAX_LINE_BYTES:,}"
+            f"a record of {size - 1:,} bytes; the longest that a log takes is {MAX_LINE_BYTES:,}"
         )
     if line.count(b"{") + line.count(b"[") > MAX_DEPTH:  # deep, or only full of brackets?
         decode_line(line)
     _refuse_many(line)
-    return line + b"\n"
+    return b"".join(pieces)
+
+
+def _encode_value(value: Any) -> bytes:
+    try:
+        return _plain(value).encode()
+    except UnicodeEncodeError:  # a lone surrogate has no UTF-8 form, but it has an escape
+        return _escaped(value).encode()
 
 
 class LineReader:

@@ -15,6 +15,7 @@ from agent_tui.providers.anthropic_stream import MessageReader
 from agent_tui.providers.bounds import TooMuch, bounded, read_bounded
 from agent_tui.providers.failures import Server
 from agent_tui.providers.server_events import EventReader, ServerEvent, decode_json
+from agent_tui.providers.slices import as_content
 
 if TYPE_CHECKING:
     import httpx2
@@ -79,7 +80,10 @@ class AnthropicExchange:
         """Send the request, a little differently where the server refuses a field by name."""
         for _ in range(_LESSONS):
             body = await asyncio.to_thread(self._write)
-            request = self._client.build_request("POST", "/v1/messages", content=body)
+            content, sized = as_content(body)
+            request = self._client.build_request(
+                "POST", "/v1/messages", content=content, headers=sized
+            )
             response = self._response = await self._client.send(request, stream=True)
             if response.status_code < 300:
                 return response

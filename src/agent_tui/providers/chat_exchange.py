@@ -17,6 +17,7 @@ from agent_tui.providers.chat_request import ChatBodies, Quirks
 from agent_tui.providers.chat_stream import ChatReader
 from agent_tui.providers.failures import Server
 from agent_tui.providers.server_events import EventReader, ServerEvent, decode_json
+from agent_tui.providers.slices import as_content
 
 if TYPE_CHECKING:
     import httpx2
@@ -28,6 +29,8 @@ _BURST_SECONDS = 0.004
 _LESSONS = 3
 _DRAIN_SECONDS = 0.05
 _BIG_BYTES = 1_000_000
+_BIG_SECONDS = 0.02
+"""A pause in which a key is answered, between two pieces of work on megabytes."""
 _SAMPLE_BYTES = 20_000
 _HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream"}
 
@@ -117,12 +120,13 @@ class ChatExchange:
 
         body, used_ids = await asyncio.to_thread(self._bodies.write, self._request, self._quirks)
         self._reader.used_ids = used_ids
+        content, sized = as_content(body)
         post: Any = self._client.post
         response: httpx2.Response = await post(
             "/chat/completions",
             cast_to=httpx2.Response,
-            content=body,
-            options={"headers": _HEADERS},
+            content=content,
+            options={"headers": _HEADERS | sized},
             stream=True,
         )
         return response
@@ -139,11 +143,13 @@ class ChatExchange:
         while (data := await self._next_bytes(arriving)) is not None:
             for event in events.feed(data):
                 if len(event.data) > _BIG_BYTES:
-                    await asyncio.sleep(0)  # joining it took long enough
+                    await asyncio.sleep(_BIG_SECONDS)  # joining it took long enough
                 for part in self._read_event(event):
                     yield part
                 if self._is_over:
                     return
+                if len(event.data) > _BIG_BYTES:
+                    await asyncio.sleep(_BIG_SECONDS)  # so did reading it
                 if time.perf_counter() - breathed > _BURST_SECONDS:
                     await asyncio.sleep(0)  # a burst would hold up the event loop
                     breathed = time.perf_counter()

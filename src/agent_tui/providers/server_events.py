@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from agent_tui.core.long_texts import lift_long_texts, put_back
 from agent_tui.providers.bounds import MOST_EVENT_BYTES, TooMuch
 
 
@@ -85,7 +86,12 @@ def decode_json(data: bytes) -> Any:
 
 
 def encode_json(value: Any) -> bytes:
-    """JSON in UTF-8, also of texts with half surrogate pairs."""
+    """JSON in UTF-8, also of texts with half surrogate pairs and of very long ones."""
+    bare, texts = lift_long_texts(value)
+    return b"".join(put_back(_encode_value(bare), texts, _encode_value))
+
+
+def _encode_value(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:

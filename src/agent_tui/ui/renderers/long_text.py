@@ -19,6 +19,7 @@ MOST_CHARS = 128_000
 """What is drawn of a text at all."""
 
 MOST_ROWS = 5_000
+_HASTY_CHARS = 1_000_000
 _FENCE = "\n```"
 
 
@@ -31,15 +32,18 @@ class Ends:
     hidden: int
 
 
-def cut_ends(text: str, most: int) -> Ends:
+def cut_ends(text: str, most: int, *, hasty: bool = False) -> Ends:
     """The two ends of a text that is longer than ``most``, cut between paragraphs or lines.
 
-    A fence that is open at a cut is closed by the end of the head, and opened again by the tail.
+    A fence that is open at a cut is closed by the end of the head, and opened again by the tail;
+    who is ``hasty`` does not look for one in megabytes.
     """
     half = most // 2
     end = _last_break(text, half)
     start = _first_break(text, len(text) - half)
     head, tail = text[:end], text[start:]
+    if hasty and len(text) > _HASTY_CHARS:
+        return Ends(head, tail, start - end)
     if text.count(_FENCE, 0, start) % 2 != text.startswith(_FENCE[1:]):
         tail = f"{_FENCE[1:]}\n{tail}"
     return Ends(head, tail, start - end)
@@ -77,7 +81,7 @@ def draw_text(text: str, canvas: Canvas, *, glance: bool) -> tuple[list[Line], i
     most = GLANCE_CHARS if glance else MOST_CHARS
     if len(text) <= most:
         return _bounded(draw_markdown(clean(text).strip("\n"), canvas), canvas)
-    ends = cut_ends(text, most)
+    ends = cut_ends(text, most, hasty=glance)
     head = draw_markdown(clean(ends.head).strip("\n"), canvas)
     tail = draw_markdown(clean(ends.tail).strip("\n"), canvas)
     if not glance:

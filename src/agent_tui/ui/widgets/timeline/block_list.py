@@ -214,10 +214,14 @@ class BlockList:
             return
         answer, self.answer = self.answer, None
         self._live.append(answer.block)
-        if answer.is_behind:
-            self._forget(self._live_end - 1)
+        index = self._live_end - 1
+        if not answer.is_behind:
+            self._keep(index, answer.finish())
+        elif answer.shows_its_end:  # that is enough until a thread has drawn it whole
+            self._keep(index, answer.rows)
+            self._rough.add(index)
         else:
-            self._keep(self._live_end - 1, answer.finish())
+            self._forget(index)
 
     def measure_open(self) -> int:
         """Take over the open answer's rows; returns how many came."""

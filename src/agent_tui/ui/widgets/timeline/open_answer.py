@@ -65,9 +65,17 @@ class OpenAnswer:
         return self._skipped or is_long or waiting > GLANCE_CHARS
 
     @property
+    def shows_its_end(self) -> bool:
+        """Whether what is drawn, though it may not be all, reaches to the last word."""
+        return not self._pending and self._fed == len(self._text)
+
+    @property
     def block(self) -> AssistantBlock:
         """The answer so far."""
-        return AssistantBlock("".join(self._text), "".join(self._thinking))
+        text = "".join(self._text)
+        if len(self._text) == self._fed > 1:  # an answer of megabytes is joined once
+            self._text, self._fed = [text], 1
+        return AssistantBlock(text, "".join(self._thinking))
 
     def place(self, canvas: Canvas, width: int) -> None:
         """Draw on this canvas from now on, everything again."""
