@@ -190,6 +190,7 @@ def test_a_prompt_may_come_from_standard_input(tmp_path: Path) -> None:
         (("-p", "x", "--cwd", "/nowhere"), "/nowhere is not one"),
         (("sessions", "fly"), "expects list, show, rename, delete, undelete"),
         (("x",), "needs a terminal"),
+        (("-p", "x", "--ephemeral", "-c"), "--ephemeral starts a new session"),
     ],
 )
 def test_a_request_that_makes_no_sense_ends_with_2(
@@ -198,6 +199,14 @@ def test_a_request_that_makes_no_sense_ends_with_2(
     ran = run(*arguments)
     assert ran.code == 2
     assert why in ran.sentence
+
+
+def test_an_ephemeral_session_leaves_no_file(run: CommandLine, server: SseServer) -> None:
+    server.answers.append(stream(text_chunk("I run it."), *command_call("echo hello")))
+    ran = run("-p", "Run it", "--yolo", "--ephemeral")
+    assert ran.code == 0
+    assert "kept in memory only" in ran.err
+    assert list(run.home.rglob("*")) == []
 
 
 def test_an_unknown_id_is_one_sentence(run: CommandLine) -> None:

@@ -95,6 +95,7 @@ def _chat(options: argparse.Namespace) -> int:
             latest=options.latest,
             prompt=options.prompt,
             pick=options.resume == "",
+            ephemeral=options.ephemeral,
         )
     )
     if isinstance(launch, int):
@@ -103,6 +104,8 @@ def _chat(options: argparse.Namespace) -> int:
         return _fail(f"--cwd expects a folder, and {launch.cwd} is not one.", 2)
     if options.print and launch.pick:
         return _fail("--resume needs an ID with --print; agent-tui sessions list shows them.", 2)
+    if launch.ephemeral and not launch.is_new:
+        return _fail("--ephemeral starts a new session; leave out --resume and --continue.", 2)
     if options.daemon:
         from agent_tui.headless.daemon import serve
 

@@ -95,6 +95,11 @@ CHAT_OPTIONS: tuple[Argument, ...] = (
         metavar="RULE",
         help="allow without asking, such as 'edits(src/)' or 'run_command(git diff *)'",
     ),
+    _argument(
+        "--ephemeral",
+        action="store_true",
+        help="keep the session in memory only; nothing of it is written",
+    ),
     _argument("-V", "--version", action="store_true", help="print the version and exit"),
 )
 """What ``agent-tui [PROMPT]`` takes beside the engine's options."""

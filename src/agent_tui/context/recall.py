@@ -119,6 +119,10 @@ class Recall:
 
     def _sources(self) -> Iterator[Remembered]:
         yield from reversed(_remember(list(self._log.state.all_entries), "left branch"))
+        if not self._log.on_disk:
+            for archive in reversed(self._log.archives()):
+                entries = self._log.read_archive(archive.number).all_entries
+                yield from reversed(_remember(entries, f"archive {archive.number}"))
         for number, path in sorted(self._log.archive_files().items(), reverse=True):
             try:
                 yield from reversed(_archives.find(path, lambda: _read(path, number)))  # noqa: B023 - called at once

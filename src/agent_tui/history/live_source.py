@@ -138,6 +138,20 @@ class LiveSource:
         return SessionTree.of_logs(sources, live, self._log.state, self._count)
 
 
+class MemorySource(LiveSource):
+    """Reads a session that is in memory only: its archives too."""
+
+    tree_refusal = "A session that is kept in memory only has no tree."
+
+    def read_archive(self, number: int) -> LogContents:
+        """One of them; raises UnknownArchive."""
+        return ReadLog.of_state(self._log.read_archive(number), self._count)
+
+    def build_tree(self, *, related: bool) -> SessionTree:
+        """Refused: a tree is read from the disk."""
+        raise SessionError(self.tree_refusal)
+
+
 def _compactions_in(path: Path) -> Iterator[CompactionRecord]:
     """The compactions of one log, without parsing anything else of it."""
     try:

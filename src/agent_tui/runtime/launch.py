@@ -26,6 +26,7 @@ class Launch:
         pick: begin with the session list.
         debug: write a log file of named events.
         flags: settings from the command line, each by its names.
+        ephemeral: keep the session in memory only; nothing of it is written.
         agent: the name or file of the agent's spec; empty for the default one.
     """
 
@@ -44,6 +45,7 @@ class Launch:
     debug: bool = False
     flags: tuple[tuple[tuple[str, ...], Any], ...] = ()
     agent: str = ""
+    ephemeral: bool = False
 
     @property
     def is_new(self) -> bool:

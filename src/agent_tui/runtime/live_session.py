@@ -18,7 +18,7 @@ from agent_tui.core.errors import SessionError
 from agent_tui.core.events import ApprovalAnswer, Event, TurnEnd
 from agent_tui.core.text import first_line
 from agent_tui.core.usage import Gauge, Share
-from agent_tui.history.live_source import LiveSource
+from agent_tui.history.live_source import LiveSource, MemorySource
 from agent_tui.history.view import SessionView
 from agent_tui.library.exports.table import About
 from agent_tui.runtime.building.parts import CurrentParts
@@ -54,7 +54,7 @@ class LiveSession:
         self._gate = Gate(parts.log)
         self._drafts = DraftFile(parts.log.folder)
         self._filling: Filling | None = None
-        source = LiveSource(
+        source = (LiveSource if parts.log.on_disk else MemorySource)(
             parts.log,
             count=lambda message: parts.now.context.count_message(message),
             tokens=lambda: self.gauge.tokens,
@@ -79,6 +79,11 @@ class LiveSession:
     def read_only(self) -> str:
         """Why the session cannot be written now; empty when it can."""
         return self._log.read_only
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether it is on disk, and can be continued another time."""
+        return self._log.on_disk
 
     @property
     def model(self) -> str:
@@ -168,11 +173,12 @@ class LiveSession:
 
     def read_drafts(self) -> Drafts:
         """What was typed and not sent, or waited for the agent, when the program last ended."""
-        return self._drafts.read()
+        return self._drafts.read() if self._log.on_disk else Drafts()
 
     async def keep_drafts(self, drafts: Drafts) -> None:
         """Keep what is typed and what waits, so that a kill does not lose it."""
-        await asyncio.to_thread(self._drafts.write, drafts)
+        if self._log.on_disk:
+            await asyncio.to_thread(self._drafts.write, drafts)
 
     def take_steers(self) -> list[str]:
         """What was sent to a turn that ended before it could join: for the prompt."""

@@ -137,7 +137,7 @@ class LogWriter:
         lines: list[bytes] = []
         for batch in batches:
             try:
-                written, leaf = _encoded(batch, leaf, at)
+                written, leaf = encode_records(batch, leaf, at)
             except AgentTuiError as error:
                 outcomes.append(error)
                 continue
@@ -287,7 +287,7 @@ class LogWriter:
             replace(record, archive=number) if isinstance(record, RevertRecord) else record
             for record in records
         ]
-        written, _ = _encoded(numbered, state.leaf_uuid, utc_now())
+        written, _ = encode_records(numbered, state.leaf_uuid, utc_now())
         for record, line in written:
             state.apply(Entry(record, state.size, len(line)))
         return b"".join(line for _, line in written)
@@ -299,9 +299,10 @@ class LogWriter:
         return Change(state=state, inode=inode, archive=number)
 
 
-def _encoded(
+def encode_records(
     records: Sequence[Record], leaf: str | None, at: str
 ) -> tuple[list[tuple[Record, bytes]], str | None]:
+    """The records stamped, each with its line, and the leaf that the next one hangs off."""
     written = []
     for plain in records:
         record = stamped(plain, leaf, at)

@@ -50,7 +50,10 @@ class SessionLog:
         state: what its records add up to; replaced as a whole by revert, compaction and the like.
         read_only: empty, or why this window cannot write the session.
         notices: what was found and put right on opening, for the user to know.
+        on_disk: whether anything of it is written at all.
     """
+
+    on_disk = True
 
     def __init__(
         self,
@@ -101,20 +104,23 @@ class SessionLog:
         if target is None:
             raise UnknownCheckpoint.among(checkpoint_id, state.checkpoints)
         act = RevertRecord(0, reason, checkpoint_id)
-        return await self._rotate(lambda: self._tail.revert(inode, state, target.offset, act))
+        return await self._rotate_log(lambda: self._tail.revert(inode, state, target.offset, act))
 
     async def clear(self) -> int:
         """Keep only header and system prompt; returns the archive that holds the rest."""
         await self._begin_change()
-        inode = self._inode
+        inode, kept = self._inode, self.kept_by_clear()
+        return await self._rotate_log(lambda: self._tail.clear(inode, kept))
+
+    def kept_by_clear(self) -> list[Entry]:
+        """The header and the system prompt in force."""
         firsts: dict[type, Entry] = {}
         for entry in self.state.entries:
             if type(entry.record) is SessionHeader:
                 firsts.setdefault(SessionHeader, entry)
             elif type(entry.record) is SystemPrompt:
                 firsts[SystemPrompt] = entry
-        kept = sorted(firsts.values(), key=lambda entry: entry.offset)
-        return await self._rotate(lambda: self._tail.clear(inode, kept))
+        return sorted(firsts.values(), key=lambda entry: entry.offset)
 
     async def restore(self, number: int, reason: RevertReason = "restore") -> int:
         """Make a copy of an archive the live log; returns the archive of the log it replaced.
@@ -127,7 +133,7 @@ class SessionLog:
         path = await asyncio.to_thread(self.archive_file, number)
         inode = self._inode
         header = None if path.parent == self.folder else self._header
-        return await self._rotate(lambda: self._tail.restore(inode, path, reason, header))
+        return await self._rotate_log(lambda: self._tail.restore(inode, path, reason, header))
 
     async def mark(self) -> LogMark:
         """The fingerprint of the log as it is now: what a compaction is later checked against."""
@@ -150,7 +156,7 @@ class SessionLog:
             LogChanged: the log no longer begins with the marked bytes; nothing was changed.
         """
         await self._begin_change()
-        return await self._rotate(lambda: self._tail.compact(mark, build))
+        return await self._rotate_log(lambda: self._tail.compact(mark, build))
 
     def archives(self) -> list[ArchiveSummary]:
         """Every archive, oldest first, with why and when it was rotated out. Reads the disk."""
@@ -206,9 +212,7 @@ class SessionLog:
         Raises:
             UsageError: the newest archive is never deleted, so ``keep`` is at least 1.
         """
-        self._require_writable()
-        if keep < 1:
-            raise UsageError(f"The newest archive is always kept: expected 1 or more, got {keep}.")
+        self._require_keep(keep)
         pruned: list[int] = []
 
         def run() -> Change:
@@ -286,7 +290,7 @@ class SessionLog:
     async def _settle_pending(self) -> None:
         await self._writer.call(self._tail, Change, self._settle)
 
-    async def _rotate(self, run: Callable[[], Change]) -> int:
+    async def _rotate_log(self, run: Callable[[], Change]) -> int:
         change = await self._writer.call(self._tail, run, self._settle)
         return change.archive
 
@@ -306,6 +310,11 @@ class SessionLog:
     def _require_writable(self) -> None:
         if self.read_only:
             raise SessionReadOnly(f"This session cannot be written: {self.read_only}.")
+
+    def _require_keep(self, keep: int) -> None:
+        self._require_writable()
+        if keep < 1:
+            raise UsageError(f"The newest archive is always kept: expected 1 or more, got {keep}.")
 
     def _require_archive(self, number: int) -> None:
         known = finished_archives(self.folder)

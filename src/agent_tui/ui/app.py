@@ -261,7 +261,7 @@ class AgentTui(ThemedApp[int]):
         """Interrupt what runs, let the log settle, and exit."""
         session = self.chat.session
         farewell = ""
-        if session is not None and not session.view.is_empty:
+        if session is not None and session.is_saved and not session.view.is_empty:
             farewell = f"Session saved. Continue with: agent-tui -r {session.session_id}"
         await self.chat.end()
         if self.engine is not None:

@@ -54,7 +54,7 @@ class SessionBuilder:
         self.workspace = run.workspace
         self._store = run.store
         self._agents = agents
-        self._windows = LearnedWindows(data_root() / "windows.json")
+        self._windows = LearnedWindows(data_root() / "windows.json", keeps=not run.launch.ephemeral)
         self._launch = run.launch
         self._settings = run.settings
         self._connections = run.connections

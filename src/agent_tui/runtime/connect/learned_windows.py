@@ -10,10 +10,14 @@ _MOST_MODELS = 500
 
 
 class LearnedWindows:
-    """A small file of windows by model; what cannot be read or written is simply not known."""
+    """A small file of windows by model; what cannot be read or written is simply not known.
 
-    def __init__(self, path: Path) -> None:
+    ``keeps`` says whether what is learned may be written at all.
+    """
+
+    def __init__(self, path: Path, *, keeps: bool = True) -> None:
         self._path = path
+        self._keeps = keeps
 
     def apply(self, model: str, window: int) -> int:
         """The window of a model, no larger than what a server is known to take."""
@@ -23,7 +27,7 @@ class LearnedWindows:
     def learn(self, model: str, window: int) -> None:
         """Keep what a refusal told of a model."""
         windows = self._read()
-        if window <= 0 or windows.get(model) == window:
+        if not self._keeps or window <= 0 or windows.get(model) == window:
             return
         windows[model] = window
         newest = dict(list(windows.items())[-_MOST_MODELS:])

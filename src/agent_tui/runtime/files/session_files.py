@@ -218,7 +218,7 @@ class SessionFiles:
 
     async def recover(self) -> str:
         """Finish or roll back a revert that a crash cut off; a sentence says which."""
-        if self._log.read_only:
+        if self._log.read_only or not self._log.on_disk:
             return ""
         return await settle(self._recover())
 

@@ -26,7 +26,7 @@ def content_store(log: SessionLog) -> ContentStore:
 def watch_workspace(log: SessionLog, wire: Wire, workspace: Path | None) -> WorkspaceWatch:
     """Capture the files of a session's workspace (None: of none) while the log can be written."""
     capture = None
-    if workspace is not None and not log.read_only:
+    if workspace is not None and log.on_disk and not log.read_only:
         capture = Capture(str(workspace), content_store(log))
 
     async def note(record: WorkspaceRecord) -> list[Record]:

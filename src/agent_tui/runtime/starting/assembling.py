@@ -15,6 +15,7 @@ from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.starting.debug_log import quiet_libraries, start_debug_log
 from agent_tui.runtime.starting.run_settings import read_settings, trusts_project
 from agent_tui.runtime.starting.secrecy import hide_memory
+from agent_tui.sessions.memory_store import MemoryStore
 from agent_tui.sessions.store import SessionStore
 
 
@@ -55,7 +56,7 @@ def assemble_run(launch: Launch) -> Run:
         start_debug_log(data_root() / "logs" / "debug.log")
     trusted = trusts_project(launch)
     settings = read_settings(launch, trusted=trusted)
-    store = SessionStore(data_root())
+    store = (MemoryStore if launch.ephemeral else SessionStore)(data_root())
     if launch.demo:
         return _assemble_demo(launch, settings, store)
     return Run(
