@@ -81,8 +81,10 @@ class Stage:
         capture: bool = False,
         spec: str = "",
         trust: bool = False,
+        home: str = "home",
     ) -> None:
         self.folder = folder
+        self._home = folder / home
         self.workspace = folder / "work"
         self.workspace.mkdir(exist_ok=True)
         self.events: list[Event] = []
@@ -98,7 +100,7 @@ class Stage:
             Run(
                 launch=Launch(self.workspace, yolo=yolo, agent=spec, trust=trust),
                 settings=settings,
-                store=SessionStore(folder / "home"),
+                store=SessionStore(self._home),
                 connections=Connections(settings, self.provider, "scripted", window),
                 workspace=self.workspace,
             )
@@ -156,7 +158,7 @@ class Stage:
     @property
     def log(self) -> Path:
         """The live log on disk."""
-        return next(self.folder.glob(f"home/projects/*/{self.session.session_id}/context.jsonl"))
+        return next(self._home.glob(f"projects/*/{self.session.session_id}/context.jsonl"))
 
     def lines(self, path: Path | None = None) -> list[dict[str, Any]]:
         """Every line of the log on disk, decoded."""

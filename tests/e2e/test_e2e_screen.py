@@ -29,7 +29,7 @@ def has_every_result(records: list[dict[str, Any]]) -> bool:
 @pytest.mark.every_python
 def test_chat_approve_revert_compact_undo_restore_and_quit(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    disk = Disk(home)
+    disk = Disk(home / "demo")
     with Terminal(["--demo"], env=environment(home), cwd=tmp_path) as terminal:
         terminal.wait_for("Ask anything")
         terminal.wait_for("Fix the bug")
@@ -104,7 +104,7 @@ def test_chat_approve_revert_compact_undo_restore_and_quit(tmp_path: Path) -> No
 
 def test_an_interrupted_turn_leaves_a_log_that_goes_on(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    disk = Disk(home)
+    disk = Disk(home / "demo")
     with Terminal(["--demo"], env=environment(home), cwd=tmp_path) as terminal:
         terminal.wait_for("Fix the bug")
         say(terminal, "run `sleep 30`")

@@ -199,7 +199,7 @@ def test_what_is_not_there_is_one_sentence(run: CommandLine, arguments: tuple[st
 def test_wrong_numbers_say_which_there_are(run: CommandLine, session_id: str) -> None:
     assert "there are" in run("revert", session_id, "99").sentence
     assert "none" in run("restore", session_id, "7").sentence
-    assert run("compact", session_id, "--demo", "--strategy", "none").code == 2
+    assert run("compact", session_id, "--strategy", "none").code == 2
 
 
 def test_a_session_that_is_open_elsewhere_is_read_but_not_changed(

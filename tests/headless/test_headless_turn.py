@@ -330,3 +330,10 @@ def test_a_setting_can_be_changed_for_one_run(run: CommandLine, server: SseServe
     assert run("-y", "-p", "Go", "--max-steps", "1").code == 3
     assert run("-p", "Hi", "--set", "agent.max_stps=1").code == 2
     assert run("-p", "Hi", "--set", "x").sentence.startswith("--set expects KEY=VALUE")
+
+
+def test_the_demos_sessions_are_kept_apart_from_real_ones(run: CommandLine) -> None:
+    assert run("--demo", "-p", "What files are here?").code == 0
+    assert run("sessions", "list", "--json").json == []
+    (row,) = run("sessions", "list", "--demo", "--json").json
+    assert run("--demo", "-r", row["session_id"], "-p", "Read README.md").code == 0

@@ -172,7 +172,7 @@ class Stage:
             Run(
                 launch=Launch(cwd=cwd, yolo=True),
                 settings=Settings(),
-                store=SessionStore(self.home),
+                store=SessionStore(self.home / "demo"),
                 connections=Connections(
                     Settings(), Scripted(scenario), scenario.model, scenario.window
                 ),

@@ -483,7 +483,7 @@ def test_damaged_lines(snap_compare: Compare, stage: Stage) -> None:
     )
     session_id = stage.remember("/home/ada/thesis", "Make the bibliography compile again", answer)
     stage.clock.set_back()
-    (log,) = stage.home.glob(f"projects/*/{session_id}/context.jsonl")
+    (log,) = stage.home.glob(f"demo/projects/*/{session_id}/context.jsonl")
     lines = log.read_bytes().splitlines(keepends=True)
     lines[-2:-2] = [b'{"role":"assistant","content":"cut off in the\n', b"\x00\xff\xfe\n"]
     log.write_bytes(b"".join(lines) + b'{"role":"user","cont')

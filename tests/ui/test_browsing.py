@@ -139,7 +139,7 @@ async def compacted_twice(folder: Path) -> str:
     """A session whose second archive and whose tree hold the marker of its first compaction."""
     answers = (Reply(text=f"answer {LONG}") for _ in range(4))
     summaries = (Reply(text="## Current focus\nThe letters."),) * 2
-    async with Stage(folder, *answers, compactions=summaries) as stage:
+    async with Stage(folder, *answers, compactions=summaries, home="home/demo") as stage:
         for prompts in ("ab", "cd"):
             for prompt in prompts:
                 await stage.say(f"{prompt} {LONG}")

@@ -224,7 +224,9 @@ async def test_who_reads_further_up_is_not_moved_by_what_another_window_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = Reply(text="A line that says something.\n\n" * 60)
-    async with Stage(tmp_path, long, Reply(text="and more"), Reply(text="after")) as stage:
+    async with Stage(
+        tmp_path, long, Reply(text="and more"), Reply(text="after"), home="home/demo"
+    ) as stage:
         await stage.say("first")
         async with desk(tmp_path, monkeypatch, stage.session.session_id) as here:
             timeline = here.chat.timeline

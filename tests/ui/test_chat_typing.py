@@ -86,7 +86,7 @@ async def test_a_paste_in_the_conversation_goes_into_the_prompt(
 async def test_a_window_that_only_reads_forks_by_a_single_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Stage(tmp_path, Reply(text="An answer.")) as stage:
+    async with Stage(tmp_path, Reply(text="An answer."), home="home/demo") as stage:
         await stage.say("one thing")
         session_id = stage.session.session_id
         async with desk(tmp_path, monkeypatch, session_id) as here:

@@ -58,7 +58,7 @@ def test_the_agent_works_on_while_the_editor_is_open(tmp_path: Path) -> None:
         terminal.wait_for("Esc interrupts")
         terminal.press("ctrl+g")
         terminal.pump(0.5)
-        (log,) = (tmp_path / "home").glob("projects/*/*/context.jsonl")
+        (log,) = (tmp_path / "home" / "demo").glob("projects/*/*/context.jsonl")
         drawn = len(terminal.raw)
         for _ in range(200):
             terminal.pump(0.1)

@@ -51,7 +51,7 @@ def test_a_signal_ends_the_program_as_its_command_does(
         assert b"\x1b[?1049l" in said  # back from the alternate screen
         assert b"\x1b[?1000l" in said  # the mouse is the shell's again
     assert not _is_running(seconds)
-    (log,) = (tmp_path / "home").glob("projects/*/*/context.jsonl")
+    (log,) = (tmp_path / "home" / "demo").glob("projects/*/*/context.jsonl")
     assert all(json.loads(line) for line in log.read_text().splitlines())
 
 
@@ -71,7 +71,7 @@ def test_a_terminal_that_goes_away_ends_the_program(tmp_path: Path) -> None:
         while terminal.process.isalive() and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not terminal.process.isalive()
-    (log,) = (tmp_path / "home").glob("projects/*/*/context.jsonl")
+    (log,) = (tmp_path / "home" / "demo").glob("projects/*/*/context.jsonl")
     assert all(json.loads(line) for line in log.read_text().splitlines())
 
 

@@ -133,7 +133,7 @@ async def test_a_fork_from_a_row_opens_with_its_prompt_in_the_prompt(
 async def test_a_window_that_only_reads_forks_from_its_tree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Stage(tmp_path, Reply(text="One."), Reply(text="Two.")) as stage:
+    async with Stage(tmp_path, Reply(text="One."), Reply(text="Two."), home="home/demo") as stage:
         await stage.say("one thing")
         await stage.say("another thing")
         async with table(tmp_path, monkeypatch, stage.session.session_id) as t:

@@ -48,6 +48,11 @@ class Launch:
     ephemeral: bool = False
 
     @property
+    def is_tour(self) -> bool:
+        """Whether it plays the embedded demo, whose sessions are kept apart."""
+        return self.demo and self.scenario is None
+
+    @property
     def is_new(self) -> bool:
         """Whether it begins with a new session."""
         return self.resume is None and not (self.latest or self.pick or self.path)

@@ -262,7 +262,8 @@ class AgentTui(ThemedApp[int]):
         session = self.chat.session
         farewell = ""
         if session is not None and session.is_saved and not session.view.is_empty:
-            farewell = f"Session saved. Continue with: agent-tui -r {session.session_id}"
+            demo = "--demo " * self.launch.is_tour
+            farewell = f"Session saved. Continue with: agent-tui {demo}-r {session.session_id}"
         await self.chat.end()
         if self.engine is not None:
             await self.engine.aclose()

@@ -56,7 +56,9 @@ def assemble_run(launch: Launch) -> Run:
         start_debug_log(data_root() / "logs" / "debug.log")
     trusted = trusts_project(launch)
     settings = read_settings(launch, trusted=trusted)
-    store = (MemoryStore if launch.ephemeral else SessionStore)(data_root())
+    # A try of the demo is nobody's session: it does not stand among the real ones.
+    home = data_root() / "demo" if launch.is_tour else data_root()
+    store = (MemoryStore if launch.ephemeral else SessionStore)(home)
     if launch.demo:
         return _assemble_demo(launch, settings, store)
     return Run(
