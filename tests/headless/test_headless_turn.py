@@ -125,6 +125,8 @@ def test_without_a_key_the_sentence_says_what_to_do(run: CommandLine) -> None:
     assert ran.code == 1
     assert "OPENAI_API_KEY" in ran.sentence
     assert "agent-tui --demo" in ran.sentence
+    assert run("sessions", "list", "--json").json == []
+    assert run.logs() == []
 
 
 def test_control_characters_of_a_model_never_reach_the_terminal(

@@ -45,8 +45,7 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
         tree = await (await engine.stored.open_path(path)).tree()
         await _print_rows(tree, detail, as_json=as_json)
         return
-    async with looked_at(engine, session_id) as session:
-        await _print_rows(await session.view.tree(), detail, as_json=as_json)
+    await _print_rows(await engine.stored.read_tree(session_id), detail, as_json=as_json)
 
 
 async def _print_rows(tree: SessionTree, detail: Detail, *, as_json: bool) -> None:

@@ -159,6 +159,8 @@ async def print_turn(launch: Launch, form: OutputFormat, schema: AnswerSchema | 
         session.subscribe(printer.hear, reader.stop)
         end: TurnEnd = "cancelled"
         try:
+            if session.view.is_empty:  # a prompt that nobody answers is no session
+                engine.require_model()
             end = await _run(session, launch.prompt, printer, schema)
         except asyncio.CancelledError:
             reader.check()

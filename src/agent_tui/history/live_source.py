@@ -15,7 +15,7 @@ from agent_tui.history.indexed_records import BIG_BYTES
 from agent_tui.history.records_view import RecordsView, ShownRecords
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.source import CompactionSides
-from agent_tui.history.tree.record_links import session_sources
+from agent_tui.history.tree.record_links import sources_of
 from agent_tui.sessions.index import LogIndex
 from agent_tui.sessions.replay import Entry, SessionState, read_log
 from agent_tui.sessions.session_log import SessionLog
@@ -130,11 +130,7 @@ class LiveSource:
 
     def build_tree(self, *, related: bool) -> SessionTree:
         own = self._log.folder
-        folders = [*self._related()] if related else [own]
-        if own not in folders:  # it was moved or deleted since it was opened, or lies there twice
-            folders = [*(folder for folder in folders if folder.name != own.name), own]
-        sources = [source for folder in folders for source in session_sources(folder)]
-        live = next(n for n, each in enumerate(sources) if each.path == self._log.path)
+        sources, live = sources_of(own, self._related() if related else [own])
         return SessionTree.of_logs(sources, live, self._log.state, self._count)
 
 

@@ -82,9 +82,12 @@ class SessionTree:
         return cls(tree, live, paths, SessionState(), count=count, compactions=compactions)
 
     @classmethod
-    def of_files(cls, sources: Sequence[Source]) -> SessionTree:
-        """The tree of logs of ours; where they are big, their records stay on disk."""
-        live, counter = len(sources) - 1, TokenCounter()
+    def of_files(cls, sources: Sequence[Source], live: int = -1) -> SessionTree:
+        """The tree of logs of ours, the last one live unless another is named.
+
+        Where they are big, their records stay on disk.
+        """
+        live, counter = live % len(sources), TokenCounter()
         with gc_paused(_BIG):
             tree = build_tree(sources)
             if tree.size < BIG_BYTES:

@@ -10,12 +10,13 @@ from pathlib import Path
 from agent_tui.config import config_path, data_root
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.cost import Price
-from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.errors import AgentTuiError, ProviderError
 from agent_tui.core.records import Record
 from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.connect.connecting import Connecting
+from agent_tui.runtime.connect.connections import NO_MODEL
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.opening import Opening, read_glimpse
@@ -76,6 +77,11 @@ class Engine:
     def is_connected(self) -> bool:
         """Whether there is a model to ask."""
         return self._connections.is_connected
+
+    def require_model(self) -> None:
+        """Raise ProviderError, which says how to connect a model, where there is none to ask."""
+        if not self.is_connected:
+            raise ProviderError(NO_MODEL)
 
     def price_of(self, model: str) -> Price | None:
         """What a model costs; None where nobody knows."""

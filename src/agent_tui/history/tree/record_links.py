@@ -36,6 +36,7 @@ from agent_tui.sessions.replay import Damage, Entry, Item, gc_paused, parse_item
 
 ROOT = -1
 _OPENS_BRANCH = {"_revert", "_compaction", "_head"}
+_ROLES: dict[type[Record], str] = {}
 _TELLING = {*_OPENS_BRANCH, "_label", "_usage", "user"}
 
 
@@ -195,6 +196,15 @@ def session_sources(folder: Path) -> tuple[Source, ...]:
     return (*archives, Source(folder.name, folder / LIVE))
 
 
+def sources_of(own: Path, related: Sequence[Path]) -> tuple[list[Source], int]:
+    """The logs of a session and of those beside it, and which of them is its live log."""
+    folders = [*related]
+    if own not in folders:  # it was moved or deleted since it was opened, or lies there twice
+        folders = [*(folder for folder in folders if folder.name != own.name), own]
+    sources = [source for folder in folders for source in session_sources(folder)]
+    return sources, next(n for n, each in enumerate(sources) if each.path == own / LIVE)
+
+
 def build_tree(sources: Sequence[Source]) -> Tree:
     """Read the links of every record of the logs, and join the logs where they agree.
 
@@ -329,7 +339,7 @@ def link_of(record: Record) -> _Link:
     """What a record says about its place."""
     if isinstance(record, UnknownRecord):
         return _Link(record.role, record.stamp.uuid)
-    link = _Link(str(record_fields(record)["role"]), record.stamp.uuid)
+    link = _Link(_role_of(record), record.stamp.uuid)
     if isinstance(record, RevertRecord):
         link.reason, link.archive = record.reason, record.archive
     elif isinstance(record, CompactionRecord):
@@ -343,6 +353,13 @@ def link_of(record: Record) -> _Link:
     elif isinstance(record, LabelRecord):
         link.target, link.label = record.target, record.label
     return link
+
+
+def _role_of(record: Record) -> str:
+    kind = type(record)
+    if kind not in _ROLES:
+        _ROLES[kind] = str(record_fields(record)["role"])
+    return _ROLES[kind]
 
 
 @cache

@@ -17,6 +17,7 @@ from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.history.exchanges import Exchange, last_exchanges
 from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.record_links import sources_of
 from agent_tui.history.tree.record_tree import RecordTree
 from agent_tui.history.view import SessionView
 from agent_tui.importers import registry as importers
@@ -128,6 +129,18 @@ class StoredSessions:
             SessionError, StorageError: it cannot be read, or has no such message.
         """
         return await settle(resume_path(self._new_sessions, path, at))
+
+    async def read_tree(self, typed: str) -> SessionTree:
+        """The tree of a session that is not open here, read without opening it.
+
+        Raises:
+            SessionNotFound, StorageError: it cannot be read.
+        """
+        folder = await self.find_folder(typed)
+        return await asyncio.to_thread(self._read_tree, folder)
+
+    def _read_tree(self, folder: Path) -> SessionTree:
+        return SessionTree.of_files(*sources_of(folder, self._store.related_sessions(folder.name)))
 
     async def open_path(self, path: Path) -> SessionView:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""
