@@ -9,6 +9,7 @@ from agent_tui.context.compaction.strategies.registry import MASK, find_strategy
 from agent_tui.context.compaction.summary_message import write_summary_message
 from agent_tui.core.errors import CompactionError, UsageError
 from agent_tui.core.messages import ToolCall
+from agent_tui.core.origins import Origin
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 
 NAMES = sorted(strategies().keys() - {MASK})
@@ -31,7 +32,7 @@ MESSAGES = st.lists(
 )  # fmt: skip
 
 
-def user(text: str, origin: str = "human") -> UserMessage:
+def user(text: str, origin: Origin = "human") -> UserMessage:
     return UserMessage(text, origin)
 
 

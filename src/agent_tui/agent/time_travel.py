@@ -8,7 +8,7 @@ from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
 from agent_tui.context.tokens.message_tokens import messages_of
 from agent_tui.core.dmail import DMail
-from agent_tui.core.errors import ToolError
+from agent_tui.core.errors import ToolError, UnknownCheckpoint
 from agent_tui.core.events import DMailSent, Reverted
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Checkpoint, Message, UserMessage, is_prompt
@@ -51,15 +51,9 @@ class DMailDesk:
             raise ToolError(f"Expected a checkpoint of 0 or more, got {dmail.checkpoint}.")
         entry = self._context.state.checkpoints.get(dmail.checkpoint)
         if entry is None or not _is_of_a_step(entry.record):
-            known = [
-                str(number)
-                for number, each in self._context.state.checkpoints.items()
-                if _is_of_a_step(each.record)
-            ]
-            names = ", ".join(known[-12:]) or "none"
-            raise ToolError(
-                f"There is no checkpoint {dmail.checkpoint} to send it to; there are: {names}."
-            )
+            every = self._context.state.checkpoints.items()
+            known = [number for number, each in every if _is_of_a_step(each.record)]
+            raise ToolError(str(UnknownCheckpoint.among(dmail.checkpoint, known)))
         self._pending = dmail
 
     def take(self) -> DMail | None:

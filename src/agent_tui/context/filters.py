@@ -18,8 +18,7 @@ from agent_tui.core.records import (
     SessionHeader,
     SystemPrompt,
     TitleRecord,
-    ToolMessage,
-    UserMessage,
+    is_message,
 )
 
 _IN_FORCE = (
@@ -87,12 +86,9 @@ def filter_records(
     """
     if not wanted:
         return list(records)
-    kinds = (UserMessage, AssistantMessage, ToolMessage)
-    kept = filter_messages([r for r in records if isinstance(r, kinds)], wanted, count)
+    kept = filter_messages([r for r in records if is_message(r)], wanted, count)
     names = {id(message) for message in kept}
     first = next((i for i, each in enumerate(records) if id(each) in names), len(records))
     before = [record for record in records[:first] if isinstance(record, _IN_FORCE)]
-    behind = [
-        record for record in records[first:] if not isinstance(record, kinds) or id(record) in names
-    ]
+    behind = [record for record in records[first:] if not is_message(record) or id(record) in names]
     return [*before, *behind]

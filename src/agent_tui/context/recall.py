@@ -14,7 +14,7 @@ from pathlib import Path
 from agent_tui.context.cache import BoundedCache
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage, is_message
 from agent_tui.sessions.replay import Entry, read_log
 from agent_tui.sessions.session_log import SessionLog
 
@@ -141,7 +141,7 @@ def _remember(entries: Sequence[Entry], place: str) -> list[Remembered]:
         message = entry.record
         if isinstance(message, AssistantMessage):
             calls |= {call.id: f"{call.name} {call.arguments[:120]}" for call in message.tool_calls}
-        if not isinstance(message, UserMessage | AssistantMessage | ToolMessage):
+        if not is_message(message):
             continue
         text = _whole_text(message)
         aside = isinstance(message, UserMessage) and message.origin in _PASSED_OVER

@@ -65,7 +65,7 @@ class UnknownCheckpoint(SessionError):
     """The log holds no checkpoint with that id."""
 
     @classmethod
-    def among(cls, checkpoint: int, known: Iterable[int]) -> UnknownCheckpoint:
+    def among(cls, checkpoint: int | str, known: Iterable[int]) -> UnknownCheckpoint:
         """The error that names those there are, the latest of them."""
         latest = [str(each) for each in known][-12:]
         there = f"there are {', '.join(latest)}" if latest else "it has none yet"

@@ -23,6 +23,7 @@ from agent_tui.core.messages import (
     ToolCall,
     UnknownPart,
 )
+from agent_tui.core.origins import read_origin
 from agent_tui.core.records import (
     FORMAT,
     UNSTAMPED,
@@ -175,7 +176,7 @@ def _checkpoint(value: Mapping[str, Any]) -> Checkpoint:
 def _user(value: Mapping[str, Any]) -> UserMessage:
     return UserMessage(
         _content(value),
-        _optional_text(value.get("origin")),
+        read_origin(_optional_text(value.get("origin"))),
         _optional_number(value.get("turn")),
         _display(value.get("display")),
         _stamp(value),

@@ -14,6 +14,7 @@ from agent_tui.core.messages import (
     Display,
     ToolCall,
 )
+from agent_tui.core.origins import ASKED, Origin
 from agent_tui.core.usage import Usage
 
 FORMAT = 1
@@ -72,7 +73,7 @@ class UserMessage:
     """
 
     content: Content
-    origin: str | None = None
+    origin: Origin | None = None
     turn: int | None = None
     display: Display | None = None
     stamp: Stamp = UNSTAMPED
@@ -356,7 +357,4 @@ def is_message(record: Record) -> TypeGuard[Message]:
 
 def is_prompt(record: Record) -> TypeGuard[UserMessage]:
     """Whether a record is something that a person asked, in this program or in another one."""
-    return isinstance(record, UserMessage) and record.origin in _ASKED
-
-
-_ASKED = frozenset({None, "human", "steer", "import"})
+    return isinstance(record, UserMessage) and record.origin in ASKED

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-SHELL = "shell"
+from agent_tui.core.origins import Origin
+
+SHELL: Origin = "shell"
 """The origin of a message that tells of such a command."""
 
 

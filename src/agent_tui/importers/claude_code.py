@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.core.messages import Content, ToolCall
+from agent_tui.core.origins import Origin
 from agent_tui.core.records import (
     AssistantMessage,
     CompactionRecord,
@@ -278,7 +279,7 @@ class _Reader:
         else:
             typed = typed_text(entry)
             self.prompt = self.prompt or first_line(typed)
-            origin = "human" if typed.strip() else "reminder"
+            origin: Origin = "human" if typed.strip() else "reminder"
             self.conversation.add(UserMessage(content, origin, stamp=stamp))
 
     def _summary(self, summary: UserMessage) -> None:
@@ -384,7 +385,7 @@ class _Reader:
         if kind == "queued_command":
             blocks = parts_of(attachment.get("prompt"))
             said = {"type": "user", "message": {"content": blocks}}
-            origin = "steer" if typed_text(said) else "reminder"
+            origin: Origin = "steer" if typed_text(said) else "reminder"
             self._close_answer()
             self.conversation.add(UserMessage(content_of(blocks), origin, stamp=stamp_of(entry)))
             return ""

@@ -14,6 +14,7 @@ from agent_tui.core.messages import (
     ToolCall,
     UnknownPart,
 )
+from agent_tui.core.origins import Origin
 from agent_tui.core.records import (
     AssistantMessage,
     Message,
@@ -78,7 +79,7 @@ def item_of(item: dict[str, Any], stamp: Stamp) -> Message | None:
     return None
 
 
-def _origin(role: str, content: Content) -> str:
+def _origin(role: str, content: Content) -> Origin:
     said = content if isinstance(content, str) else _first_text(content)
     if role != "user" or said.lstrip().startswith(_INJECTED):
         return "reminder"

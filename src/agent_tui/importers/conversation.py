@@ -19,6 +19,7 @@ from agent_tui.core.records import (
     TitleRecord,
     UsageRecord,
     UserMessage,
+    is_prompt,
 )
 from agent_tui.core.text import first_line
 from agent_tui.importers.accounting import Accounting
@@ -162,7 +163,7 @@ def title_of(records: Iterable[Record]) -> str:
     for record in records:
         if isinstance(record, TitleRecord):
             title = record.title
-        elif isinstance(record, UserMessage) and record.origin == "human" and not prompt:
+        elif not prompt and is_prompt(record):
             prompt = first_line(text_of(record.content))
     return title or prompt
 

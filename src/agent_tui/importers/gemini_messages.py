@@ -14,6 +14,7 @@ from agent_tui.core.messages import (
     ToolCall,
     UnknownPart,
 )
+from agent_tui.core.origins import Origin
 from agent_tui.core.records import (
     AssistantMessage,
     Record,
@@ -45,7 +46,7 @@ def records_of(message: dict[str, Any]) -> tuple[Record, ...] | None:
     content = _content(message.get("content", message.get("parts")))
     if kind == "user":
         said = content if isinstance(content, str) else _first_text(content)
-        origin = "compaction" if said.lstrip().startswith(_SUMMARY) else "human"
+        origin: Origin = "compaction" if said.lstrip().startswith(_SUMMARY) else "human"
         return (UserMessage(content, origin, stamp=stamp),)
     if kind in ("gemini", "model", "assistant"):
         return _answer(message, content, stamp)

@@ -24,6 +24,7 @@ from agent_tui.core.records import (
     TitleRecord,
     UnknownRecord,
     UserMessage,
+    is_prompt,
 )
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import first_line
@@ -269,7 +270,7 @@ def _identity(path: Path, records: Records) -> tuple[str, str, str]:
 
 def _first_prompt(records: Records) -> str:
     for record in records:
-        if isinstance(record, UserMessage) and record.origin == "human":
+        if is_prompt(record):
             return first_line(text_of(record.content))
     return ""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from agent_tui.core.messages import text_of
+from agent_tui.core.origins import Origin
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -14,7 +15,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 
-_MARKS = (
+_MARKS: tuple[tuple[str, Origin], ...] = (
     ("<system>CHECKPOINT ", "checkpoint"),
     ("<system>Previous context has been compacted", "compaction"),
     ("<system>Earlier messages were compacted", "compaction"),
@@ -46,7 +47,7 @@ def infer_origins(records: Iterable[Record]) -> Iterator[Record]:
         yield record
 
 
-def _origin_of(text: str, running: bool) -> str:
+def _origin_of(text: str, running: bool) -> Origin:
     for beginning, origin in _MARKS:
         if text.startswith(beginning):
             return origin

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent_tui.core.messages import text_of
+from agent_tui.core.origins import Origin
 from agent_tui.core.records import (
-    AssistantMessage,
     Checkpoint,
     CompactionRecord,
     Message,
     Record,
     RevertRecord,
     SystemPrompt,
-    ToolMessage,
     UsageRecord,
     UserMessage,
+    is_message,
 )
 from agent_tui.importers.imported import Records
 
@@ -46,11 +46,10 @@ def explain_rotation(number: int, before: Records, after: Records) -> tuple[str,
 
 
 def _messages(records: Sequence[Record]) -> list[Message]:
-    kinds = (UserMessage, AssistantMessage, ToolMessage)
-    return [record for record in records if isinstance(record, kinds)]
+    return [record for record in records if is_message(record)]
 
 
-def _said(record: UserMessage) -> tuple[str | None, str]:
+def _said(record: UserMessage) -> tuple[Origin | None, str]:
     return record.origin, text_of(record.content)
 
 

@@ -13,6 +13,7 @@ from agent_tui.core.messages import (
     ToolCall,
     UnknownPart,
 )
+from agent_tui.core.origins import Origin
 from agent_tui.core.records import (
     AssistantMessage,
     Record,
@@ -33,7 +34,7 @@ def message_of(value: dict[str, Any], stamp: Stamp) -> Record | None:
         case "system" | "developer":
             return SystemPrompt(fields.text_of_parts(value.get("content")), stamp)
         case "user":
-            origin = "reminder" if value.get("injected") is True else "human"
+            origin: Origin = "reminder" if value.get("injected") is True else "human"
             return UserMessage(content, origin, stamp=stamp)
         case "assistant":
             return _assistant(value, content, stamp)

@@ -19,6 +19,7 @@ from agent_tui.core.records import (
     UnknownRecord,
     UsageRecord,
     UserMessage,
+    is_prompt,
 )
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
@@ -298,7 +299,7 @@ def _title(records: Sequence[Record]) -> str:
     if titles:
         return titles[-1]
     for record in records:
-        if isinstance(record, UserMessage) and record.origin == "human":
+        if is_prompt(record):
             return first_line(text_of(record.content))
     return ""
 

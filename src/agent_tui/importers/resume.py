@@ -29,14 +29,14 @@ from agent_tui.core.records import (
     Stamp,
     ToolMessage,
     UserMessage,
+    is_message,
 )
+from agent_tui.core.words import INTERRUPTED
 from agent_tui.importers.imported import ImportedCompaction, Records
 
 Compactions = Iterable[ImportedCompaction]
-_MESSAGES = (UserMessage, AssistantMessage, ToolMessage)
 _ODD_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
-_NO_RESULT = "Interrupted: this call did not run to its end, and nothing is known of its effects."
 _NO_MODEL = "<synthetic>"
 
 
@@ -46,7 +46,7 @@ def find_message(records: Records, at: str) -> int:
     Raises:
         SessionError: the session has no such message, or several ids begin like this.
     """
-    places = [i for i, record in enumerate(records) if isinstance(record, _MESSAGES)]
+    places = [i for i, record in enumerate(records) if is_message(record)]
     if at.isdecimal() and at.isascii() and 0 < int(at) <= len(places):
         return places[int(at) - 1]
     found = [i for i in places if at and (records[i].stamp.uuid or "").startswith(at)]
@@ -164,7 +164,7 @@ def _with_results(
         result = results.get(call.id)
         new_id = _new_id(call.id, used)
         if result is None:
-            result = ToolMessage(new_id, _NO_RESULT, is_error=True, interrupted=True)
+            result = ToolMessage(new_id, INTERRUPTED, is_error=True, interrupted=True)
         pairs.append((_clean_call(call, new_id), replace(result, tool_call_id=new_id)))
     if not pairs and not message.content:
         return

@@ -24,13 +24,11 @@ from agent_tui.core.errors import (
 from agent_tui.core.jsonl import encode
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
-    AssistantMessage,
+    MESSAGE_TYPES,
     HeadRecord,
     SessionHeader,
     Stamp,
-    ToolMessage,
     UnknownRecord,
-    UserMessage,
 )
 from agent_tui.core.summary import SessionSummary
 from agent_tui.sessions.archive import LIVE, archive_numbers
@@ -397,7 +395,7 @@ def _claim(folder: Path) -> tuple[Ownership | None, str]:
 
 def _holds_words(state: SessionState) -> bool:
     """Whether something was ever said, on any branch; what cannot be read may have been."""
-    said = (UserMessage, AssistantMessage, ToolMessage, UnknownRecord)
+    said = (*MESSAGE_TYPES, UnknownRecord)
     return bool(state.damaged) or any(isinstance(e.record, said) for e in state.all_entries)
 
 

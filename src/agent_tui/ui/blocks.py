@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from agent_tui.core.messages import Display
+from agent_tui.core.origins import Origin
 
 ToolState: TypeAlias = Literal[
     "pending", "approval", "running", "ok", "error", "interrupted", "rejected"
@@ -18,7 +19,7 @@ class UserBlock:
     """Something said to the agent; ``origin`` tells who said it, ``media`` what came along."""
 
     text: str
-    origin: str = "human"
+    origin: Origin = "human"
     media: tuple[str, ...] = ()
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_tui.core.records import (
-    AssistantMessage,
     Checkpoint,
     CompactionRecord,
     EnvironmentRecord,
@@ -16,9 +15,9 @@ from agent_tui.core.records import (
     SessionHeader,
     SystemPrompt,
     TitleRecord,
-    ToolMessage,
     UsageRecord,
     UserMessage,
+    is_message,
 )
 from agent_tui.sessions.replay import Entry, SessionState
 
@@ -51,10 +50,9 @@ def read_parts(state: SessionState, size: int) -> LogParts:
                 labels[record.target] = entry
     path = [entry for entry in list(state.entries) if entry.offset < size]
     prompts = [entry for entry in path if isinstance(entry.record, SystemPrompt)]
-    kinds = UserMessage | AssistantMessage | ToolMessage
     return LogParts(
         in_force=(*header, *prompts[-1:], *latest.values(), *labels.values()),
-        messages=tuple(entry for entry in path if isinstance(entry.record, kinds)),
+        messages=tuple(entry for entry in path if is_message(entry.record)),
         path=tuple(path),
     )
 

@@ -6,7 +6,7 @@ import re
 
 from agent_tui.core.arguments import read_arguments
 from agent_tui.core.messages import ToolCall, text_of
-from agent_tui.core.records import AssistantMessage, UserMessage
+from agent_tui.core.records import AssistantMessage, UserMessage, is_prompt
 from agent_tui.core.text import first_line
 from agent_tui.providers.base import ModelRequest
 
@@ -22,7 +22,7 @@ def recall(request: ModelRequest) -> str:
             if message.origin == "compaction":
                 match = _BULLETS.search(text_of(message.content))
                 summary = match[1].strip() if match else first_line(text_of(message.content))
-            elif message.origin in {None, "human", "steer"}:
+            elif is_prompt(message):
                 prompts.append(f"“{first_line(text_of(message.content), 70)}”")
         elif isinstance(message, AssistantMessage):
             changed += [

@@ -85,7 +85,7 @@ class SessionFiles:
         try:
             return timeline.since(checkpoint)
         except KeyError:
-            raise UnknownCheckpoint(f"There is no checkpoint {checkpoint}.") from None
+            raise UnknownCheckpoint.among(checkpoint or 0, timeline.ids) from None
 
     async def plan_captures(self, ids: Collection[str]) -> RevertPlan:
         """What taking back the captures with these ids would do."""

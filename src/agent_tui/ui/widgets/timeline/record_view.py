@@ -21,6 +21,7 @@ from agent_tui.core.messages import (
     ToolCall,
     thinking_of,
 )
+from agent_tui.core.origins import Origin
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     DAMAGED_LINES,
@@ -327,7 +328,7 @@ def _summary(content: Content) -> str:
     return f"{told.summary}\n\nWith the text of {names}."
 
 
-def _tagged_origin(text: str) -> str:
+def _tagged_origin(text: str) -> Origin:
     if _CHECKPOINT_NOTICE.fullmatch(text):
         return "checkpoint"
     if _DMAIL_NOTICE.match(text):
