@@ -17,7 +17,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from agent_tui.config import AgentSettings, ContextSettings, Settings, WorkspaceSettings
+from agent_tui.config import (
+    AgentSettings,
+    ContextSettings,
+    ModelSettings,
+    Settings,
+    WorkspaceSettings,
+)
 from agent_tui.core.events import (
     AnswerUnsaved,
     ApprovalAnswer,
@@ -82,6 +88,7 @@ class Stage:
         spec: str = "",
         trust: bool = False,
         home: str = "home",
+        models: dict[str, ModelSettings] | None = None,
     ) -> None:
         self.folder = folder
         self._home = folder / home
@@ -95,6 +102,7 @@ class Stage:
             agent=agent or AgentSettings(),
             context=context or ContextSettings(),
             workspace=WorkspaceSettings(capture=capture),
+            models=models or {},
         )
         self.engine = Engine(
             Run(

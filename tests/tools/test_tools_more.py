@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import threading
 import zlib
 from collections.abc import Iterator
@@ -10,16 +11,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
+from agent_tui.config.settings import WebSettings
 from agent_tui.core.errors import ToolError
 from agent_tui.tools import web_page
 from agent_tui.tools.arguments import parse_arguments
 from agent_tui.tools.base import AnyTool, ToolContext
+from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.edit_file import EditFile
 from agent_tui.tools.fetch_url import FetchUrl
 from agent_tui.tools.list_folder import ListFolder
 from agent_tui.tools.page_text import page_text
 from agent_tui.tools.read_file import ReadFile
+from agent_tui.tools.search_web import SearchWeb
 from agent_tui.tools.todo import Todo
 from agent_tui.tools.web_page import fetch_page, public_addresses
 from agent_tui.tools.write_file import WriteFile
@@ -125,6 +130,14 @@ class Site(BaseHTTPRequestHandler):
         match self.path.split("?")[0]:
             case "/page":
                 self.answer(b"<h1>Title</h1><script>no</script><p>Some <b>text</b>.</p>")
+            case "/search":
+                found = [{"url": "http://a.b/", "title": "Tides [x]", "content": "How\x1b they go"}]
+                answer = {"query": self.path, "results": found, "infoboxes": []}
+                self.answer(json.dumps(answer).encode(), Content_Type="application/json")
+            case "/nothing":
+                self.answer(b'{"results": []}', Content_Type="application/json")
+            case "/down":
+                self.answer(b"", status=503)
             case "/loop":
                 self.answer(b"", status=302, Location="/loop")
             case "/inward":
@@ -163,6 +176,40 @@ def site() -> Iterator[str]:
 async def test_a_page_is_given_as_text(context: ToolContext, site: str) -> None:
     shown = await run(FetchUrl(private=True), context, f'{{"url": "{site}/page?x=1"}}')
     assert shown == f"[{site}/page?x=1: status 200]\n# Title\n\nSome text."
+
+
+async def search(context: ToolContext, endpoint: str) -> str:
+    return await run(SearchWeb(endpoint), context, '{"query": "high & low"}')
+
+
+async def test_a_search_asks_the_endpoint_and_lists_what_it_found(
+    context: ToolContext, site: str
+) -> None:
+    shown = await search(context, f"{site}/search?q={{query}}&format=json")
+    assert shown == "1. Tides [x]\nhttp://a.b/\nHow\u241b they go"
+    assert await search(context, f"{site}/nothing?{{query}}") == (
+        "Nothing was found. Try fewer or other words."
+    )
+    assert await search(context, f"{site}/page?{{query}}") == "# Title\n\nSome text."
+
+
+async def test_a_search_has_the_caps_of_a_page(context: ToolContext, site: str) -> None:
+    with pytest.raises(ToolError, match="status 503"):
+        await search(context, f"{site}/down?{{query}}")
+    with pytest.raises(ToolError, match="more than 5 times"):
+        await search(context, f"{site}/loop?{{query}}")
+    assert "more characters" in await search(context, f"{site}/bomb?{{query}}")
+
+
+def test_there_is_a_search_only_where_one_is_configured() -> None:
+    names = {tool.name for tool in builtin_tools(search="http://localhost/?q={query}")}
+    assert names - {tool.name for tool in builtin_tools()} == {"search_web"}
+
+
+@pytest.mark.parametrize("url", ["http://a.b/", "ftp://a.b/{query}", "http://{query}/"])
+def test_a_search_endpoint_is_an_address_with_a_place_for_the_query(url: str) -> None:
+    with pytest.raises(ValidationError):
+        WebSettings(search_url=url)
 
 
 async def test_what_is_no_text_is_refused(context: ToolContext, site: str) -> None:

@@ -84,6 +84,7 @@ class Agent:
         wire: Wire,
         limits: Limits,
         desk: DMailDesk | None = None,
+        sees_images: bool = True,
     ) -> None:
         self._context = context
         self._compactor = compactor
@@ -111,6 +112,7 @@ class Agent:
             wire=wire,
             unsaved=self._unsaved,
             report=self._asking.report_status,
+            sees_images=sees_images,
         )
 
     # What others ask of it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from agent_tui.agent.approval import Approvals
@@ -13,11 +14,12 @@ from agent_tui.agent.unsaved import Unsaved
 from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
 from agent_tui.core.events import ToolFinished, ToolOutput, ToolStarted
-from agent_tui.core.messages import ToolCall, ToolResult
-from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage
+from agent_tui.core.messages import TextPart, ToolCall, ToolResult
+from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage, UserMessage
 from agent_tui.core.words import INTERRUPTED
 from agent_tui.sessions.store import Durability
 
+_UNSEEN = "[The model in use cannot see pictures; the user can choose another with /model.]"
 _NO_RESULT = ToolResult(INTERRUPTED, is_error=True)
 
 
@@ -33,6 +35,7 @@ class ToolRuns:
         wire: Wire,
         unsaved: Unsaved,
         report: Callable[[], None],
+        sees_images: bool = True,
     ) -> None:
         self._context = context
         self._toolset = toolset
@@ -40,6 +43,7 @@ class ToolRuns:
         self._wire = wire
         self._unsaved = unsaved
         self._report = report
+        self._sees_images = sees_images
 
     async def run(self, message: AssistantMessage) -> list[Outcome]:
         """Run every call, those without side effects together, until the user stops it."""
@@ -49,7 +53,16 @@ class ToolRuns:
             self._report()
             if any(outcome.stop for outcome in outcomes):
                 break
+        await settle(self._show_images(outcomes, message.turn))
         return outcomes
+
+    async def _show_images(self, outcomes: Sequence[Outcome], turn: int | None) -> None:
+        """Put pictures behind the results: most servers take none inside of them."""
+        images = tuple(image for outcome in outcomes for image in outcome.result.images)
+        if images and self._sees_images:
+            text = TextPart("<system>The pictures that were just read:</system>")
+            shown = UserMessage((text, *images), origin="reminder", turn=turn)
+            await self._unsaved.write(shown, durability=Durability.D1)
 
     def _batches(self, calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
         for acts, group in groupby(calls, self._toolset.has_side_effects):
@@ -72,6 +85,8 @@ class ToolRuns:
         await self._context.note(decision, durability=Durability.D1)
 
     async def _write_result(self, call: ToolCall, result: ToolResult, turn: int | None) -> None:
+        if result.images and not self._sees_images:
+            result = replace(result, output=f"{result.output}\n{_UNSEEN}")
         record = ToolMessage(
             call.id,
             result.output,

@@ -24,7 +24,7 @@ VARIABLES: dict[str, Names] = {
     "MOONSHOT_BASE_URL": ("providers", "kimi", "base_url"),
 }
 """The environment's variables and what they set."""
-USERS_ONLY = ("providers", "provider", "mcp", "approvals", "commands", "library")
+USERS_ONLY = ("providers", "provider", "mcp", "approvals", "commands", "library", "web")
 """What a project never sets: where keys come from and go, what is started, what may be done."""
 
 

@@ -175,6 +175,19 @@ class CommandSettings(_Section):
     )
 
 
+class WebSettings(_Section):
+    """What of the web the agent may reach."""
+
+    search_url: str = Field(
+        default="",
+        pattern=r"^$|^https?://[^\s{}]+/[^\s{}]*\{query\}[^\s{}]*$",
+        description="Where search_web asks: an address with {query} in it that answers JSON.",
+    )
+    private: bool = Field(
+        default=False, description="Whether fetch_url may ask addresses of private networks."
+    )
+
+
 class UiSettings(_Section):
     """How the screen looks."""
 
@@ -211,5 +224,6 @@ class Settings(_Section):
     mcp: McpSettings = McpSettings()
     approvals: ApprovalSettings = ApprovalSettings()
     commands: CommandSettings = CommandSettings()
+    web: WebSettings = WebSettings()
     library: LibrarySettings = LibrarySettings()
     ui: UiSettings = UiSettings()

@@ -88,13 +88,15 @@ Display: TypeAlias = DiffDisplay | CommandDisplay
 class ToolResult:
     """What a tool gave back: text for the model, and optionally something better for people.
 
-    ``rejected``: a person did not allow the call, so that nothing ran.
+    ``rejected``: a person did not allow the call, so that nothing ran. ``images`` are for models
+    that can see; the output names them for the others.
     """
 
     output: str
     is_error: bool = False
     display: Display | None = None
     rejected: bool = False
+    images: tuple[MediaPart, ...] = ()
 
 
 def text_of(content: Content) -> str:

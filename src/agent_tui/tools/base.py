@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_tui.core.events import Event
 from agent_tui.core.messages import Display, ToolResult
+from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.confinement import Confinement
 
 ABSENT = ""
@@ -83,6 +84,7 @@ class ToolContext:
         protected: files and folders that tools may read but never write: our own data and config.
         output_limit: how many characters of output a model is given at most.
         confinement: what commands may not do.
+        blobs: where output that is too long is kept whole; None keeps nothing.
         emit: tells the listeners of the session; None where nobody listens.
         ask: puts a question to the person; None where nobody is there.
         spawn: starts a subagent; None where none may be started.
@@ -94,6 +96,7 @@ class ToolContext:
     protected: tuple[Path, ...] = ()
     output_limit: int = 30_000
     confinement: Confinement = field(default_factory=Confinement)
+    blobs: BlobFolder | None = None
     emit: Callable[[Event], None] | None = None
     ask: Asks | None = None
     spawn: Spawns | None = None

@@ -11,13 +11,19 @@ from agent_tui.tools.list_folder import ListFolder
 from agent_tui.tools.read_file import ReadFile
 from agent_tui.tools.run_command import RunCommand
 from agent_tui.tools.search_files import SearchFiles
+from agent_tui.tools.search_web import SearchWeb
 from agent_tui.tools.think import Think
 from agent_tui.tools.todo import Todo
 from agent_tui.tools.write_file import WriteFile
 
 
-def builtin_tools() -> tuple[AnyTool, ...]:
-    """One of each built-in tool, in the order in which a model is told of them."""
+def builtin_tools(*, search: str = "", private: bool = False) -> tuple[AnyTool, ...]:
+    """One of each built-in tool, in the order in which a model is told of them.
+
+    Args:
+        search: the endpoint of search_web, which is not among them without one.
+        private: whether fetch_url may ask addresses that are not public.
+    """
     return (
         ReadFile(),
         ListFolder(),
@@ -26,7 +32,8 @@ def builtin_tools() -> tuple[AnyTool, ...]:
         EditFile(),
         WriteFile(),
         RunCommand(),
-        FetchUrl(),
+        FetchUrl(private=private),
+        *([SearchWeb(search)] if search else []),
         Think(),
         Todo(),
         AskUser(),

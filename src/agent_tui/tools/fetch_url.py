@@ -12,6 +12,7 @@ from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import clean, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
+from agent_tui.tools.output import cut_text
 from agent_tui.tools.page_text import page_text
 from agent_tui.tools.web_page import WebPage, fetch_page
 
@@ -53,21 +54,23 @@ class FetchUrl(Tool[FetchUrlArguments]):
             return fetch_page(arguments.url, stop, private=self._private)
 
         page = await run_off_loop(work)
-        return ToolResult(_tell(page, context.output_limit), is_error=page.status >= 400)
+        return ToolResult(_tell(page, context), is_error=page.status >= 400)
 
 
-def _tell(page: WebPage, limit: int) -> str:
+def _tell(page: WebPage, context: ToolContext) -> str:
     if not page.kind.startswith(_TEXTS) and not page.kind.endswith(("+json", "+xml")):
         raise ToolError(f"{reveal(page.url)} is {reveal(page.kind)}, which cannot be read as text.")
+    text = cut_text(read_page(page), context)
+    cut = "; only its beginning was read" if page.is_cut else ""
+    return f"[{reveal(page.url)}: status {page.status}{cut}]\n{text}"
+
+
+def read_page(page: WebPage) -> str:
+    """The readable text of a page, safe to show."""
     try:
         text = page.body.decode(page.charset, "replace")
     except LookupError:
         text = page.body.decode("utf-8", "replace")
     if page.kind in ("text/html", "application/xhtml+xml"):
         text = page_text(text)
-    text = clean(text)
-    more = len(text) - limit
-    if more > 0:
-        text = f"{text[:limit]}\n[… {more:,} more characters …]"
-    cut = "; only its beginning was read" if page.is_cut else ""
-    return f"[{reveal(page.url)}: status {page.status}{cut}]\n{text}"
+    return clean(text)

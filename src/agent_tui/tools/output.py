@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable
 
 from agent_tui.core.text import clean
+from agent_tui.tools.base import ToolContext
+from agent_tui.tools.blobs import LARGEST_BLOB_BYTES, Blob, BlobFolder
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _RECENT_BYTES = 4_000
@@ -16,9 +18,16 @@ _RETURNS = re.compile(r"\r+\n?")
 
 
 class BoundedOutput:
-    """Takes any amount of output and keeps at most ``limit`` bytes of it."""
+    """Takes any amount of output and keeps at most ``limit`` bytes of it.
 
-    def __init__(self, limit: int) -> None:
+    More than that is kept in a blob, where there are any.
+    """
+
+    def __init__(self, limit: int, blobs: BlobFolder | None = None) -> None:
+        self._limit = limit
+        self._blobs = blobs
+        self._blob: Blob | None = None
+        self._kept = ""
         self._head_limit = limit // 3
         self._tail_limit = limit - self._head_limit
         self._head = bytearray()
@@ -28,6 +37,7 @@ class BoundedOutput:
 
     def feed(self, data: bytes) -> bool:
         """Take more; always wants more, since only the end tells how a command went."""
+        self._keep(data)
         self.total_bytes += len(data)
         room = self._head_limit - len(self._head)
         if room > 0:
@@ -38,6 +48,21 @@ class BoundedOutput:
             self._tail_bytes += len(self._tail[-1])
             self._drop_oldest()
         return True
+
+    def _keep(self, data: bytes) -> None:
+        if self._blob is None and self._blobs and self.total_bytes + len(data) > self._limit:
+            self._blob, self._blobs = self._blobs.begin(), None
+            if self._blob is not None:
+                self._blob.write(bytes(self._head) + b"".join(self._tail))
+        if self._blob is not None:
+            self._blob.write(data)
+
+    def finish(self) -> None:
+        """Nothing more comes: name what is kept of it all."""
+        if self._blob is not None:
+            part = f" first {LARGEST_BLOB_BYTES:,} bytes" if self._blob.is_full else " whole output"
+            path, self._blob = self._blob.finish(), None
+            self._kept = f"; the{part}: read_file {path}" if path else ""
 
     def _drop_oldest(self) -> None:
         while self._tail_bytes - len(self._tail[0]) >= self._tail_limit:
@@ -52,7 +77,7 @@ class BoundedOutput:
         cut = tail.find(b"\n") + 1
         tail = tail[cut:] or tail
         missing = self.total_bytes - len(head) - len(tail)
-        return f"{readable(head)}\n[… {missing:,} bytes not shown …]\n{readable(tail)}"
+        return f"{readable(head)}\n[… {missing:,} bytes not shown{self._kept} …]\n{readable(tail)}"
 
 
 class ToldOutput(BoundedOutput):
@@ -61,8 +86,13 @@ class ToldOutput(BoundedOutput):
     Make it on the event loop; ``feed`` is called in a thread, ``tell`` on the loop.
     """
 
-    def __init__(self, limit: int, tell: Callable[[str], None] | None) -> None:
-        super().__init__(limit)
+    def __init__(
+        self,
+        limit: int,
+        tell: Callable[[str], None] | None,
+        blobs: BlobFolder | None = None,
+    ) -> None:
+        super().__init__(limit, blobs)
         self._tell = tell
         self._loop = asyncio.get_running_loop()
         self._recent = b""
@@ -84,9 +114,20 @@ class ToldOutput(BoundedOutput):
     def close(self) -> None:
         """Tell nothing more."""
         self._tell = None
+        self.finish()
 
 
 def readable(data: bytes) -> str:
     """Program output as text: wrong bytes replaced, colours dropped, other escapes made visible."""
     text = _COLOUR.sub("", data.decode("utf-8", "replace"))
     return clean(_RETURNS.sub("\n", text))
+
+
+def cut_text(text: str, context: ToolContext) -> str:
+    """The beginning of a text that is too long, how much is missing, and where the whole is."""
+    more = len(text) - context.output_limit
+    if more <= 0:
+        return text
+    path = context.blobs.keep(text) if context.blobs else ""
+    where = f"; the whole text: read_file {path}" if path else ""
+    return f"{text[: context.output_limit]}\n[… {more:,} more characters{where}]"

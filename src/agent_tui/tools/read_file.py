@@ -1,7 +1,8 @@
-"""Read a text file, or a range of its lines."""
+"""Read a text file or a range of its lines, look at a picture, open what was kept."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from threading import Event
 
 from pydantic import Field
@@ -10,8 +11,10 @@ from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import clean, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Tool, ToolContext
+from agent_tui.tools.blobs import SCHEME
+from agent_tui.tools.image_file import image_kind, image_part
 from agent_tui.tools.suggestions import missing_file
-from agent_tui.tools.text_file import TextFile, read_text_file
+from agent_tui.tools.text_file import TextFile, decode_text, read_bytes
 from agent_tui.tools.workspace import MissingPath, Workspace
 
 _LONGEST_LINE = 2_000
@@ -33,7 +36,9 @@ class ReadFile(Tool[ReadFileArguments]):
     name = "read_file"
     description = (
         "Read a UTF-8 text file of the workspace. Lines come numbered ('12<tab>text'); the "
-        "numbers are not part of the file. Long files are cut: ask for more with start_line."
+        "numbers are not part of the file. Long files are cut: ask for more with start_line. "
+        "PNG, JPEG, GIF and WebP pictures are shown to you. Paths that begin with 'blob:' are long "
+        "outputs that were kept whole."
     )
     parameters = ReadFileArguments
 
@@ -42,22 +47,33 @@ class ReadFile(Tool[ReadFileArguments]):
 
     async def run(self, arguments: ReadFileArguments, context: ToolContext) -> ToolResult:
         def work(_: Event) -> ToolResult:
-            file = _read_and_remember(arguments.path, context)
+            data, path = _read(arguments.path, context)
+            if kind := image_kind(data):
+                return _show_image(data, kind, reveal(arguments.path))
+            file = decode_text(data, Path(path))
+            if path != arguments.path or not path.startswith(SCHEME):
+                context.files.remember(Path(path), file.digest)
             return ToolResult(_show(file, arguments, context.output_limit))
 
         return await run_off_loop(work)
 
 
-def _read_and_remember(path: str, context: ToolContext) -> TextFile:
+def _read(path: str, context: ToolContext) -> tuple[bytes, str]:
+    """The bytes of a file and its path in the workspace, or of what was kept of an output."""
+    if path.startswith(SCHEME) and context.blobs is not None:
+        return read_bytes(context.blobs.open(path), Path(path)), path
     workspace = Workspace.of(context)
     try:
         with workspace.locate(path) as place:
             context.files.forget(place.path)
-            file = read_text_file(place)
-            context.files.remember(place.path, file.digest)
-            return file
+            return read_bytes(place.open_file(), place.path), str(place.path)
     except MissingPath:
         raise missing_file(workspace, path) from None
+
+
+def _show_image(data: bytes, kind: str, shown: str) -> ToolResult:
+    image = image_part(data, kind, shown)
+    return ToolResult(f"[{shown}: {kind}, {len(data):,} bytes]", images=(image,))
 
 
 def _show(file: TextFile, arguments: ReadFileArguments, limit: int) -> str:

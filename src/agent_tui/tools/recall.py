@@ -12,6 +12,7 @@ from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import reveal
 from agent_tui.tools.base import Arguments, Tool, ToolContext
+from agent_tui.tools.output import cut_text
 
 
 class Message(Protocol):
@@ -94,7 +95,7 @@ class Recall(Tool[RecallArguments]):
 
     async def run(self, arguments: RecallArguments, context: ToolContext) -> ToolResult:
         if arguments.message:
-            return ToolResult(await self._read(arguments.message.strip(), context.output_limit))
+            return ToolResult(await self._read(arguments.message.strip(), context))
         found = await asyncio.to_thread(self._memory.search, arguments.query, arguments.limit)
         if not found.snippets:
             return ToolResult(
@@ -104,14 +105,11 @@ class Recall(Tool[RecallArguments]):
         head = f"{found.fitting:,} of {found.searched:,} earlier messages fit."
         return ToolResult("\n\n".join([head, *map(_show, found.snippets)]))
 
-    async def _read(self, key: str, limit: int) -> str:
+    async def _read(self, key: str, context: ToolContext) -> str:
         message = await asyncio.to_thread(self._memory.message, key)
         if message is None:
             raise ToolError(f"There is no earlier message {key!r}: search with 'query' first.")
-        text = message.text
-        if len(text) > limit:
-            text = f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"
-        return f"{_head(message)}\n{text}"
+        return f"{_head(message)}\n{cut_text(message.text, context)}"
 
 
 def _head(message: Message) -> str:

@@ -55,7 +55,7 @@ class RunCommand(Tool[RunCommandArguments]):
         _check(arguments.command)
         if not context.workspace.is_dir():
             raise ToolError(f"The workspace {context.workspace} does not exist any more.")
-        output = ToldOutput(context.output_limit, context.tell)
+        output = ToldOutput(context.output_limit, context.tell, context.blobs)
 
         def work(stop: Event) -> Ended:
             shell = [_shell(), "-c", arguments.command]

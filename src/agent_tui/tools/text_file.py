@@ -10,6 +10,7 @@ import secrets
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.text import reveal
@@ -48,9 +49,13 @@ def read_text_file(place: Place) -> TextFile:
         MissingPath: it is not there.
         ToolError: it is no regular file, too large, binary, or not UTF-8.
     """
-    data = _read_bytes(place)
+    return decode_text(read_bytes(place.open_file(), place.path), place.path)
+
+
+def decode_text(data: bytes, path: Path) -> TextFile:
+    """The text of a file's bytes; raises ToolError where they are no UTF-8 text."""
     marked = data.startswith(codecs.BOM_UTF8)
-    return TextFile(_decode(data, place), digest_of(data), marked)
+    return TextFile(_decode(data, path), digest_of(data), marked)
 
 
 def digest_of(data: bytes) -> str:
@@ -58,25 +63,25 @@ def digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _read_bytes(place: Place) -> bytes:
-    descriptor = place.open_file()
+def read_bytes(descriptor: int, path: Path) -> bytes:
+    """All of an open file, which is closed; raises ToolError where it is too large."""
     with os.fdopen(descriptor, "rb") as file:
         size = os.fstat(descriptor).st_size
         try:
             data = file.read(LARGEST_BYTES + 1)
         except OSError as error:
-            raise explain(error, place.path) from error
+            raise explain(error, path) from error
     if len(data) > LARGEST_BYTES:
         raise ToolError(
-            f"{reveal(str(place.path))} is {max(size, len(data)) / 1e6:,.1f} MB, more than "
+            f"{reveal(str(path))} is {max(size, len(data)) / 1e6:,.1f} MB, more than "
             f"{LARGEST_BYTES // 1_000_000} MB. Use search_files, or run_command with head, tail "
             "or sed, to see parts of it."
         )
     return data
 
 
-def _decode(data: bytes, place: Place) -> str:
-    shown = reveal(str(place.path))
+def _decode(data: bytes, path: Path) -> str:
+    shown = reveal(str(path))
     for mark, encoding in _MARKS.items():
         if data.startswith(mark):
             raise ToolError(
@@ -136,7 +141,7 @@ def _encode(text: str) -> bytes:
 def check_unchanged(place: Place, expected: str) -> None:
     """Raise a ToolError if the file does not have the expected digest any more."""
     try:
-        found = digest_of(_read_bytes(place))
+        found = digest_of(read_bytes(place.open_file(), place.path))
     except MissingPath:
         found = ""
     if found == expected:

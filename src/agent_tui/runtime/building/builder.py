@@ -34,6 +34,7 @@ from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
 from agent_tui.tools.base import AnyTool, FileMemory, Spawns, ToolContext
+from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
 
@@ -120,6 +121,7 @@ class SessionBuilder:
                     FileMemory(),
                     (data_root(), config_path().parent),
                     confinement=confinement_of(self._settings),
+                    blobs=BlobFolder(log.folder / "blobs"),
                     ask=None if who else questions.ask,
                 ),
                 watch,
@@ -146,6 +148,7 @@ class SessionBuilder:
             wire=wire,
             limits=limits_of(self._settings, connection.price),
             desk=desk,
+            sees_images=connection.sees_images,
         )
         parts = SessionParts(
             context=context,
@@ -195,7 +198,8 @@ class SessionBuilder:
 
     def _tools(self, approvals: Approvals) -> Callable[[], list[AnyTool]]:
         """What gives a session its tools, those of servers as soon as they are ready."""
-        own, plan = list(builtin_tools()), PresentPlan()
+        web = self._settings.web
+        own, plan = list(builtin_tools(search=web.search_url, private=web.private)), PresentPlan()
         borrowed = self._tool_servers.offer() if self._tool_servers is not None else list
 
         def offer() -> list[AnyTool]:

@@ -34,6 +34,7 @@ class Connection:
     window: int
     counter: TokenCounter
     price: Price | None = None
+    sees_images: bool = True
 
 
 class Connections:
@@ -163,6 +164,7 @@ class Connections:
             window or self._settings.context.window or told or facts.window,
             self._counter(model),
             facts.price or (listed.price if listed is not None else None),
+            facts.image_in,
         )
 
     def _counter(self, model: str) -> TokenCounter:
