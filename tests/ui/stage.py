@@ -16,6 +16,19 @@ from agent_tui.ui.themes.themed import ThemedApp
 WIDGETS = ("rows", "completion", "prompt_box", "gauge", "status_line")
 
 
+class Note:
+    """A prompt behind a question that only keeps what is typed."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+
+    def paste(self, text: str) -> None:
+        self.text += text
+
+    def erase(self) -> None:
+        self.text = self.text[:-1]
+
+
 class Stage(ThemedApp[None]):
     """Shows the given widgets, or pushes the given screen and keeps what it is dismissed with."""
 

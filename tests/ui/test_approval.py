@@ -15,11 +15,14 @@ from agent_tui.ui.screens.dialogs.answer_guard import (
     TYPING_GUARD_SECONDS,
     AnswerGuard,
 )
-from agent_tui.ui.screens.dialogs.approval import ApprovalScreen, Options
+from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
+from agent_tui.ui.screens.dialogs.approval_options import Options
+from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
 from agent_tui.ui.widgets.panes.action_body import ActionBody
-from tests.ui.stage import Stage
+from tests.ui.stage import Note, Stage
 
 COMMAND = CommandDisplay("make all && make check", "/home/ada/project")
+PAUSE = "(a moment)"
 DIFF = DiffDisplay("a.py", "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-old\n+new\n")
 
 
@@ -42,6 +45,17 @@ async def until_painted(pilot: Pilot[None]) -> AnswerGuard:
     return guard
 
 
+async def until_answered(pilot: Pilot[None]) -> None:
+    assert isinstance(pilot.app, Stage)
+    while not pilot.app.results:
+        await pilot.pause(0.02)
+
+
+async def hold(pilot: Pilot[None]) -> None:
+    """A moment in which nothing is typed, longer than any answer is held back."""
+    await pilot.pause(WIDE_HOLD_SECONDS + 0.3)
+
+
 async def wait_out_the_guard(pilot: Pilot[None]) -> None:
     await until_painted(pilot)
     await pilot.pause(GUARD_SECONDS + 0.05)
@@ -57,16 +71,18 @@ async def wait_out_the_guard(pilot: Pilot[None]) -> None:
         (["n"], ApprovalAnswer("reject")),
         (["enter"], ApprovalAnswer("reject")),
         (["escape"], ApprovalAnswer("reject")),
-        (["up", "up", "enter"], ApprovalAnswer("once")),
-        (["4", *"no", "enter"], ApprovalAnswer("reject", "no")),
-        (["w", *"no", "escape", "up", "up", "enter"], ApprovalAnswer("session")),
+        (["a"], ApprovalAnswer("session")),
+        (["up", "up", PAUSE, "enter"], ApprovalAnswer("once")),
+        (["4", PAUSE, *"no", "enter"], ApprovalAnswer("reject", "no")),
+        (["w", PAUSE, *"no", "escape", "up", "up", PAUSE, "enter"], ApprovalAnswer("session")),
     ],
 )
 async def test_every_answer_has_its_keys(keys: list[str], answer: ApprovalAnswer) -> None:
     async with (app := ask()).run_test() as pilot:
         await wait_out_the_guard(pilot)
-        await pilot.press(*keys)
-        await pilot.pause()
+        for key in keys:
+            await (hold(pilot) if key == PAUSE else pilot.press(key))
+        await until_answered(pilot)
         assert app.results == [answer]
 
 
@@ -85,6 +101,7 @@ async def test_someone_who_goes_on_typing_does_not_answer() -> None:
         for _ in range(4):
             await pilot.press("y")
             await pilot.pause(0.12)
+        await hold(pilot)
         assert app.results == []
 
 
@@ -149,7 +166,7 @@ async def test_all_answers_stay_in_reach_on_a_small_terminal() -> None:
     async with (app := ask(CommandDisplay("x\n" * 100))).run_test(size=(40, 12)) as pilot:
         await wait_out_the_guard(pilot)
         await pilot.press("4")
-        await pilot.pause()
+        await hold(pilot)
         for text in ("Allow once", "3 Reject", "4 Reject with", "What should the agent"):
             assert text in app.text
 
@@ -169,18 +186,52 @@ async def test_not_one_character_of_a_long_command_is_cut_off(width: int) -> Non
         assert shown == command.replace("\n", "")
 
 
-async def test_who_is_writing_a_prompt_has_to_pause_longer_before_a_key_counts() -> None:
+async def test_while_the_prompt_holds_text_letters_go_there() -> None:
     call = ToolCall("call-1", "run_command", "{}")
-    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), typing=True)
+    note = Note("fix the ")
+    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), draft=note)
     async with (app := Stage(screen=screen)).run_test() as pilot:
         (await until_painted(pilot)).show(monotonic())
-        await pilot.pause(GUARD_SECONDS + 0.2)
+        await pilot.pause(TYPING_GUARD_SECONDS + 0.1)
         await pilot.press("y")
+        await hold(pilot)
         assert app.results == []
-        await pilot.pause(TYPING_GUARD_SECONDS + 0.3)
-        await pilot.press("y")
-        await pilot.pause()
+        assert "In the prompt: fix the y" in app.text
+        await pilot.press("enter", "backspace")
+        assert note.text == "fix the "
+        await pilot.pause(TYPING_GUARD_SECONDS + 0.1)
+        await pilot.press("1")
+        await until_answered(pilot)
         assert app.results == [ApprovalAnswer("once")]
+
+
+async def test_an_arrow_and_enter_answer_while_the_prompt_holds_text() -> None:
+    call = ToolCall("call-1", "run_command", "{}")
+    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), draft=Note("fix"))
+    async with (app := Stage(screen=screen)).run_test() as pilot:
+        await until_painted(pilot)
+        await pilot.pause(TYPING_GUARD_SECONDS + 0.1)
+        await pilot.press("enter")
+        assert app.results == [], "Enter was meant to send what is written"
+        await hold(pilot)
+        await pilot.press("down")
+        await pilot.press("up")
+        await hold(pilot)
+        await pilot.press("enter")
+        await until_answered(pilot)
+    assert app.results == [ApprovalAnswer("reject")]
+
+
+async def test_what_is_pasted_goes_to_the_prompt() -> None:
+    call = ToolCall("call-1", "run_command", "{}")
+    note = Note()
+    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), draft=note)
+    async with (app := Stage(screen=screen)).run_test() as pilot:
+        await wait_out_the_guard(pilot)
+        app.post_message(events.Paste("y"))
+        await hold(pilot)
+        assert app.results == []
+        assert note.text == "y"
 
 
 async def test_what_is_allowed_for_the_session_can_be_narrowed_before() -> None:
@@ -196,14 +247,16 @@ async def test_what_is_allowed_for_the_session_can_be_narrowed_before() -> None:
         await pilot.pause()
         assert "Allow “git diff …” for this session" in app.text
         await pilot.press("a")
-        await pilot.pause()
+        await until_answered(pilot)
     assert app.results == [ApprovalAnswer("session", rule="run_command(git diff *)")]
 
 
 async def test_a_command_can_be_changed_before_it_runs() -> None:
     async with (app := ask(CommandDisplay("rm -rf build"))).run_test() as pilot:
         await wait_out_the_guard(pilot)
-        await pilot.press("e", *["backspace"] * 5, *"dist", "enter")
+        await pilot.press("e")
+        await hold(pilot)
+        await pilot.press(*["backspace"] * 5, *"dist", "enter")
         await pilot.pause()
     assert app.results == [ApprovalAnswer("once", command="rm -rf dist")]
 

@@ -14,7 +14,7 @@ from agent_tui.core.usage import Gauge, Usage
 TurnEnd: TypeAlias = Literal[
     "done", "cancelled", "rejected", "max_steps", "limit", "repetition", "failed"
 ]
-Decision: TypeAlias = Literal["once", "session", "reject"]
+Decision: TypeAlias = Literal["once", "session", "project", "reject"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ApprovalAnswer:
     """A person's decision.
 
     Attributes:
-        decision: for once, for this session, or not at all.
+        decision: for once, for this session, in this project from now on, or not at all.
         feedback: is told to the agent with a rejection.
         rule: one of the request's offers; without one, ``session`` means this very action.
         command: what to run instead, where a person changed the command.

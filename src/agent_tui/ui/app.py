@@ -162,7 +162,8 @@ class AgentTui(ThemedApp[int]):
             return
         from agent_tui.ui.screens.dialogs.trust import TrustScreen
 
-        if await self.push_screen_wait(TrustScreen(str(engine.workspace), shipped)):
+        question = TrustScreen(str(engine.workspace), shipped, self.chat.prompt_box)
+        if await self.push_screen_wait(question):
             await engine.project.trust()
             await engine.aclose()
             self.engine = self.chat.engine = await asyncio.to_thread(_assemble, self.launch)

@@ -511,8 +511,7 @@ class ChatScreen(Screen[None]):
 
         self.timeline.action_last()
         prompt, scroll = self.prompt_box, self.timeline.scroll_rows
-        typing = bool(prompt.text)
-        screen = ApprovalScreen(request, typing=typing, on_typed=prompt.paste, on_scroll=scroll)
+        screen = ApprovalScreen(request, draft=prompt, on_scroll=scroll)
         self.app.push_screen(screen, answered)
 
     def reload_compacted(self) -> None:

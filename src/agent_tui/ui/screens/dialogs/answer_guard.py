@@ -40,3 +40,8 @@ class AnswerGuard:
         if not self.is_hidden:
             self._opens_at = max(self._opens_at, made_at + self._seconds)
         return False
+
+    def wait_again(self, made_at: float, seconds: float) -> None:
+        """Somebody types: nothing counts before a pause of so many seconds."""
+        if not self.is_hidden:
+            self._opens_at = max(self._opens_at, made_at + seconds)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from time import monotonic
+from typing import assert_never
 
 from rich.cells import cell_len, set_cell_size
 from textual import events, on
@@ -23,89 +24,24 @@ from agent_tui.ui.screens.dialogs.answer_guard import (
     TYPING_GUARD_SECONDS,
     AnswerGuard,
 )
+from agent_tui.ui.screens.dialogs.approval_options import Options
+from agent_tui.ui.screens.dialogs.typed_answers import (
+    TICK_SECONDS,
+    Counts,
+    Draft,
+    Dropped,
+    Held,
+    NoDraft,
+    Typed,
+    TypedAnswers,
+)
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.action_body import ActionBody, action_of
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
-_ONCE, _SESSION, _REJECT, _FEEDBACK, _EDIT = range(5)
-_KEYS = (("1", "y"), ("2", "a"), ("3", "n"), ("4", "w"), ("5", "e"))
+_DRAFT_CELLS = 30
 _FRAME_SECONDS = 0.02
 _MORE = "PgDn for more · ends with: "
-
-
-class Options(Rows):
-    """The answers; the second one says what would be allowed, which can be narrowed."""
-
-    def __init__(self, offers: Sequence[str], *, can_edit: bool) -> None:
-        super().__init__(count=5 if can_edit else 4, choose_on_click=True)
-        self._offers = tuple(offers)
-        self._chosen = 0
-        self._narrow_from = 10_000
-        self.is_drawn = False
-
-    @property
-    def rule(self) -> str:
-        """The rule that would be allowed for the session."""
-        return self._offers[self._chosen] if self._offers else ""
-
-    def narrow(self) -> None:
-        """Offer the next rule in place of this one."""
-        if self._offers:
-            self._chosen = (self._chosen + 1) % len(self._offers)
-            self.redraw()
-
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        on_rule = offset is not None and offset.y + round(self.scroll_y) == _SESSION
-        if on_rule and offset is not None and offset.x >= self._narrow_from:
-            event.stop()
-            event.prevent_default()
-            self.narrow()
-
-    def draw_row(self, index: int, width: int) -> Content:
-        self.is_drawn = True
-        number, letter = _KEYS[index]
-        pointer = "▸ " if index == self.cursor else "  "
-        style = "$danger" if index in (_REJECT, _FEEDBACK) else "$ok"
-        narrow = "  ⇄ Tab" if index == _SESSION and len(self._offers) > 1 else ""
-        label = self._label(index)
-        room = max(8, width - 7 - len(narrow))
-        if cell_len(label) > room:
-            label = set_cell_size(label, room - 1) + "…"
-        row = Content.assemble(pointer, (f"{number} ", style), label, (f"  {letter}", "$faint"))
-        if narrow:
-            self._narrow_from = row.cell_length
-        return Content.assemble(row, (narrow, "$muted"))
-
-    def _label(self, index: int) -> str:
-        match index:
-            case 0:
-                return "Allow once"
-            case 1:
-                return f"Allow {_say_rule(self.rule)} for this session"
-            case 2:
-                return "Reject"
-            case 3:
-                return "Reject with feedback"
-            case _:
-                return "Edit, then run once"
-
-
-def _say_rule(rule: str) -> str:
-    """A rule as people say it."""
-    tool, _, rest = rule.partition("(")
-    pattern = reveal(rest.removesuffix(")"))
-    match tool, pattern:
-        case "edits", "":
-            return "all edits here"
-        case "edits", _:
-            return f"edits {'in' if pattern.endswith('/') else 'of'} {pattern}"
-        case _, "":
-            return reveal(tool) or "this"
-        case "run_command", _ if pattern.endswith("*"):
-            return f"“{pattern[:-1].strip()} …”"
-        case _:
-            return f"“{first_line(pattern, 200)}”"
 
 
 class ApprovalScreen(ModalScreen[ApprovalAnswer]):
@@ -115,9 +51,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
 
     Args:
         request: what waits for a decision.
-        typing: a prompt is being written: the next keys are probably meant for it, so that only
-            one after a longer pause counts.
-        on_typed: is given the letters that came before.
+        draft: the prompt behind the question: what is typed goes there. While it holds text, only
+            a key after a longer pause counts, and no letter does.
         on_scroll: scrolls the conversation above by so many rows.
     """
 
@@ -128,10 +63,6 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
     ]
     AUTO_FOCUS = "Options"
     BINDINGS = [
-        *(
-            Binding(f"{number},{letter}", f"answer({index})", show=False)
-            for index, (number, letter) in enumerate(_KEYS)
-        ),
         Binding("tab,left,right", "narrow", "Narrow", show=False),
         Binding("escape", "back", "Reject", show=False),
         Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Scroll up", show=False),
@@ -144,22 +75,27 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         self,
         request: ApprovalRequest,
         *,
-        typing: bool = False,
-        on_typed: Callable[[str], None] | None = None,
+        draft: Draft | None = None,
         on_scroll: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__()
         self.request = request
         self._action = action_of(request)
         self._body = ActionBody(self._action)
-        self.guard = AnswerGuard(TYPING_GUARD_SECONDS if typing else GUARD_SECONDS)
-        self._on_typed = on_typed
+        self._prompt = draft or NoDraft()
+        self.guard = AnswerGuard(TYPING_GUARD_SECONDS if self._prompt.text else GUARD_SECONDS)
         self._on_scroll = on_scroll
         self._press_counts = False
         display = request.display
         self._draft = display.command if isinstance(display, CommandDisplay) else ""
         self._can_edit = bool(self._draft) and "\n" not in self._draft and not self._action.warning
         self._options = Options(request.offers, can_edit=self._can_edit)
+        self._answers = TypedAnswers(
+            self.guard,
+            self._options.keys(),
+            [answer.hold_seconds for answer in self._options.answers],
+            lambda: bool(self._prompt.text),
+        )
         self._command = LineInput("The command to run", id="approval-command")
         self._feedback = LineInput("What should the agent do instead?", id="approval-feedback")
 
@@ -193,7 +129,9 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         self._command.display = False
         says_the_same = self.request.title.strip() == self._action.text.strip()
         self.query_one("#approval-title").display = not says_the_same
-        self._options.cursor = _REJECT
+        self._options.cursor = self._options.row_of("reject")
+        self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
+        self._show_draft()
 
     def on_resize(self) -> None:
         self.guard.hide()
@@ -216,13 +154,54 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
             self.call_after_refresh(self._begin_guard)
 
     def on_key(self, event: events.Key) -> None:
-        """Drop a key that came too early; a letter goes to the prompt, which it was meant for."""
-        if self._is_writing or self.guard.accepts(event.time, monotonic()):
+        """Take an answer, or leave to the prompt what was meant for it."""
+        if self._is_writing:
+            return
+        character = event.character if event.is_printable else None
+        verdict = self._answers.take(event.key, character, event.time, monotonic())
+        if isinstance(verdict, Counts):
+            self._options.release()
             return
         event.stop()
         event.prevent_default()
-        if self._on_typed is not None and event.is_printable and event.character:
-            self._on_typed(event.character)
+        match verdict:
+            case Typed() as typed:
+                self._leave_to_prompt(typed)
+            case Held(index):
+                self._options.hold(index)
+                self._ticking.resume()
+            case Dropped():
+                pass
+            case _:
+                assert_never(verdict)
+
+    def on_paste(self, event: events.Paste) -> None:
+        if not self._is_writing:
+            event.stop()
+            self._leave_to_prompt(self._answers.take_paste(event.text, event.time))
+
+    def _leave_to_prompt(self, typed: Typed) -> None:
+        """It was typed for the prompt: put it there, and show that it is not lost."""
+        self._options.release(self._options.row_of("reject"))
+        typed.put_into(self._prompt)
+        self._show_draft()
+
+    def _show_draft(self) -> None:
+        """Say where letters go while the prompt holds text."""
+        draft = first_line(reveal(self._prompt.text[-400:].replace("\n", " ")), 400)
+        self._options.show_letters(shown=not draft)
+        cells = set_cell_size(draft[::-1], min(cell_len(draft), _DRAFT_CELLS))[::-1]
+        words = f"In the prompt: {cells} · ↑↓ Enter or a digit answers" if draft else ""
+        self.query_one("#approval").border_subtitle = Content(words)
+
+    def _tick(self) -> None:
+        """Give the held answer once nothing was typed behind it."""
+        if not self._answers.is_holding:
+            self._ticking.pause()
+        elif self._answers.settle(monotonic()):
+            self._ticking.pause()
+            self._answers.release()
+            self._give(self._options.cursor)
 
     def _forward_event(self, event: events.Event) -> None:
         """Drop clicks that came too early; a click is as old as the press that it ends."""
@@ -272,20 +251,23 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
     @on(Rows.Chosen)
     def _take_option(self, event: Rows.Chosen) -> None:
         event.stop()
-        self.action_answer(event.index)
+        self._give(event.index)
 
-    def action_answer(self, index: int) -> None:
-        match index:
-            case 0:
+    def _give(self, row: int) -> None:
+        rule = self._options.rule
+        match self._options.answers[row].name:
+            case "once":
                 self.dismiss(ApprovalAnswer("once"))
-            case 1:
-                self.dismiss(ApprovalAnswer("session", rule=self._options.rule))
-            case 2:
+            case "session":
+                self.dismiss(ApprovalAnswer("session", rule=rule))
+            case "project":
+                self.dismiss(ApprovalAnswer("project", rule=rule))
+            case "reject":
                 self.dismiss(ApprovalAnswer("reject"))
-            case 3:
-                self._write_in(self._feedback, index)
-            case _ if self._can_edit:
-                self._write_in(self._command, index)
+            case "feedback":
+                self._write_in(self._feedback, row)
+            case "edit":
+                self._write_in(self._command, row)
 
     def _write_in(self, line: LineInput, index: int) -> None:
         if line is self._command:

@@ -176,6 +176,11 @@ class PromptBox(Vertical):
         self._completion.dismiss()
         prompt.focus()
 
+    def erase(self) -> None:
+        """Delete the character before the cursor."""
+        if not self.read_only:
+            self._prompt.action_delete_left()
+
     @property
     def is_writing(self) -> bool:
         """Whether keys go into the prompt."""

@@ -1,0 +1,173 @@
+"""Tells a key that answers a question from a letter of a sentence that somebody is typing.
+
+A question that opens by itself may come up under the hands of a person who types. So a letter or
+digit answers only alone: after a quiet moment, and with nothing typed behind it for another one,
+longer for answers that allow more. All else that is typed belongs to the prompt, and while the
+prompt holds text, letters answer nothing: arrows with Enter, a digit, Esc and the mouse do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from agent_tui.ui.screens.dialogs.answer_guard import TYPING_GUARD_SECONDS, AnswerGuard
+
+REJECT_HOLD_SECONDS = 0.3
+ALLOW_HOLD_SECONDS = 0.6
+WIDE_HOLD_SECONDS = 0.9
+ENTER_PAUSE_SECONDS = 0.25
+TICK_SECONDS = 0.05
+_STILL_SECONDS = 0.2
+BACKSPACE = "\b"
+
+
+class Draft(Protocol):
+    """The prompt behind a question, as far as typing goes on in it."""
+
+    @property
+    def text(self) -> str:
+        """What stands in it now."""
+        ...
+
+    def paste(self, text: str) -> None:
+        """Insert a text as it is; it is not sent."""
+        ...
+
+    def erase(self) -> None:
+        """Delete the character before the cursor."""
+        ...
+
+
+class NoDraft:
+    """Where no prompt is behind a question, what is typed is dropped."""
+
+    text = ""
+
+    def paste(self, text: str) -> None:
+        """Drop it."""
+
+    def erase(self) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """Text that belongs to the prompt; a backspace deletes there."""
+
+    text: str
+
+    def put_into(self, draft: Draft) -> None:
+        """Leave it to the prompt, where it was meant to go."""
+        if self.text.endswith(BACKSPACE):
+            draft.erase()
+        else:
+            draft.paste(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An answer by its index, which is given once ``settle`` says so."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A key that counts for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A key that does what it always does."""
+
+
+Verdict: TypeAlias = Typed | Held | Dropped | Counts
+
+
+class TypedAnswers:
+    """Judges the keys pressed while a question is open, by the times when they were pressed.
+
+    Args:
+        guard: knows since when the question is on the screen.
+        keys: the index of the answer that each letter or digit gives.
+        holds: for how many seconds each answer is held back.
+        has_draft: whether the prompt holds text.
+    """
+
+    def __init__(
+        self,
+        guard: AnswerGuard,
+        keys: Mapping[str, int],
+        holds: Sequence[float],
+        has_draft: Callable[[], bool],
+    ) -> None:
+        self._guard = guard
+        self._keys = keys
+        self._holds = holds
+        self._has_draft = has_draft
+        self._held = ""
+        self._due = self._ticked_at = 0.0
+        self._has_moved = False
+        self._last_at = -1.0
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether an answer waits for its moment to pass."""
+        return bool(self._held)
+
+    def release(self) -> None:
+        """The held answer was given, or is not wanted any more."""
+        self._held = ""
+
+    def take(self, key: str, character: str | None, made_at: float, now: float) -> Verdict:
+        """Judge the next key; ``character`` is what it types, None for one that types nothing."""
+        pause, self._last_at = made_at - self._last_at, made_at
+        typed = BACKSPACE if key == "backspace" else character or ""
+        if not self._guard.accepts(made_at, now):
+            return self._type(typed, made_at) if typed else Dropped()
+        if typed:
+            return self._take_letter(typed, made_at, now)
+        if key == "enter":
+            return self._take_enter(pause)
+        self._held = ""
+        self._has_moved = True
+        return Counts()
+
+    def take_paste(self, text: str, made_at: float) -> Typed:
+        """Judge pasted text: it is never an answer."""
+        return self._type(text, made_at)
+
+    def settle(self, now: float) -> bool:
+        """Whether the held answer counts now; asked every ``TICK_SECONDS``.
+
+        Where the program stood still, what was typed meanwhile is heard first.
+        """
+        pause, self._ticked_at = now - self._ticked_at, now
+        if pause > _STILL_SECONDS:
+            self._due = max(self._due, now + TICK_SECONDS)
+        return bool(self._held) and now >= self._due
+
+    def _take_letter(self, typed: str, made_at: float, now: float) -> Verdict:
+        index = self._keys.get(typed)
+        is_letter = not typed.isdecimal()
+        if self._held or index is None or (is_letter and self._has_draft()):
+            return self._type(typed, made_at)
+        self._held, self._ticked_at = typed, now
+        self._due = made_at + self._holds[index]
+        return Held(index)
+
+    def _type(self, typed: str, made_at: float) -> Typed:
+        """It belongs to the prompt, with the letter that was taken for an answer before."""
+        before, self._held = self._held, ""
+        self._guard.wait_again(made_at, TYPING_GUARD_SECONDS)
+        self._has_moved = False
+        return Typed(before + typed)
+
+    def _take_enter(self, pause: float) -> Verdict:
+        """Enter gives the answer under the cursor, where a person went there and looked."""
+        is_blind = self._has_draft() and not self._has_moved
+        if self._held or is_blind or pause < ENTER_PAUSE_SECONDS:
+            return Dropped()
+        return Counts()
