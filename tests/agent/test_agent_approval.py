@@ -189,3 +189,73 @@ async def test_an_edited_command_is_what_runs_and_the_model_is_told(tmp_path: Pa
     assert "The user changed the command" in output
     assert "two" in output
     assert "one\n" not in output
+
+
+NEVER = [
+    ("run_command(python3 *)", "word for word, as in run_command(python3 -m pytest)"),
+    ("run_command(python3 -m pytest *)", "word for word, as in run_command(python3 -m pytest)"),
+    ("run_command(git push *)", "word for word, as in run_command(git push)"),
+    ("run_command(sudo *)", "word for word"),
+    ("run_command(*)", "run_command alone"),
+    ("run_command(git*)", "run_command(git diff *)"),
+    ("run_command(a; b *)", "plain words"),
+    ("run_command(git diff --stat HEAD *)", "flags behind"),
+    ("run_command(-l *)", "flags behind"),
+    ("run_comand(ls *)", "there is no such tool"),
+    ("edits(/etc/)", "from the workspace"),
+    ("edits(../x)", "from the workspace"),
+    ("edits(src/*)", "edits(src/)"),
+    ("edits(.github/)", "one by one"),
+    ("write_file(src/)", "edits(src/)"),
+]
+
+
+@pytest.mark.parametrize(("text", "advice"), NEVER)
+def test_a_rule_that_can_never_allow_anything_is_refused_with_what_would(
+    text: str, advice: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        Rule.parse(text)
+    assert advice in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["run_command(git *)", "run_command(ls -la *)", "run_command(cargo test *)", "a__b", "edits"],
+)
+def test_a_rule_that_can_allow_something_is_taken(text: str) -> None:
+    assert str(Rule.parse(text)) == text
+
+
+async def test_a_rule_is_kept_for_the_folder_until_it_is_revoked() -> None:
+    kept: list[Rule] = []
+
+    def keep(rule: Rule, *, kept: bool) -> tuple[Rule, ...]:
+        files.append(rule) if kept else files.remove(rule)
+        return tuple(files)
+
+    files = kept
+    heard: list[ApprovalRequested] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, ApprovalRequested):
+            heard.append(event)
+            answer = ApprovalAnswer("always", rule=event.request.offers[0])
+            asyncio.get_running_loop().call_soon(approvals.answer, event.request.id, answer)
+
+    approvals = Approvals(hear, keep=keep)
+    ask = approvals.ask
+    command = Subject("command", "git diff --stat")
+    await ask(CALL, key="a", title="", display=None, subject=command)
+    assert heard[0].request.can_keep
+    assert [str(rule) for rule in kept] == ["run_command(git diff *)"]
+    _, answer = await ask(CALL, key="b", title="", display=None, subject=command)
+    assert len(heard) == 1
+    assert answer.rule == "run_command(git diff *)"
+    again = Approvals(hear, kept=kept, keep=keep)
+    await again.ask(CALL, key="c", title="", display=None, subject=command)
+    assert len(heard) == 1
+    await approvals.forget(kept[0])
+    assert kept == []
+    await ask(CALL, key="d", title="", display=None, subject=command)
+    assert len(heard) == 2

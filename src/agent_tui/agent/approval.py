@@ -1,4 +1,4 @@
-"""Permission for actions: who is waiting for a person, and what a person allowed for good."""
+"""Permission for actions: who is waiting for a person, and what a person allowed before."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 import itertools
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
-from agent_tui.agent.permissions import Rule, is_risky_edit, offers_for, rules_allow
+from agent_tui.agent.permissions import Rule, allowing_rules, is_risky_edit, offers_for
+from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.events import (
     ApprovalAnswer,
     ApprovalAnswered,
@@ -16,12 +17,22 @@ from agent_tui.core.events import (
     ApprovalRequested,
     Event,
     ModeChanged,
+    NoticeGiven,
 )
 from agent_tui.core.messages import Display, ToolCall
 from agent_tui.core.modes import ApprovalMode
 from agent_tui.tools.base import Subject
 
 ANY_SUBJECT = Subject()
+_PLAN = "present_plan"
+
+
+class KeepRule(Protocol):
+    """Writes down that a rule is kept for a folder, or is not any more. Blocks."""
+
+    def __call__(self, rule: Rule, *, kept: bool) -> tuple[Rule, ...]:
+        """Gives the rules there are now; raises AgentTuiError where they cannot be written."""
+        ...
 
 
 def approval_key(tool: str, arguments: dict[str, Any], cwd: str) -> str:
@@ -36,6 +47,8 @@ class Approvals:
         emit: tells the listeners of the session.
         mode: how much is allowed without asking; ``yolo`` is short for the mode ``auto``.
         always: rules of the user's settings and of the command line.
+        kept: rules that a person keeps for this folder.
+        keep: writes them down; None where they count for this session only.
     """
 
     def __init__(
@@ -45,10 +58,14 @@ class Approvals:
         yolo: bool = False,
         mode: ApprovalMode = "ask",
         always: Iterable[Rule] = (),
+        kept: Iterable[Rule] = (),
+        keep: KeepRule | None = None,
     ) -> None:
         self.mode: ApprovalMode = "auto" if yolo else mode
         self.always = tuple(always)
         self.session_rules: list[Rule] = []
+        self.kept_rules = tuple(kept)
+        self._keep = keep
         self._emit = emit
         self._allowed: set[str] = set()
         self._waiting: dict[str, asyncio.Future[ApprovalAnswer]] = {}
@@ -64,6 +81,15 @@ class Approvals:
     def revoke(self, rule: Rule) -> None:
         """Ask again for what a rule of this session allowed."""
         self.session_rules = [each for each in self.session_rules if each != rule]
+
+    async def forget(self, rule: Rule) -> None:
+        """Ask again for what a rule that was kept for this folder allowed.
+
+        Raises:
+            AgentTuiError: it could not be written down, so the rule still counts.
+        """
+        if self._keep is not None:
+            self.kept_rules = await asyncio.to_thread(self._keep, rule, kept=False)
 
     @property
     def single_actions(self) -> int:
@@ -86,32 +112,50 @@ class Approvals:
         """Wait for a decision; requests are put to the person one at a time.
 
         Returns:
-            The request's id (empty when nobody had to be asked) and the answer.
+            The request's id (empty when nobody had to be asked) and the answer, with the rule
+            that allows the action, if any does.
         """
         async with self._turnstile:
-            if self._allows(call.name, key, subject):
+            if self._is_free(key, subject):
                 return "", ApprovalAnswer("once")
+            if rules := self._allowing(call.name, subject):
+                return "", ApprovalAnswer("once", rule=" ".join(map(str, rules)))
             offers = tuple(str(rule) for rule in offers_for(call.name, subject))
             name = f"approval-{next(self._numbers)}"
-            request = ApprovalRequest(name, call, title, display, offers)
+            can_keep = self._keep is not None and call.name != _PLAN and bool(offers)
+            request = ApprovalRequest(name, call, title, display, offers, can_keep)
             answer = await self._wait_for(request)
-            if answer.decision == "session":
-                self._remember(key, answer.rule)
+            await self._remember(key, answer)
             self._emit(ApprovalAnswered(request, answer))
             return request.id, answer
 
-    def _allows(self, tool: str, key: str, subject: Subject) -> bool:
+    def _is_free(self, key: str, subject: Subject) -> bool:
+        """Whether the mode allows an action, or it was allowed before exactly as it is."""
         if self.mode == "auto" or key in self._allowed:
             return True
         if self.mode == "accept-edits" and subject.kind == "edit":
             return not is_risky_edit(subject.text)
-        return rules_allow((*self.always, *self.session_rules), tool, subject)
+        return False
 
-    def _remember(self, key: str, rule: str) -> None:
-        if rule:
-            self.session_rules.append(Rule.parse(rule))
-        else:
+    def _allowing(self, tool: str, subject: Subject) -> tuple[Rule, ...]:
+        rules = (*self.always, *self.kept_rules, *self.session_rules)
+        return allowing_rules(rules, tool, subject)
+
+    async def _remember(self, key: str, answer: ApprovalAnswer) -> None:
+        if answer.decision not in ("session", "always"):
+            return
+        if not answer.rule:
             self._allowed.add(key)
+            return
+        rule = Rule.parse(answer.rule)
+        if answer.decision == "always" and self._keep is not None:
+            try:
+                self.kept_rules = await asyncio.to_thread(self._keep, rule, kept=True)
+            except AgentTuiError as error:
+                self._emit(NoticeGiven(f"{rule} is allowed for this session only: {error}"))
+            else:
+                return
+        self.session_rules.append(rule)
 
     async def _wait_for(self, request: ApprovalRequest) -> ApprovalAnswer:
         future: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()

@@ -15,10 +15,11 @@ from pathlib import PurePosixPath
 
 from agent_tui.core.errors import UsageError
 from agent_tui.tools.base import Subject
-from agent_tui.tools.command_rules import command_is_allowed, offer_patterns
+from agent_tui.tools.command_rules import command_is_allowed, offer_patterns, pattern_mistake
 
 EDITS = "edits"
 COMMAND = "run_command"
+_MORE_TOOLS = ("present_plan", "recall", "send_dmail", "task")
 _RULE = re.compile(r"([A-Za-z_][\w-]*)(?:\((.*)\))?", re.DOTALL)
 
 
@@ -46,14 +47,39 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Rule:
-        """Read a rule as written in the settings or on the command line; raises UsageError."""
+        """Read a rule as written in the settings or on the command line.
+
+        Raises:
+            UsageError: it is no rule, or one that could never allow anything.
+        """
         found = _RULE.fullmatch(text.strip())
         if found is None:
             raise UsageError(
                 f"{text!r} is no rule. Write a tool's name, edits(PATH), or "
                 "run_command(git diff *)."
             )
-        return cls(found[1], (found[2] or "").strip())
+        rule = cls(found[1], (found[2] or "").strip())
+        if mistake := rule.mistake():
+            raise UsageError(f"{rule} can never allow anything: {mistake}")
+        return rule
+
+    def mistake(self) -> str:
+        """Why the rule can never allow anything, and what would; empty when it can."""
+        match self.tool:
+            case "edits":
+                return _edits_mistake(self.pattern)
+            case "run_command":
+                return pattern_mistake(self.pattern) if self.pattern else ""
+            case "edit_file" | "write_file" if self.pattern:
+                return _edits_mistake(self.pattern) or (
+                    f"a folder is allowed by edits({self.pattern})."
+                    if self.pattern.endswith("/")
+                    else ""
+                )
+            case tool if "__" not in tool and tool not in (known := _tool_names()):
+                return f"there is no such tool. There are {', '.join(known)}."
+            case _:
+                return ""
 
     def covers(self, tool: str, subject: Subject) -> bool:
         """Whether the rule by itself allows a call; commands are judged with all rules together."""
@@ -73,6 +99,21 @@ def rules_allow(rules: Iterable[Rule], tool: str, subject: Subject) -> bool:
     return "" in patterns or command_is_allowed([each for each in patterns if each], subject.text)
 
 
+def allowing_rules(rules: Iterable[Rule], tool: str, subject: Subject) -> tuple[Rule, ...]:
+    """The rules that together allow a call, none of them needlessly; empty where it is not."""
+    rules = tuple(dict.fromkeys(rules))
+    if not rules_allow(rules, tool, subject):
+        return ()
+    for rule in rules:
+        if rules_allow((rule,), tool, subject):
+            return (rule,)
+    for rule in rules:
+        others = tuple(each for each in rules if each != rule)
+        if rules_allow(others, tool, subject):
+            rules = others
+    return rules
+
+
 def offers_for(tool: str, subject: Subject) -> tuple[Rule, ...]:
     """What a person may allow for the session beside this one call, the likeliest first."""
     match subject.kind:
@@ -81,7 +122,9 @@ def offers_for(tool: str, subject: Subject) -> tuple[Rule, ...]:
         case "edit":
             folder = str(PurePosixPath(subject.text).parent)
             whole = Rule(EDITS, "" if folder == "." else f"{folder}/")
-            return (whole, Rule(EDITS, subject.text), *([Rule(EDITS)] if folder != "." else []))
+            every = [Rule(EDITS)] if folder != "." else []
+            rules = (whole, Rule(EDITS, subject.text), *every)
+            return tuple(rule for rule in rules if rule.covers(tool, subject))
         case "web":
             return (Rule(tool, subject.text), Rule(tool))
         case "other":
@@ -93,6 +136,24 @@ def is_risky_edit(path: str) -> bool:
     return any(part in _RISKY for part in PurePosixPath(path.casefold()).parts) or any(
         part in _RISKY for part in PurePosixPath(path).parts
     )
+
+
+def _tool_names() -> tuple[str, ...]:
+    """What a rule may begin with; the tools of servers are called ``server__tool``."""
+    from agent_tui.tools.catalogue import builtin_tools
+
+    return (EDITS, *(tool.name for tool in builtin_tools()), *_MORE_TOOLS)
+
+
+def _edits_mistake(pattern: str) -> str:
+    place = PurePosixPath(pattern)
+    if place.is_absolute() or ".." in place.parts or pattern.startswith("~"):
+        return "write a path from the workspace, such as edits(src/)."
+    if "*" in pattern:
+        return "it names no pattern but a file or a folder: edits(src/app.py) or edits(src/)."
+    if pattern.endswith("/") and is_risky_edit(pattern):
+        return "other programs run what stands there. Allow its files one by one, by their paths."
+    return ""
 
 
 def _is_at_or_in(path: str, pattern: str) -> bool:

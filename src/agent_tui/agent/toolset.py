@@ -158,8 +158,9 @@ class Toolset:
             display=display,
             subject=_resolve(tool.subject(arguments), display),
         )
-        if request_id and note is not None:
-            await note(ApprovalRecord(request_id, call.id, answer.decision, answer.feedback))
+        if note is not None and (request_id or answer.rule):
+            decision = answer.decision if request_id else "rule"
+            await note(ApprovalRecord(request_id, call.id, decision, answer.feedback, answer.rule))
         return answer
 
 

@@ -158,6 +158,9 @@ class ApprovalSettings(_Section):
         default=(),
         description="Rules such as edits(src/), run_command(git diff *) or the name of a tool.",
     )
+    folders: dict[str, tuple[str, ...]] = Field(
+        default={}, description="Rules for one folder each, by its path; /approvals lists them."
+    )
 
 
 class CommandSettings(_Section):

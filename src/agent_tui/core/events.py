@@ -14,7 +14,7 @@ from agent_tui.core.usage import Gauge, Usage
 TurnEnd: TypeAlias = Literal[
     "done", "cancelled", "rejected", "max_steps", "limit", "repetition", "failed"
 ]
-Decision: TypeAlias = Literal["once", "session", "project", "reject"]
+Decision: TypeAlias = Literal["once", "session", "always", "reject"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class ApprovalRequest:
     display: Display | None
     offers: tuple[str, ...] = ()
     """Rules that may be allowed for the session instead of this one action, the likeliest first."""
+    can_keep: bool = False
+    """Whether such a rule can be kept for the folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class ApprovalAnswer:
     """A person's decision.
 
     Attributes:
-        decision: for once, for this session, in this project from now on, or not at all.
+        decision: for once, for this session, in this folder from now on, or not at all.
         feedback: is told to the agent with a rejection.
         rule: one of the request's offers; without one, ``session`` means this very action.
         command: what to run instead, where a person changed the command.

@@ -295,6 +295,7 @@ def _approval(value: Mapping[str, Any]) -> ApprovalRecord:
         tool_call_id=_text(value, "tool_call_id", ""),
         decision=_text(value, "decision"),
         feedback=_text(value, "feedback", ""),
+        rule=_text(value, "rule", ""),
         stamp=_stamp(value),
     )
 

@@ -243,7 +243,7 @@ def _body(record: Record) -> dict[str, Any]:
                 "request_id": record.request_id,
                 "tool_call_id": record.tool_call_id,
                 "decision": record.decision,
-                **_filled(feedback=record.feedback),
+                **_filled(feedback=record.feedback, rule=record.rule),
             }
         case TurnEndRecord():
             fields = {"role": "_turn_end", "end": record.end}

@@ -224,12 +224,21 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRecord:
-    """What a person decided about one action."""
+    """What was decided about one action: by a person, or by what a person allowed before.
+
+    Attributes:
+        request_id: the question; empty where nobody was asked.
+        tool_call_id: the call that was decided about.
+        decision: a Decision, or ``rule`` where nobody was asked.
+        feedback: what the person said with a rejection.
+        rule: what allows this action, and others like it.
+    """
 
     request_id: str
     tool_call_id: str
     decision: str
     feedback: str = ""
+    rule: str = ""
     stamp: Stamp = UNSTAMPED
 
 

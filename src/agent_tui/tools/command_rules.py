@@ -134,6 +134,8 @@ _ACTING = _names(
 """Subcommands that fetch, change or run what their words name."""
 # fmt: on
 
+_ENDINGS = {"python3": "-m pytest", "python": "-m pytest", "make": "test", "git": "fetch"}
+
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 _OUTSIDE = re.compile(r"(?:^|[=:,])(?:/|~)|(?:^|/|[=:,])\.\.(?:/|$)|^[A-Za-z]+://")
 
@@ -185,6 +187,34 @@ def allows(pattern: str, words: Words) -> bool:
     if sum(not word.startswith("-") for word in rest) > harmless.most_words:
         return False
     return all(_is_harmless(word, flags, harmless) for word in rest)
+
+
+def pattern_mistake(pattern: str) -> str:
+    """Why a pattern can never allow a command, and what would; empty when it can."""
+    *start, last = pattern.split()
+    if not last.endswith(ANYTHING):
+        return ""
+    if not start or last != ANYTHING:
+        whole = "run_command alone allows every command"
+        return f"* must be a word of its own, the last one, as in run_command(git diff *); {whole}."
+    words = tuple(start)
+    names = tuple(word for word in start if not word.startswith("-"))
+    if read_commands(" ".join(start)) != (words,):
+        return "only plain words can stand before *, as in run_command(git diff *)."
+    begins_reader = names in {known[: len(names)] for known in _READERS}
+    if not begins_reader and _known(words) is None and _only_word_for_word(words):
+        return (
+            f"{' '.join(words)} can run or change anything, so it is allowed only word for word, "
+            f"as in run_command({_example(words)})."
+        )
+    if not names or words[: len(names)] != names:
+        return "its words come first and its flags behind them, as in run_command(ls -la *)."
+    return ""
+
+
+def _example(words: Words) -> str:
+    """A whole command that begins so."""
+    return " ".join(words if len(words) > 1 else (*words, _ENDINGS.get(words[0], "ARGUMENTS")))
 
 
 def command_is_allowed(patterns: Sequence[str], command: str) -> bool:

@@ -22,6 +22,7 @@ from agent_tui.config import config_path, data_root
 from agent_tui.context.context import Context
 from agent_tui.core.records import ModelRecord, SystemPrompt
 from agent_tui.runtime.building.agents import Agents
+from agent_tui.runtime.building.kept_rules import KeptRules
 from agent_tui.runtime.building.limits import amounts_of, limits_of
 from agent_tui.runtime.building.parts import SessionParts
 from agent_tui.runtime.building.subagents import SubagentSessions
@@ -110,7 +111,7 @@ class SessionBuilder:
             who = spec.name if approvals else ""
             questions = Questions(wire.emit)
             subagents = {} if approvals else self._agents.subagents_of(spec)
-            approvals = approvals or self._approvals(wire)
+            approvals = approvals or self._approvals(wire, workspace)
             captured = workspace if self._settings.workspace.capture else None
             watch = watch_workspace(log, wire, captured)
             desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
@@ -191,10 +192,20 @@ class SessionBuilder:
             amounts=amounts_of(chosen),
         )
 
-    def _approvals(self, wire: Wire) -> Approvals:
+    def _approvals(self, wire: Wire, workspace: Path) -> Approvals:
+        """What is allowed; rules kept for a folder count only for who starts in it (S29)."""
         chosen = self._settings.approvals
         rules = [Rule.parse(text) for text in (*chosen.allow, *self._launch.allow)]
-        return Approvals(wire.emit, yolo=self._launch.yolo, mode=chosen.mode, always=rules)
+        is_here = workspace == self._workspace and not self._launch.demo
+        kept = KeptRules(workspace) if is_here else None
+        return Approvals(
+            wire.emit,
+            yolo=self._launch.yolo,
+            mode=chosen.mode,
+            always=rules,
+            kept=kept.read() if kept else (),
+            keep=kept.change if kept else None,
+        )
 
     def _tools(self, approvals: Approvals) -> Callable[[], list[AnyTool]]:
         """What gives a session its tools, those of servers as soon as they are ready."""

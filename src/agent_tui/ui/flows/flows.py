@@ -85,6 +85,9 @@ async def change_mode(chat: Conversation, argument: str) -> None:
     chat.notices.hint(MODE_HELP[mode])
 
 
+_KEPT = "always in this folder · Enter revokes it"
+
+
 async def show_approvals(chat: Conversation, _argument: str) -> None:
     """Show what is allowed in this session."""
     from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
@@ -93,6 +96,7 @@ async def show_approvals(chat: Conversation, _argument: str) -> None:
     while True:
         rows = [
             *(Choice(str(rule), str(rule), "Enter revokes it") for rule in approvals.session_rules),
+            *(Choice(str(rule), str(rule), _KEPT) for rule in approvals.kept_rules),
             *(Choice("", str(rule), "from the settings or --allow") for rule in approvals.always),
         ]
         if count := approvals.single_actions:
@@ -105,6 +109,8 @@ async def show_approvals(chat: Conversation, _argument: str) -> None:
             approvals.revoke_single_actions()
         for rule in [rule for rule in approvals.session_rules if str(rule) == chosen]:
             approvals.revoke(rule)
+        for rule in [rule for rule in approvals.kept_rules if str(rule) == chosen]:
+            await approvals.forget(rule)
 
 
 async def start_session(chat: Conversation, _argument: str) -> None:

@@ -89,7 +89,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         display = request.display
         self._draft = display.command if isinstance(display, CommandDisplay) else ""
         self._can_edit = bool(self._draft) and "\n" not in self._draft and not self._action.warning
-        self._options = Options(request.offers, can_edit=self._can_edit)
+        self._options = Options(request.offers, can_edit=self._can_edit, can_keep=request.can_keep)
         self._answers = TypedAnswers(
             self.guard,
             self._options.keys(),
@@ -260,8 +260,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
                 self.dismiss(ApprovalAnswer("once"))
             case "session":
                 self.dismiss(ApprovalAnswer("session", rule=rule))
-            case "project":
-                self.dismiss(ApprovalAnswer("project", rule=rule))
+            case "always":
+                self.dismiss(ApprovalAnswer("always", rule=rule))
             case "reject":
                 self.dismiss(ApprovalAnswer("reject"))
             case "feedback":

@@ -18,7 +18,7 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
 )
 from agent_tui.ui.widgets.lists.rows import Rows
 
-AnswerName: TypeAlias = Literal["once", "session", "reject", "feedback", "edit", "project"]
+AnswerName: TypeAlias = Literal["once", "session", "reject", "feedback", "edit", "always"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,17 @@ _SESSION = Answer("session", "a", WIDE_HOLD_SECONDS)
 _REJECT = Answer("reject", "n", REJECT_HOLD_SECONDS, "$danger")
 _FEEDBACK = Answer("feedback", "w", REJECT_HOLD_SECONDS, "$danger")
 _EDIT = Answer("edit", "e", ALLOW_HOLD_SECONDS)
-_PROJECT = Answer("project", "p", WIDE_HOLD_SECONDS)
+_ALWAYS = Answer("always", "p", WIDE_HOLD_SECONDS)
 
 
 class Options(Rows):
     """The answers; those that allow more say what it is, which can be narrowed."""
 
-    def __init__(self, offers: Sequence[str], *, can_edit: bool) -> None:
+    def __init__(self, offers: Sequence[str], *, can_edit: bool, can_keep: bool = False) -> None:
         self.answers = (
             *(_ONCE, _SESSION, _REJECT, _FEEDBACK),
             *([_EDIT] if can_edit else []),
-            *([_PROJECT] if offers else []),
+            *([_ALWAYS] if can_keep else []),
         )
         super().__init__(count=len(self.answers), choose_on_click=True)
         self._offers = tuple(offers)
@@ -132,8 +132,8 @@ class Options(Rows):
                 return "Reject with feedback"
             case "edit":
                 return "Edit, then run once"
-            case "project":
-                return f"Always allow {_say_rule(self.rule)} in this project"
+            case "always":
+                return f"Always allow {_say_rule(self.rule)} in this folder"
 
 
 def _say_rule(rule: str) -> str:

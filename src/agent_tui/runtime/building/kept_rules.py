@@ -1,0 +1,43 @@
+"""The rules that a person keeps for a folder, in their own config file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from agent_tui.agent.permissions import Rule
+from agent_tui.config import config_path, load_settings
+from agent_tui.config.writing import set_value, unset_value
+
+_KEY = ("approvals", "folders")
+
+
+class KeptRules:
+    """Reads and changes the rules of one folder.
+
+    Args:
+        folder: where sessions work to which the rules belong.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = os.path.realpath(folder)
+
+    def read(self) -> tuple[Rule, ...]:
+        """The rules as the file has them now; raises ConfigError where it is wrong."""
+        texts = load_settings(config_path()).approvals.folders.get(self._folder, ())
+        return tuple(Rule.parse(text) for text in texts)
+
+    def change(self, rule: Rule, *, kept: bool) -> tuple[Rule, ...]:
+        """Add a rule or remove it, beside what other windows wrote; gives the rules there are now.
+
+        Raises:
+            ConfigError: the file is wrong or cannot be written.
+        """
+        others = tuple(each for each in self.read() if each != rule)
+        rules = (*others, rule) if kept else others
+        key = (*_KEY, self._folder)
+        if rules:
+            set_value(config_path(), key, [str(each) for each in rules])
+        else:
+            unset_value(config_path(), key)
+        return rules
