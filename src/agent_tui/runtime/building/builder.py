@@ -196,7 +196,7 @@ class SessionBuilder:
         """What is allowed; rules kept for a folder count only for who starts in it (S29)."""
         chosen = self._settings.approvals
         rules = [Rule.parse(text) for text in (*chosen.allow, *self._launch.allow)]
-        is_here = workspace == self._workspace and not self._launch.demo
+        is_here = workspace == self.workspace and not self._launch.demo
         kept = KeptRules(workspace) if is_here else None
         return Approvals(
             wire.emit,
