@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 import sys
 import time
@@ -21,6 +20,7 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
+from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.themes.theme import default_theme
 from agent_tui.ui.themes.themed import ThemedApp
 
@@ -66,6 +66,7 @@ class AgentTui(ThemedApp[int]):
     def on_ready(self) -> None:
         """The first frame is out: load what is heavy, and only then let garbage be collected."""
         sys.setswitchinterval(0.0005)
+        self.set_interval(TICK_SECONDS, IdleCollection().tick)
         self._heed_signals()
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
         self.run_worker(self._start_engine(), group="engine", exit_on_error=False)
@@ -94,7 +95,7 @@ class AgentTui(ThemedApp[int]):
             if theme in self.available_themes:
                 self.theme = theme
             if self.launch.path is not None:
-                _collect_from_now_on()
+                collect_in_bites()
                 await self._browse(self.engine, self.launch.path)
                 return
             warming = asyncio.create_task(self.engine.warm())  # the SDK is what an answer waits for
@@ -108,13 +109,13 @@ class AgentTui(ThemedApp[int]):
                 chat.run_command("sessions", "")
             await warming
             self._watch_servers(self.engine)
-            _collect_from_now_on()
+            collect_in_bites()
             await self._preload_stylesheets()
         except AgentTuiError as error:
             chat.fail_to_begin(str(error))
         except Exception as error:
             chat.fail_to_begin(f"agent-tui could not start: {type(error).__name__}: {error}.")
-        _collect_from_now_on()
+        collect_in_bites()
 
     def _watch_servers(self, engine: Engine) -> None:
         """Say in the conversation what is wrong with a server of tools."""
@@ -269,13 +270,6 @@ class AgentTui(ThemedApp[int]):
         if self.engine is not None:
             await self.engine.aclose()
         self.exit(0, message=farewell or None)
-
-
-def _collect_from_now_on() -> None:
-    """Collect garbage, but never look at what is there already: it stays."""
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 100)
-    gc.enable()
 
 
 def _assemble(launch: Launch) -> Engine:
