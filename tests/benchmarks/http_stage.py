@@ -6,10 +6,12 @@ import asyncio
 import json
 import os
 import select
+import statistics
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -82,10 +84,20 @@ class Server:
 
 @dataclass
 class Key:
-    """One key that was pressed: when, and how long until it was drawn."""
+    """One key that was pressed: when, and how long until it was drawn.
+
+    ``waited`` is how much of that the machine gave to others, while the program's main thread, or
+    the one that measures, was ready to run.
+    """
 
     at: float
     milliseconds: float
+    waited: float = 0.0
+
+    @property
+    def held(self) -> float:
+        """How long the program itself let the key wait."""
+        return max(0.0, self.milliseconds - self.waited)
 
 
 @dataclass
@@ -178,10 +190,10 @@ class Program:
         letter = LETTERS[self._pressed % len(LETTERS)]
         self._pressed += 1
         self._seen = b""
-        began = time.perf_counter()
+        waited, began = self.waited_ms, time.perf_counter()
         self.send(letter)
         self.until(letter, 30)
-        key = Key(began, (time.perf_counter() - began) * 1000)
+        key = Key(began, (time.perf_counter() - began) * 1000, self.waited_ms - waited)
         self.keys.append(key)
         return key
 
@@ -192,11 +204,43 @@ class Program:
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     @property
+    def waited_ms(self) -> float:
+        """How long its main thread and this one were ready to run while the machine ran others."""
+        return sum(map(_ready_ms, (f"/proc/{self.child.pid}", "/proc/thread-self")))
+
+    @property
     def memory_mb(self) -> float:
         """The resident set."""
         status = Path(f"/proc/{self.child.pid}/status").read_text(encoding="utf-8")
         (line,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
+
+
+def _ready_ms(thread: str) -> float:
+    """Milliseconds for which a thread was ready and not run; none where Linux does not count."""
+    try:
+        return int(Path(thread, "schedstat").read_text(encoding="ascii").split()[1]) / 1e6
+    except (OSError, IndexError):
+        return 0.0
+
+
+def judge(figures: dict[str, Any], key: str, limit: float) -> bool:
+    """Print a figure with its limit as a JSON line, and say whether it holds."""
+    holds = bool(figures[key] <= limit)
+    print(json.dumps(figures | {f"limit_{key}": limit, "holds": holds}), flush=True)
+    return holds
+
+
+def key_figures(keys: Sequence[Key]) -> dict[str, Any]:
+    """How long keys took, and how long the program itself let them wait."""
+    times = [key.milliseconds for key in keys] or [0.0]
+    return {
+        "keys": len(keys),
+        "p50_ms": round(statistics.median(times), 1),
+        "max_ms": round(max(times), 1),
+        "held_p50_ms": round(statistics.median([key.held for key in keys] or [0.0]), 1),
+        "held_max_ms": round(max((key.held for key in keys), default=0.0), 1),
+    }
 
 
 def conversation(count: int) -> list[Record]:

@@ -12,14 +12,23 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MOMENTS = ("echo_enter", "echo_request", "echo_tool", "echo_stream", "echo_end")
-SLACK = 5
-"""A shared machine may be slow for a moment; a loop that walks a long history is slow always."""
+SLACK = 2
+"""What the machine takes from the program's threads is not all seen: the full form has no slack."""
+ECHOES = 8
+"""On a slow machine the limit is so many echoes at rest."""
 
 
 def figures(*arguments: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", *arguments]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode in {0, 1}, run.stderr
     return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def is_slow(line: dict[str, Any]) -> bool:
+    """Whether the slowest key was held too long, by the clock or beside one at rest."""
+    limit = max(line["limit_held_max_ms"], ECHOES * line["at_rest_p50_ms"])
+    return bool(line["held_max_ms"] > SLACK * limit)
 
 
 @pytest.mark.timeout(300)
@@ -27,9 +36,9 @@ def test_keys_come_back_at_every_moment_of_a_turn_however_long_the_session_is() 
     lines = figures("tests.benchmarks.turns", "--sizes", "100,4000", "--turns", "2")
     echoes = [line for line in lines if line["name"] in MOMENTS]
     assert len(echoes) == 2 * len(MOMENTS)
-    assert [line for line in echoes if line["p50_ms"] > SLACK * line["at_rest_p50_ms"]] == []
-    short, long = (line["cpu_ms"] for line in lines if line["name"] == "turn")
-    assert long < 3 * short
+    assert [line for line in echoes if is_slow(line)] == []
+    (growth,) = (line for line in lines if line["name"] == "cpu_growth")
+    assert growth["ratio"] < growth["limit_ratio"]
 
 
 @pytest.mark.timeout(300)
@@ -37,6 +46,7 @@ def test_floods_hold_no_key_for_long() -> None:
     lines = figures("tests.benchmarks.floods", "--quick")
     held = [line for line in lines if line["name"].startswith("hold")]
     assert len(held) == 4
-    assert [line for line in held if line["max_ms"] > 40 * line["at_rest_p50_ms"]] == []
+    assert [line for line in held if is_slow(line)] == []
     (late,) = (line for line in lines if line["name"].startswith("late"))
-    assert late["ms"] < SLACK * late["limit_ms"]
+    limit = max(late["limit_held_p50_ms"], ECHOES * ECHOES * late["at_rest_p50_ms"])
+    assert late["held_p50_ms"] < limit

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 END_SECONDS = 3.0
 """How long to wait for the end once a server said that its answer is finished."""
-_BURST_SECONDS = 0.004
+_BURST_SECONDS = 0.0015
 _LESSONS = 4
 _LARGEST_REFUSAL = 100_000
 

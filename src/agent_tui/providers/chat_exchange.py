@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 USAGE_SECONDS = 3.0
 """How long to wait for the usage, or the end, once a server said that its answer is finished."""
-_BURST_SECONDS = 0.004
+_BURST_SECONDS = 0.0015
 _LESSONS = 3
 _DRAIN_SECONDS = 0.05
 _BIG_BYTES = 1_000_000
