@@ -159,8 +159,8 @@ def test_markdown_tells_who_said_what() -> None:
     order = [
         *("*Compacted: 900 → 90 tokens.*", "## Summary of what came before", "## You"),
         *("[image: data:image/png;base64]", "## Agent", "<summary>Thinking</summary>"),
-        *("**run_command**", '"command": "ls"', "Result of run_command (error)"),
-        *("````\n```\nfiles\n```\n````", "*Went back here (user).*", "*Interrupted.*"),
+        *("**run_command**", '"command": "ls"', "Result of run_command (failed)"),
+        *("````\n```\nfiles\n```\n````", "*Reverted to checkpoint 4.*", "*Interrupted.*"),
     ]
     places = [text.find(piece) for piece in order]
     assert -1 not in places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_tui.providers.catalog import DEFAULT_WINDOW, encoding_of, window_of
+from agent_tui.providers.catalog import DEFAULT_WINDOW, encoding_of, find_known
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,5 @@ from agent_tui.providers.catalog import DEFAULT_WINDOW, encoding_of, window_of
 def test_a_model_is_known_by_the_longest_beginning_of_its_name(
     model: str, window: int, encoding: str | None
 ) -> None:
-    assert (window_of(model), encoding_of(model)) == (window, encoding)
+    known = find_known(model)
+    assert (known.window if known else DEFAULT_WINDOW, encoding_of(model)) == (window, encoding)

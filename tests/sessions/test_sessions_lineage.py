@@ -106,7 +106,6 @@ async def test_the_log_before_an_inherited_act_comes_back_as_the_forks_own(
     assert {path: path.read_bytes() for path in log.folder.iterdir()} == theirs
     disk = read_log(fork.path)
     assert (disk.all_entries, disk.size) == (fork.state.all_entries, fork.state.size)
-    assert not disk.orphans
     assert [folder.name for folder in store.related_sessions("s1")] == ["s1", "s2"]
     assert await fork.restore(1, "undo") == 4  # and one further back
     assert prompts(fork) == ["one", "two"]

@@ -47,7 +47,6 @@ async def test_a_repair_copies_every_good_line_and_lists_every_other_byte(
     clean = await store.open("s1-clean")
     assert prompts(clean) == ["first", "hello", "hello"]
     assert not clean.state.damaged
-    assert not clean.state.orphans
     assert clean.state.header
     assert clean.state.header.parent == {"session_id": "s1", "repaired_from": str(log.path)}
     await clean.close()
@@ -65,7 +64,6 @@ async def test_a_fork_starts_from_the_path_to_an_entry(
     assert prompts(fork) == ["one", "three"]
     assert fork.state.header
     assert fork.state.header.parent == {"session_id": "s1", "uuid": log.state.leaf_uuid}
-    assert not fork.state.orphans
     other = await log.fork(header("s3"), one)
     assert prompts(other) == ["one"]
     line = before[one.offset : one.offset + one.length]
@@ -103,7 +101,6 @@ async def test_a_fork_starts_from_an_archive_too(store: SessionStore, log: Sessi
     assert fork.state.header
     uuid = state.messages[1].record.stamp.uuid
     assert fork.state.header.parent == {"session_id": "s1", "uuid": uuid}
-    assert not fork.state.orphans
     await fork.close()
 
 

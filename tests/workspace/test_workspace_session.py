@@ -47,11 +47,11 @@ async def test_what_an_agent_changed_goes_back_and_what_a_person_changed_stays(
         assert not (work / "b.txt").exists()
         assert (work / "c.txt").read_text() == "keep me\n"
 
-        await stage.operations.undo_files()
+        await stage.operations.undo()
         assert (work / "a.txt").read_text() == "one\nAGENT\nthree\nMINE\n"
         assert (work / "b.txt").read_text() == "shell\n"
         assert not (work / "c.txt").exists()
-        await stage.operations.redo_files()
+        await stage.operations.redo()
         assert (work / "a.txt").read_text() == "one\ntwo\nthree\nMINE\n"
         assert (work / "c.txt").exists()
 
@@ -76,7 +76,7 @@ async def test_a_revert_can_be_undone_after_a_restart(tmp_path: Path) -> None:
         session_id = stage.session.session_id
     async with Stage(tmp_path, yolo=True, capture=True, resume=session_id) as stage:
         assert not (stage.workspace / "b.txt").exists()
-        await stage.operations.undo_files()
+        await stage.operations.undo()
         assert (stage.workspace / "b.txt").read_text() == "shell\n"
         assert not (stage.workspace / "c.txt").exists()
 

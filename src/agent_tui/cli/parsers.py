@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from agent_tui.cli.table import (
     CHAT_OPTIONS,
-    COMMANDS,
     DEFAULT_VERBS,
     ENGINE_OPTIONS,
     GROUPS,
@@ -92,8 +91,3 @@ def _summary_of(group: str) -> str:
 
 def _as_sentence(summary: str) -> str:
     return f"{summary[:1].upper()}{summary[1:]}."
-
-
-def all_parsers() -> list[argparse.ArgumentParser]:
-    """Every parser: the chat's first, then one for each command."""
-    return [chat_parser(), *map(command_parser, COMMANDS)]

@@ -16,6 +16,7 @@ from agent_tui.core.messages import (
 )
 from agent_tui.core.origins import ASKED, Origin
 from agent_tui.core.usage import Usage
+from agent_tui.core.words import Outcome, outcome_of
 
 FORMAT = 1
 RevertReason: TypeAlias = Literal["user", "dmail", "undo", "redo", "restore", "clear"]
@@ -107,6 +108,13 @@ class ToolMessage:
     rejected: bool = False
     masked: bool = False
     stamp: Stamp = UNSTAMPED
+
+    @property
+    def outcome(self) -> Outcome:
+        """What came of the call."""
+        return outcome_of(
+            is_error=self.is_error, interrupted=self.interrupted, rejected=self.rejected
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 INTERRUPTED = (
     "Interrupted: this call did not run to its end. Check its effects before repeating it."
 )
 """What the model is told of a call without a result."""
+
+Outcome: TypeAlias = Literal["ok", "error", "interrupted", "rejected"]
+"""What came of a call."""
+OUTCOMES: dict[Outcome, str] = {
+    "ok": "",
+    "error": "failed",
+    "interrupted": "interrupted",
+    "rejected": "rejected",
+}
+"""What an outcome is called wherever one is told; one that is as it should be is not."""
+
+
+def outcome_of(*, is_error: bool, interrupted: bool, rejected: bool) -> Outcome:
+    """What came of a call that has a result."""
+    if rejected:
+        return "rejected"
+    if interrupted:
+        return "interrupted"
+    return "error" if is_error else "ok"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,6 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from agent_tui.core.usage import Usage
-
 _SECONDS_IN_MS = 1e11  # beyond the year 5000 in seconds: such a number counts milliseconds
 
 
@@ -70,8 +68,3 @@ def text_of_parts(content: Any) -> str:
 def json_text(value: Any) -> str:
     """A value as text for people: a string as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def usage_or_none(usage: Usage) -> Usage | None:
-    """The usage, or None where all its numbers are 0."""
-    return usage if usage != Usage() else None

@@ -216,12 +216,6 @@ def find_known(model: str) -> Known | None:
     return MODELS[name] if name else None
 
 
-def window_of(model: str) -> int:
-    """The context window in tokens; DEFAULT_WINDOW for a model that is not known."""
-    known = find_known(model)
-    return known.window if known else DEFAULT_WINDOW
-
-
 def encoding_of(model: str) -> str | None:
     """The tiktoken encoding that counts the model's tokens exactly; None where there is none."""
     known = find_known(model)

@@ -100,7 +100,6 @@ class SessionState:
         self.reverts: list[RevertRecord] = []
         self.next_checkpoint_id = 0
         self.damaged: list[Damage] = []
-        self._parentless: list[Entry] = []
         self.size = 0
         self._all: list[Entry] = []
         self._jumps: dict[int, int] = {}  # places whose parent is not the place before
@@ -126,14 +125,6 @@ class SessionState:
         return self._leaf_uuid
 
     @property
-    def orphans(self) -> Sequence[Entry]:
-        """Records whose named parent cannot be read; they hang off the line before.
-
-        A compaction drops parents by design, so a compacted log has no orphans to speak of.
-        """
-        return () if self.compactions else self._parentless
-
-    @property
     def all_entries(self) -> Sequence[Entry]:
         """Every record of the file, those on other branches included, in file order."""
         return self._all
@@ -145,7 +136,6 @@ class SessionState:
         state.damaged = [damage for damage in self.damaged if damage.offset < offset]
         state.size = offset
         state._all = self._all[:end]
-        state._parentless = [entry for entry in self._parentless if entry.offset < offset]
         state._jumps = {place: to for place, to in dict(self._jumps).items() if place < end}
         branched = bool(state._jumps)
         # One walk: in a long log, fetching the records from memory is what takes the time.
@@ -194,9 +184,6 @@ class SessionState:
     def _take(self, entry: Entry) -> None:
         record = entry.record
         stamp = record.stamp
-        parent = stamp.parent_uuid
-        if parent is not None and parent != self._leaf_uuid and self._place_of(parent) is None:
-            self._parentless.append(entry)
         self._leaf_uuid = stamp.uuid
         kind = type(record)
         if isinstance(record, HeadRecord):

@@ -7,10 +7,9 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.messages import Display
 from agent_tui.core.origins import Origin
+from agent_tui.core.words import Outcome
 
-ToolState: TypeAlias = Literal[
-    "pending", "approval", "running", "ok", "error", "interrupted", "rejected"
-]
+ToolState: TypeAlias = Literal["pending", "approval", "running"] | Outcome
 Level: TypeAlias = Literal["info", "warning", "error"]
 
 
@@ -44,15 +43,6 @@ class ToolBlock:
     output: str = ""
     display: Display | None = None
     changed: Changed | None = None
-
-
-def ended(*, is_error: bool, interrupted: bool, rejected: bool) -> ToolState:
-    """The state of a call that has a result."""
-    if rejected:
-        return "rejected"
-    if interrupted:
-        return "interrupted"
-    return "error" if is_error else "ok"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -97,11 +96,6 @@ def status_of(root: int, path: str) -> os.stat_result | None:
             return os.lstat(name, dir_fd=folder)
     except (FileNotFoundError, NotADirectoryError):
         return None
-
-
-def is_regular(status: os.stat_result) -> bool:
-    """Whether it is a file that can be read: no pipe, no device."""
-    return stat.S_ISREG(status.st_mode)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

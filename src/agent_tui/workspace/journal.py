@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -85,8 +85,3 @@ def remove_journal(path: str) -> None:
     with suppress(FileNotFoundError):
         os.unlink(path)
     sync_folder(os.path.dirname(path))
-
-
-def changed_paths(changes: Sequence[FileChange]) -> str:
-    """How many files, in words."""
-    return "1 file" if len(changes) == 1 else f"{len(changes)} files"

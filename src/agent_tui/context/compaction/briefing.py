@@ -15,6 +15,7 @@ from agent_tui.context.compaction.summary_message import is_summary, summary_tex
 from agent_tui.context.tokens.media import describe_media
 from agent_tui.core.messages import Content, MediaPart, TextPart, ThinkPart, ToolCall, UnknownPart
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.words import OUTCOMES
 from agent_tui.resources import prompt
 
 
@@ -159,8 +160,7 @@ def _entry(index: int, message: Message, level: Shortening) -> str:
             lines += [_call_line(call, level.arguments) for call in calls]
             return "\n".join((f"{title}assistant", *lines))
         case ToolMessage(content=content):
-            kind = "tool, interrupted" if message.interrupted else "tool"
-            kind = "tool, failed" if message.is_error and not message.interrupted else kind
+            kind = ", ".join(filter(None, ("tool", OUTCOMES[message.outcome])))
             return f"{title}{kind}\n{shorten(words_of(content), level.result)}"
 
 

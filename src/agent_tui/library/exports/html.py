@@ -23,6 +23,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.text import clean, first_line
+from agent_tui.core.words import OUTCOMES, describe_revert
 from agent_tui.resources import page_part
 
 _SPEAKERS = {"human": "You", "steer": "You", "shell": "You ran", "compaction": "Summary"}
@@ -79,8 +80,9 @@ def _pieces(record: Record, names: dict[str, str]) -> Iterator[str]:
             yield _article("Agent", "agent", record, body)
         case ToolMessage(call_id, content):
             name = _text(names.get(call_id, "tool"))
+            outcome = OUTCOMES[record.outcome]
             state = " failed" if record.is_error else ""
-            body = _folded(f"result of {name}{state}", _text(text_of(content)))
+            body = _folded(f"result of {name} {outcome}".rstrip(), _text(text_of(content)))
             yield f'<article class="tool{state}">{body}</article>'
         case SystemPrompt(content):
             yield f'<article class="tool">{_folded("System prompt", _text(content))}</article>'
@@ -88,7 +90,8 @@ def _pieces(record: Record, names: dict[str, str]) -> Iterator[str]:
             before, after = f"{record.pre_tokens:,}", f"{record.post_tokens:,}"
             yield f"<p class=mark>Compacted: {before} → {after} tokens</p>"
         case RevertRecord():
-            yield f"<p class=mark>Reverted ({_text(record.reason)})</p>"
+            done = describe_revert(record.reason, record.checkpoint)
+            yield f"<p class=mark>{_text(done[:1].upper() + done[1:])}</p>"
         case NoticeRecord(text=reason) | TurnEndRecord(reason=reason) if reason:
             yield f"<p class=mark>{_text(reason)}</p>"
         case _:

@@ -28,6 +28,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.text import clean
+from agent_tui.core.words import OUTCOMES, describe_revert
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPEAKERS = {
@@ -73,14 +74,14 @@ def _paragraphs(record: Record, names: dict[str, str]) -> Iterator[str]:
                 yield _fenced(_pretty(call.arguments), "json")
         case ToolMessage(call_id, content):
             name = _one_line(names.get(call_id, "tool"))
-            state = " (error)" * record.is_error
-            state = " (interrupted)" if record.interrupted else state
-            state = " (rejected)" if record.rejected else state
+            outcome = OUTCOMES[record.outcome]
+            state = f" ({outcome})" if outcome else ""
             yield _folded(f"Result of {name}{state}", _fenced(text_of(content).strip("\n")))
         case CompactionRecord():
             yield f"*Compacted: {record.pre_tokens:,} → {record.post_tokens:,} tokens.*"
         case RevertRecord():
-            yield f"*Went back here ({_one_line(record.reason)}).*"
+            done = _one_line(describe_revert(record.reason, record.checkpoint))
+            yield f"*{done[:1].upper()}{done[1:]}.*"
         case NoticeRecord(text=reason) | TurnEndRecord(reason=reason) if reason:
             yield f"*{_one_line(reason)}*"
         case _:

@@ -110,16 +110,6 @@ class Operations:
         async with self._gate.alone():
             return await self._files.revert(plan, choice)
 
-    async def undo_files(self) -> FilesReverted:
-        """Undo the last revert of files; raises NothingToTakeBack where there is none."""
-        async with self._gate.alone():
-            return await self._files.undo()
-
-    async def redo_files(self) -> FilesReverted:
-        """Redo the revert of files that was undone last."""
-        async with self._gate.alone():
-            return await self._files.redo()
-
     async def compact(self, focus: str = "", strategy: str = "") -> CompactionReport:
         """Compact now, without a preview."""
         async with self._gate.alone():

@@ -54,6 +54,7 @@ from agent_tui.core.messages import CommandDisplay
 from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
+from agent_tui.core.words import outcome_of
 from agent_tui.ui.blocks import (
     Changed,
     CheckpointBlock,
@@ -63,7 +64,6 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     ToolState,
     UserBlock,
-    ended,
     turn_end_block,
 )
 from agent_tui.ui.conversation.subagent_lines import SubagentLines
@@ -154,7 +154,7 @@ class WireView:
             case ToolOutput(call_id, text):
                 self._show_output(call_id, text)
             case ToolFinished(call, result, interrupted):
-                state = ended(
+                state = outcome_of(
                     is_error=result.is_error, interrupted=interrupted, rejected=result.rejected
                 )
                 self._change_call(call, state, result.output, result.display)
@@ -181,7 +181,7 @@ class WireView:
             case ShellOutput(text):
                 self._show_shell(text, "running")
             case ShellEnded(_, text, exit_code):
-                state = ended(
+                state = outcome_of(
                     is_error=bool(exit_code), interrupted=exit_code is None, rejected=False
                 )
                 self._show_shell(text, state, exit_code)

@@ -22,18 +22,7 @@ from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, crop_text, wrap_text
 
-_NAMED_REVERTS = {
-    "user": "went back",
-    "dmail": "went back by D-Mail",
-    "undo": "undone",
-    "redo": "redone",
-    "restore": "archive restored",
-    "clear": "context cleared",
-}
-
-
 _IN_TREE = "see it in the tree"
-_NAMED_HEADS = {"undo": "branch undone", "redo": "branch redone"}
 
 
 def draw_checkpoint(block: CheckpointBlock, canvas: Canvas, *, active: bool) -> Drawing:

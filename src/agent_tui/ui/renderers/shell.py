@@ -7,6 +7,7 @@ from rich.style import Style
 
 from agent_tui.core.format import format_count
 from agent_tui.core.text import clean, reveal
+from agent_tui.core.words import OUTCOMES
 from agent_tui.ui.blocks import ShellBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.changed import draw_changed
@@ -43,10 +44,10 @@ def _facts(block: ShellBlock, canvas: Canvas) -> Line:
         case "running":
             return [Segment(" running", palette.attention)]
         case "interrupted":
-            return [Segment(" interrupted", palette.danger)]
+            return [Segment(f" {OUTCOMES[block.state]}", palette.danger)]
         case "error":
             code = "" if block.exit_code is None else f" exit {block.exit_code}"
-            return [Segment(code or " failed", palette.danger)]
+            return [Segment(code or f" {OUTCOMES[block.state]}", palette.danger)]
         case _:
             output = block.output.rstrip()
             count = output.count("\n") + 1 if output else 0

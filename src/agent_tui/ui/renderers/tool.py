@@ -9,7 +9,8 @@ from agent_tui.core.arguments import show_arguments
 from agent_tui.core.format import format_count
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, reveal
-from agent_tui.ui.blocks import ToolBlock
+from agent_tui.core.words import OUTCOMES
+from agent_tui.ui.blocks import ToolBlock, ToolState
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.changed import draw_changed
 from agent_tui.ui.renderers.diff import count_changes, draw_diff, line_count
@@ -22,12 +23,12 @@ _FOLDED_DIFF_ROWS = 12
 _MOST_ROWS = 2_000
 _LONGEST_SUBJECT = 2_000
 _SUBJECTS = ("command", "pattern", "query", "path", "file_path", "file", "url", "name", "title")
-_NOTES = {
+_NOTES: dict[ToolState, str] = {
     "pending": "writes",
     "approval": "waits for your approval",
     "running": "running",
-    "interrupted": "interrupted",
-    "rejected": "rejected",
+    "interrupted": OUTCOMES["interrupted"],
+    "rejected": OUTCOMES["rejected"],
 }
 
 

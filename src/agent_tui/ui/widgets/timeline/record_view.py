@@ -50,6 +50,7 @@ from agent_tui.core.records import (
 from agent_tui.core.shell import SHELL, shell_output
 from agent_tui.core.summary_format import read_summary
 from agent_tui.core.text import reveal
+from agent_tui.core.words import outcome_of
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
@@ -65,7 +66,6 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     UnknownBlock,
     UserBlock,
-    ended,
     turn_end_block,
 )
 from agent_tui.ui.renderers.long_text import MOST_ROWS
@@ -273,9 +273,7 @@ class RecordBlocks:
 
 def tool_block(call: ToolCall, result: ToolMessage) -> ToolBlock:
     """A finished call, as its result record tells it."""
-    state = ended(
-        is_error=result.is_error, interrupted=result.interrupted, rejected=result.rejected
-    )
+    state = result.outcome
     output = _joined(result.content)
     return ToolBlock(call.id, call.name, call.arguments, state, output, result.display)
 
@@ -303,7 +301,7 @@ def _said_block(record: UserMessage) -> UserBlock | ShellBlock:
 def shell_block(display: CommandDisplay, text: str) -> ShellBlock:
     """A command that a person ran, as its record tells it."""
     code = display.exit_code
-    state = ended(is_error=bool(code), interrupted=code is None, rejected=False)
+    state = outcome_of(is_error=bool(code), interrupted=code is None, rejected=False)
     return ShellBlock(display.command, shell_output(display.command, text), state, code)
 
 
