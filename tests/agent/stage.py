@@ -29,6 +29,7 @@ from agent_tui.core.events import (
     ApprovalAnswer,
     ApprovalAnswered,
     ApprovalRequested,
+    BackgroundChanged,
     CheckpointMade,
     CompactionBegan,
     CompactionFinished,
@@ -227,6 +228,8 @@ def _words(event: Event) -> str:
             return f"question {question.text} {' / '.join(question.choices)}".strip()
         case QuestionAnswered(_, answer):
             return f"answered {answer or 'not'}"
+        case BackgroundChanged(commands):
+            return f"background: {', '.join(commands) or 'none'}"
         case TurnResumed(turn):
             return f"turn {turn} resumed"
         case NoticeGiven(_, kind):

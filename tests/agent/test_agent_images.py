@@ -40,6 +40,6 @@ async def test_a_model_that_cannot_see_is_told_so(tmp_path: Path) -> None:
     models = {"scripted": ModelSettings(image_in=False)}
     async with Stage(tmp_path, BOTH, Reply(text="I cannot."), models=models) as stage:
         assert await read_both(stage) == []
-        said = stage.on_disk("tool")[0]["content"]
+        (said,) = (each["content"] for each in stage.on_disk("tool") if "a.png" in each["content"])
         assert said.startswith("[a.png: image/png, ")
         assert "cannot see pictures" in said

@@ -45,6 +45,14 @@ async def test_work_shows_a_spinner_that_moves_and_rests_when_idle() -> None:
         assert "ready" in app.shown
 
 
+async def test_commands_in_the_background_are_counted_whatever_else_goes_on() -> None:
+    async with (app := Host()).run_test(size=(60, 5)) as _:
+        assert "background" not in app.shown
+        app.line.background = 2
+        for app.line.work in ("", "thinking"):
+            assert "2 in background" in app.shown
+
+
 async def test_a_retry_says_when_and_why() -> None:
     async with (app := Host()).run_test(size=(120, 5)) as _:
         app.line.shows_notice = True

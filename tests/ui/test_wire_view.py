@@ -108,6 +108,9 @@ class Listener:
     def question_asked(self, question: Question) -> None:
         self.heard.append(f"question {question.text}")
 
+    def background_changed(self, commands: tuple[str, ...]) -> None:
+        self.heard.append(f"background {len(commands)}")
+
     def mode_changed(self, mode: ApprovalMode) -> None:
         self.heard.append(f"mode {mode}")
 

@@ -243,6 +243,13 @@ class ShellEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class BackgroundChanged:
+    """Which commands of the agent run in the background now, each in one line."""
+
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionBegan:
     """The context is being compacted; its summary follows as deltas."""
 
@@ -382,6 +389,7 @@ Event: TypeAlias = (
     | ShellBegan
     | ShellOutput
     | ShellEnded
+    | BackgroundChanged
     | CompactionBegan
     | CompactionDelta
     | CompactionFinished

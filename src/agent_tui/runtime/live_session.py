@@ -193,6 +193,11 @@ class LiveSession:
         """Decide about an action that waits."""
         self._parts.now.approvals.answer(request_id, answer)
 
+    @property
+    def background_commands(self) -> tuple[str, ...]:
+        """The agent's commands that run in the background now, each in one line."""
+        return self._parts.now.commands.titles
+
     def answer_question(self, question_id: str, answer: str) -> None:
         """Answer a question of the agent; an empty answer is none."""
         self._parts.now.questions.answer(question_id, answer)
@@ -251,7 +256,8 @@ class LiveSession:
         return await self._log.is_free()
 
     async def close(self) -> None:
-        """Write what the disk had refused, if it takes it now, and release the session's lock."""
+        """End its commands, write what the disk had refused, and release the session's lock."""
+        await self._parts.now.commands.close()
         await self._parts.now.watch.idle(_LAST_CAPTURE_SECONDS)
         await self._parts.now.agent.flush()
         await self._log.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,6 +13,9 @@ from agent_tui.core.events import Event
 from agent_tui.core.messages import Display, ToolResult
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.confinement import Confinement
+
+if TYPE_CHECKING:
+    from agent_tui.tools.running_commands import RunningCommands
 
 ABSENT = ""
 """The digest of a file that is not there."""
@@ -84,6 +87,7 @@ class ToolContext:
         protected: files and folders that tools may read but never write: our own data and config.
         output_limit: how many characters of output a model is given at most.
         confinement: what commands may not do.
+        commands: the commands in the background; None where none may be left there.
         blobs: where output that is too long is kept whole; None keeps nothing.
         emit: tells the listeners of the session; None where nobody listens.
         ask: puts a question to the person; None where nobody is there.
@@ -96,6 +100,7 @@ class ToolContext:
     protected: tuple[Path, ...] = ()
     output_limit: int = 30_000
     confinement: Confinement = field(default_factory=Confinement)
+    commands: RunningCommands | None = None
     blobs: BlobFolder | None = None
     emit: Callable[[Event], None] | None = None
     ask: Asks | None = None

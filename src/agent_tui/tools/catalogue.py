@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_tui.tools.ask_user import AskUser
+from agent_tui.tools.background_command import BackgroundCommand
 from agent_tui.tools.base import AnyTool
 from agent_tui.tools.edit_file import EditFile
 from agent_tui.tools.fetch_url import FetchUrl
@@ -32,6 +33,7 @@ def builtin_tools(*, search: str = "", private: bool = False) -> tuple[AnyTool, 
         EditFile(),
         WriteFile(),
         RunCommand(),
+        BackgroundCommand(),
         FetchUrl(private=private),
         *([SearchWeb(search)] if search else []),
         Think(),

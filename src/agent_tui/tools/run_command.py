@@ -15,16 +15,29 @@ from agent_tui.core.text import first_line, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.child import Ended, run_child
-from agent_tui.tools.output import ToldOutput
+from agent_tui.tools.output import BoundedOutput, ToldOutput
+from agent_tui.tools.running_commands import SharedOutput
 from agent_tui.tools.sandbox import confine
+
+_SECONDS = 120
+_DAY_SECONDS = 86_400
 
 
 class RunCommandArguments(Arguments):
     """What to run, and for how long at most."""
 
     command: str = Field(description="The shell command. It starts in the workspace folder.")
-    timeout_seconds: int = Field(
-        default=120, ge=1, le=3600, description="End the command after this many seconds."
+    timeout_seconds: int | None = Field(
+        default=None,
+        ge=1,
+        le=86_400,
+        description="End the command after this many seconds; left out: 120, in the background "
+        "only with the session.",
+    )
+    background: bool = Field(
+        default=False,
+        description="Return at once and let it run, as servers and watchers do; use "
+        "background_command to wait for it, read its output or stop it.",
     )
 
 
@@ -35,8 +48,9 @@ class RunCommand(Tool[RunCommandArguments]):
     description = (
         "Run a shell command in the workspace and return its output (stdout and stderr together) "
         "and exit code. It has no terminal and cannot ask questions: pass flags such as --yes. "
-        "Processes left in the background are ended when the command ends. Long output keeps its "
-        "beginning and its end. Prefer read_file, find_files and search_files for reading."
+        "Processes that it leaves behind are ended with it, so use background instead of '&'. Long "
+        "output keeps its beginning and its end. Prefer read_file, find_files and search_files for "
+        "reading."
     )
     parameters = RunCommandArguments
     acts = True
@@ -55,30 +69,49 @@ class RunCommand(Tool[RunCommandArguments]):
         _check(arguments.command)
         if not context.workspace.is_dir():
             raise ToolError(f"The workspace {context.workspace} does not exist any more.")
+        if arguments.background:
+            return _start(arguments, context)
         output = ToldOutput(context.output_limit, context.tell, context.blobs)
-
-        def work(stop: Event) -> Ended:
-            shell = [_shell(), "-c", arguments.command]
-            launch = confine(shell, context.confinement, context.workspace, context.protected)
-            return run_child(
-                launch.command,
-                folder=context.workspace,
-                sink=output,
-                stop=stop,
-                timeout_seconds=arguments.timeout_seconds,
-                finds_strays=True,
-                supervised=launch.supervised,
-            )
-
         try:
-            ended = await run_off_loop(work)
+            ended = await run_off_loop(lambda stop: _run(arguments, context, stop, output))
         finally:
             output.close()
-        told = _tell(ended, arguments.timeout_seconds)
+        told = describe_end(ended, arguments.timeout_seconds or _SECONDS)
         text = output.text().rstrip("\n")
         display = CommandDisplay(reveal(arguments.command), str(context.workspace), ended.exit_code)
         failed = ended.ending != "exited" or ended.exit_code != 0
         return ToolResult(f"{text}\n{told}" if text else told, failed, display)
+
+
+def _start(arguments: RunCommandArguments, context: ToolContext) -> ToolResult:
+    """Start the command in the background and say how to get at it."""
+    if context.commands is None:
+        raise ToolError("No command can run in the background here: run it without background.")
+    command = context.commands.start(
+        first_line(reveal(arguments.command)),
+        SharedOutput(context.output_limit, context.blobs),
+        lambda stop, output: _run(arguments, context, stop, output),
+    )
+    display = CommandDisplay(reveal(arguments.command), str(context.workspace))
+    said = f"[background command {command.number} started; background_command waits or stops it]"
+    return ToolResult(said, display=display)
+
+
+def _run(
+    arguments: RunCommandArguments, context: ToolContext, stop: Event, output: BoundedOutput
+) -> Ended:
+    shell = [_shell(), "-c", arguments.command]
+    launch = confine(shell, context.confinement, context.workspace, context.protected)
+    return run_child(
+        launch.command,
+        folder=context.workspace,
+        sink=output,
+        stop=stop,
+        timeout_seconds=arguments.timeout_seconds
+        or (_DAY_SECONDS if arguments.background else _SECONDS),
+        finds_strays=True,
+        supervised=launch.supervised,
+    )
 
 
 def _check(command: str) -> None:
@@ -92,7 +125,10 @@ def _shell() -> str:
     return "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
 
 
-def _tell(ended: Ended, timeout_seconds: int) -> str:
+def describe_end(ended: Ended, timeout_seconds: int) -> str:
+    """How a command ended, as the last line of its output."""
+    if ended.ending == "stopped":
+        return "[stopped]"
     if ended.ending == "timed_out":
         return f"[ended after {timeout_seconds} s: time ran out]"
     left = "; processes it left in the background were ended" if ended.left_children else ""

@@ -246,6 +246,7 @@ class ChatScreen(Screen[None]):
         self.status.model = session.model
         self.status.banner = session.read_only
         self.status.mode = session.approvals.mode
+        self.status.background = len(session.background_commands)
         self.prompt_box.read_only = session.read_only
 
     @work(exclusive=True, group="shares", exit_on_error=False)

@@ -20,6 +20,7 @@ from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
 from agent_tui.config import config_path, data_root
 from agent_tui.context.context import Context
+from agent_tui.core.events import BackgroundChanged
 from agent_tui.core.records import ModelRecord, SystemPrompt
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.kept_rules import KeptRules
@@ -38,6 +39,7 @@ from agent_tui.tools.base import AnyTool, FileMemory, Spawns, ToolContext
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
+from agent_tui.tools.running_commands import RunningCommands
 
 
 class SessionBuilder:
@@ -106,10 +108,11 @@ class SessionBuilder:
         made: list[SessionParts] = []  # subagents look at what is made below
         if keep is not None:
             approvals, toolset, watch, desk = keep.approvals, keep.toolset, keep.watch, keep.desk
-            questions = keep.questions
+            questions, commands = keep.questions, keep.commands
         else:
             who = spec.name if approvals else ""
             questions = Questions(wire.emit)
+            commands = RunningCommands(lambda running: wire.emit(BackgroundChanged(running)))
             subagents = {} if approvals else self._agents.subagents_of(spec)
             approvals = approvals or self._approvals(wire, workspace)
             captured = workspace if self._settings.workspace.capture else None
@@ -122,6 +125,7 @@ class SessionBuilder:
                     FileMemory(),
                     (data_root(), config_path().parent),
                     confinement=confinement_of(self._settings),
+                    commands=commands,
                     blobs=BlobFolder(log.folder / "blobs"),
                     ask=None if who else questions.ask,
                 ),
@@ -156,6 +160,7 @@ class SessionBuilder:
             agent=agent,
             approvals=approvals,
             questions=questions,
+            commands=commands,
             compactor=compactor,
             toolset=toolset,
             provider=connection.provider.name,

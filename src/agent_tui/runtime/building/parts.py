@@ -24,6 +24,7 @@ from agent_tui.core.usage import Gauge
 from agent_tui.runtime.connect.connections import Connection
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
+from agent_tui.tools.running_commands import RunningCommands
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class SessionParts:
     agent: Agent
     approvals: Approvals
     questions: Questions
+    commands: RunningCommands
     compactor: Compactor
     toolset: Toolset
     provider: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -54,10 +54,12 @@ class SubagentSessions:
         header = await asyncio.to_thread(new_header, self.workspace)
         link = {"agent_of": self.log.folder.name, "call": call_id, "agent": spec.name}
         log = await self.store.create(replace(header, parent=link))
-        try:
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(log.close)
             await self.builder.instruct(log, spec)
             wire = Wire()
             parts = self.builder.build_child(log, wire, spec, parent)
+            closing.push_async_callback(parts.commands.close)
 
             async def run(prompt: str) -> TurnEnd:
                 title = TitleRecord(f"{spec.name}: {first_line(prompt)}")
@@ -68,5 +70,3 @@ class SubagentSessions:
                 return list(RecordsView(log.state.entries))
 
             yield Child(log.folder.name, wire, run, records)
-        finally:
-            await log.close()

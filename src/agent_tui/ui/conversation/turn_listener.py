@@ -72,6 +72,9 @@ class TurnListener:
     def question_asked(self, question: Question) -> None:
         ask_question(self._chat, question)
 
+    def background_changed(self, commands: tuple[str, ...]) -> None:
+        self._chat.status.background = len(commands)
+
     def compaction_began(self, trigger: str, tokens: int) -> None:
         self._summary_size = 0
         self._chat.status.work = "compacting the context"

@@ -15,6 +15,7 @@ from agent_tui.core.events import (
     ApprovalAnswered,
     ApprovalRequest,
     ApprovalRequested,
+    BackgroundChanged,
     CheckpointMade,
     CompactionBegan,
     CompactionDelta,
@@ -88,6 +89,7 @@ class WireListener(Protocol):
     def working(self, work: str) -> None: ...
     def approval_requested(self, request: ApprovalRequest) -> None: ...
     def question_asked(self, question: Question) -> None: ...
+    def background_changed(self, commands: tuple[str, ...]) -> None: ...
     def mode_changed(self, mode: ApprovalMode) -> None: ...
     def compaction_began(self, trigger: str, tokens: int) -> None: ...
     def compaction_streamed(self, text: str) -> None: ...
@@ -186,6 +188,8 @@ class WireView:
                 )
                 self._show_shell(text, state, exit_code)
                 self._shell = None
+            case BackgroundChanged(commands):
+                self._listener.background_changed(commands)
             case CompactionBegan(trigger, tokens):
                 self._compaction = self._timeline.append(CompactionBlock(trigger, 0, tokens, 0))
                 self._listener.compaction_began(trigger, tokens)

@@ -27,7 +27,8 @@ class StatusLine(Widget):
     """State and mode at the left, then sandbox, place, model and cost; keys where there is room.
 
     ``work`` is what runs now ("thinking", "running a tool"), empty when nothing does. ``banner`` is
-    a lasting sign, such as "open in another window"; ``mode`` is what runs without asking.
+    a lasting sign, such as "open in another window"; ``mode`` is what runs without asking;
+    ``background`` is how many commands of the agent run in the background.
     ``notice`` is a sentence for some seconds; it is drawn here only where ``shows_notice``, since
     the prompt's frame has more room for it.
     """
@@ -38,6 +39,7 @@ class StatusLine(Widget):
     is_starting: reactive[bool] = reactive(default=False)
     banner: reactive[str] = reactive("")
     mode: reactive[ApprovalMode] = reactive("ask")
+    background: reactive[int] = reactive(0)
     sandbox: reactive[str] = reactive("")
     place: reactive[str] = reactive("")
     branch: reactive[str] = reactive("")
@@ -84,7 +86,9 @@ class StatusLine(Widget):
     def draw(self, width: int) -> Content:
         """The line in so many cells."""
         self._places.clear()
-        left = Content("  ").join([part for part in (self._state(), self._mode()) if part])
+        left = Content("  ").join(
+            [part for part in (self._state(), self._mode(), self._commands()) if part]
+        )
         left = left.truncate(width, ellipsis=True)
         if self.notice and self.shows_notice:
             text = Content.styled(first_line(self.notice, 200), "$attention")
@@ -114,6 +118,10 @@ class StatusLine(Widget):
         """What runs without asking; auto is never quiet."""
         style = {"ask": "$muted", "accept-edits": "$attention", "plan": "$user"}.get(self.mode)
         return Content.styled(MODE_WORDS[self.mode], style or "bold $danger")
+
+    def _commands(self) -> Content:
+        """How many commands of the agent run in the background."""
+        return Content.styled(f"{self.background} in background" * bool(self.background), "$user")
 
     def _facts(self, room: int) -> Content:
         """What there is room for, with what matters least gone first."""

@@ -1,0 +1,130 @@
+"""Commands that run in the background: started, waited for, stopped, and ended with the session."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Event, Lock
+
+from agent_tui.core.errors import ToolError
+from agent_tui.tools.blobs import BlobFolder
+from agent_tui.tools.child import Ended
+from agent_tui.tools.output import BoundedOutput
+
+MOST_AT_ONCE = 8
+
+Run = Callable[[Event, BoundedOutput], Ended]
+"""Runs a command to its end, or until the event is set; blocks."""
+Tell = Callable[[tuple[str, ...]], None]
+"""Is told which commands are running now, each in one line."""
+
+
+class SharedOutput(BoundedOutput):
+    """Output that is read while more of it comes, from another thread."""
+
+    def __init__(self, limit: int, blobs: BlobFolder | None = None) -> None:
+        super().__init__(limit, blobs)
+        self._lock = Lock()
+
+    def feed(self, data: bytes) -> bool:
+        with self._lock:
+            return super().feed(data)
+
+    def text(self) -> str:
+        with self._lock:
+            return super().text()
+
+    def finish(self) -> None:
+        with self._lock:
+            super().finish()
+
+
+@dataclass(slots=True)
+class RunningCommand:
+    """One command in the background; ``ended`` is done when it has ended and nothing is left."""
+
+    number: int
+    title: str
+    output: BoundedOutput
+    stop: Event = field(default_factory=Event)
+    ended: asyncio.Future[Ended] = field(init=False)
+
+
+class RunningCommands:
+    """The background commands of one session.
+
+    Args:
+        tell: is told which of them run, whenever one starts or ends.
+    """
+
+    def __init__(self, tell: Tell = lambda _: None) -> None:
+        self._tell = tell
+        self._commands: dict[int, RunningCommand] = {}
+        self._numbers = itertools.count(1)
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="background")
+
+    def start(self, title: str, output: BoundedOutput, run: Run) -> RunningCommand:
+        """Start a command.
+
+        Raises:
+            ToolError: too many run already.
+        """
+        if len(self._running()) >= MOST_AT_ONCE:
+            raise ToolError(f"{MOST_AT_ONCE} commands run in the background: stop one of them.")
+        command = RunningCommand(next(self._numbers), title, output)
+        loop = asyncio.get_running_loop()
+
+        def work() -> Ended:
+            try:
+                return run(command.stop, output)
+            finally:
+                output.finish()
+
+        command.ended = loop.run_in_executor(self._threads, work)
+        command.ended.add_done_callback(lambda _: self._tell_running())
+        self._commands[command.number] = command
+        self._tell_running()
+        return command
+
+    def find(self, number: int) -> RunningCommand:
+        """A command by its number, running or ended; raises ToolError."""
+        if number not in self._commands:
+            known = ", ".join(map(str, self._commands)) or "none"
+            raise ToolError(f"There is no background command {number}; there are: {known}.")
+        return self._commands[number]
+
+    async def wait(self, number: int, seconds: float) -> RunningCommand:
+        """Wait until a command has ended, for so long at most; it goes on after that."""
+        command = self.find(number)
+        await asyncio.wait([command.ended], timeout=seconds)
+        return command
+
+    async def stop(self, number: int) -> RunningCommand:
+        """End a command with all that it started."""
+        command = self.find(number)
+        command.stop.set()
+        await asyncio.wait([command.ended])
+        return command
+
+    async def close(self) -> None:
+        """End them all: nothing outlives the session."""
+        running = self._running()
+        for command in running:
+            command.stop.set()
+        if running:
+            await asyncio.wait([command.ended for command in running])
+        self._threads.shutdown(wait=False)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Those that run now, each in one line."""
+        return tuple(command.title for command in self._running())
+
+    def _running(self) -> list[RunningCommand]:
+        return [each for each in self._commands.values() if not each.ended.done()]
+
+    def _tell_running(self) -> None:
+        self._tell(self.titles)

@@ -1,0 +1,124 @@
+"""Commands in the background: they go on beside the turn, and never outlive the session."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from agent_tui.core.errors import ToolError
+from agent_tui.core.events import ToolStarted
+from agent_tui.providers.demo.scenario import Reply
+from agent_tui.tools.child import Ended
+from agent_tui.tools.output import BoundedOutput
+from agent_tui.tools.running_commands import MOST_AT_ONCE, RunningCommands
+from tests.agent.stage import Stage, call
+from tests.tools.test_tools_run_command import eventually_gone
+
+_TICK = "echo ready; while :; do sleep 0.05; done"
+START = Reply(calls=(call("run_command", command=_TICK, background=True),))
+LOOK = Reply(calls=(call("background_command", number=1, action="wait", seconds=1),))
+STOP = Reply(calls=(call("background_command", number=1, action="stop"),))
+
+
+async def pid_of(stage: Stage) -> int:
+    """The process of the command, as it is called outside of any namespace of its own."""
+    for _ in range(500):
+        if found := _ours(stage.workspace):
+            return min(found)
+        await asyncio.sleep(0.02)
+    raise AssertionError("the command never ran")
+
+
+def _ours(workspace: Path) -> list[int]:
+    folders = [each for each in Path("/proc").iterdir() if each.name.isdecimal()]
+    return [int(each.name) for each in folders if _is_ours(each, workspace)]
+
+
+def _is_ours(process: Path, workspace: Path) -> bool:
+    try:
+        arguments = (process / "cmdline").read_bytes()
+        return (process / "cwd").readlink() == workspace and _TICK.encode() in arguments
+    except OSError:
+        return False
+
+
+async def test_a_turn_with_a_command_in_the_background(tmp_path: Path) -> None:
+    async with Stage(tmp_path, START, LOOK, STOP, Reply(text="Done."), yolo=True) as stage:
+        await stage.say("Serve it")
+        assert stage.transcript() == snapshot(
+            [
+                "checkpoint 0 (turn 1, step 0)",
+                "turn 1: Serve it",
+                "checkpoint 1 (turn 1, step 1)",
+                "step 1",
+                "call run_command",
+                'start run_command {"command": "echo ready; while :; do sleep 0.05; done", "background": true}',
+                "background: echo ready; while :; do sleep 0.05; done",
+                "ok run_command: [background command 1 started; backgroun",
+                "checkpoint 2 (turn 1, step 2)",
+                "step 2",
+                "call background_command",
+                'start background_command {"number": 1, "action": "wait", "seconds": 1}',
+                "ok background_command: ready",
+                "checkpoint 3 (turn 1, step 3)",
+                "step 3",
+                "call background_command",
+                'start background_command {"number": 1, "action": "stop"}',
+                "background: none",
+                "ok background_command: ready",
+                "checkpoint 4 (turn 1, step 4)",
+                "step 4",
+                "text: Done.",
+                "turn 1 done after 4",
+            ]
+        )
+        said = [line["content"] for line in stage.on_disk("tool")]
+        assert said[1:] == ["ready\n[still running]", "ready\n[stopped]"]
+
+
+async def test_a_command_goes_on_behind_the_turn_and_ends_with_the_session(tmp_path: Path) -> None:
+    async with Stage(tmp_path, START, Reply(text="It runs."), yolo=True) as stage:
+        await stage.say("Serve it")
+        pid = await pid_of(stage)
+        assert stage.session.background_commands == (_TICK,)
+    await eventually_gone(pid)
+
+
+async def test_cancelling_a_wait_leaves_the_command_running(tmp_path: Path) -> None:
+    wait = Reply(calls=(call("background_command", number=1, action="wait", seconds=600),))
+    async with Stage(tmp_path, START, wait, Reply(text="Later."), yolo=True) as stage:
+        await stage.say_until(
+            "Serve it",
+            lambda event: isinstance(event, ToolStarted) and event.call.name != "run_command",
+        )
+        assert stage.session.background_commands == (_TICK,)
+        assert await stage.say("Never mind") == "done"
+
+
+async def test_one_that_ends_by_itself_tells_its_exit_code(tmp_path: Path) -> None:
+    start = Reply(calls=(call("run_command", command="echo x; exit 3", background=True),))
+    wait = Reply(calls=(call("background_command", number=1, action="wait", seconds=60),))
+    missing = Reply(calls=(call("background_command", number=7, action="stop"),))
+    async with Stage(tmp_path, start, wait, missing, Reply(text="3."), yolo=True) as stage:
+        await stage.say("Run it")
+        results = stage.on_disk("tool")
+        assert (results[1]["content"], results[1]["is_error"]) == ("x\n[exit code 3]", True)
+        assert results[2]["content"] == "There is no background command 7; there are: 1."
+
+
+async def test_only_so_many_run_at_once() -> None:
+    commands = RunningCommands()
+
+    def wait(stop: object, _: BoundedOutput) -> Ended:
+        stop.wait()  # type: ignore[attr-defined]  # a threading.Event
+        return Ended("stopped", 0, left_children=False)
+
+    for number in range(MOST_AT_ONCE):
+        commands.start(f"sleep {number}", BoundedOutput(100), wait)
+    with pytest.raises(ToolError, match="stop one of them"):
+        commands.start("one more", BoundedOutput(100), wait)
+    await commands.close()
+    assert commands.titles == ()
