@@ -17,7 +17,7 @@ from agent_tui.tools.running_commands import MOST_AT_ONCE, RunningCommands
 from tests.agent.stage import Stage, call
 from tests.tools.test_tools_run_command import eventually_gone
 
-_TICK = "echo ready; while :; do sleep 0.05; done"
+_TICK = "echo ready; sleep 600"
 START = Reply(calls=(call("run_command", command=_TICK, background=True),))
 LOOK = Reply(calls=(call("background_command", number=1, action="wait", seconds=1),))
 STOP = Reply(calls=(call("background_command", number=1, action="stop"),))
@@ -55,8 +55,8 @@ async def test_a_turn_with_a_command_in_the_background(tmp_path: Path) -> None:
                 "checkpoint 1 (turn 1, step 1)",
                 "step 1",
                 "call run_command",
-                'start run_command {"command": "echo ready; while :; do sleep 0.05; done", "background": true}',
-                "background: echo ready; while :; do sleep 0.05; done",
+                'start run_command {"command": "echo ready; sleep 600", "background": true}',
+                "background: echo ready; sleep 600",
                 "ok run_command: [background command 1 started; backgroun",
                 "checkpoint 2 (turn 1, step 2)",
                 "step 2",
