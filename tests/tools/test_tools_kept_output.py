@@ -62,9 +62,9 @@ async def test_a_disk_that_refuses_fails_no_command(keeping: ToolContext, tmp_pa
 
 
 def test_a_text_says_how_much_is_missing_and_where_it_is(keeping: ToolContext) -> None:
-    shown = cut_text("x" * 5_000, keeping)
+    shown = cut_text("x" * 5_000, 3_000, keeping.blobs)
     assert re.search(r"\[… 2,000 more characters; the whole text: read_file blob:\w{32}\]$", shown)
-    assert cut_text("x" * 5_000, replace(keeping, blobs=None)).endswith("2,000 more characters]")
+    assert cut_text("x" * 5_000, 3_000, None).endswith("2,000 more characters]")
 
 
 @pytest.mark.parametrize(

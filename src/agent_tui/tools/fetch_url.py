@@ -60,7 +60,7 @@ class FetchUrl(Tool[FetchUrlArguments]):
 def _tell(page: WebPage, context: ToolContext) -> str:
     if not page.kind.startswith(_TEXTS) and not page.kind.endswith(("+json", "+xml")):
         raise ToolError(f"{reveal(page.url)} is {reveal(page.kind)}, which cannot be read as text.")
-    text = cut_text(read_page(page), context)
+    text = cut_text(read_page(page), context.output_limit, context.blobs)
     cut = "; only its beginning was read" if page.is_cut else ""
     return f"[{reveal(page.url)}: status {page.status}{cut}]\n{text}"
 

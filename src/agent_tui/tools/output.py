@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable
 
 from agent_tui.core.text import clean
-from agent_tui.tools.base import ToolContext
 from agent_tui.tools.blobs import LARGEST_BLOB_BYTES, Blob, BlobFolder
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -123,11 +122,11 @@ def readable(data: bytes) -> str:
     return clean(_RETURNS.sub("\n", text))
 
 
-def cut_text(text: str, context: ToolContext) -> str:
+def cut_text(text: str, limit: int, blobs: BlobFolder | None) -> str:
     """The beginning of a text that is too long, how much is missing, and where the whole is."""
-    more = len(text) - context.output_limit
+    more = len(text) - limit
     if more <= 0:
         return text
-    path = context.blobs.keep(text) if context.blobs else ""
+    path = blobs.keep(text) if blobs else ""
     where = f"; the whole text: read_file {path}" if path else ""
-    return f"{text[: context.output_limit]}\n[… {more:,} more characters{where}]"
+    return f"{text[:limit]}\n[… {more:,} more characters{where}]"

@@ -109,7 +109,7 @@ class Recall(Tool[RecallArguments]):
         message = await asyncio.to_thread(self._memory.message, key)
         if message is None:
             raise ToolError(f"There is no earlier message {key!r}: search with 'query' first.")
-        return f"{_head(message)}\n{cut_text(message.text, context)}"
+        return f"{_head(message)}\n{cut_text(message.text, context.output_limit, context.blobs)}"
 
 
 def _head(message: Message) -> str:

@@ -69,7 +69,7 @@ class SearchWeb(Tool[SearchWebArguments]):
         page = await run_off_loop(work)
         if page.status >= 400:
             raise ToolError(f"The search endpoint answered with status {page.status}.")
-        return ToolResult(cut_text(_read_results(page), context))
+        return ToolResult(cut_text(_read_results(page), context.output_limit, context.blobs))
 
 
 def _is_private(url: str) -> bool:
