@@ -90,6 +90,8 @@ async def test_a_compaction_that_does_not_help_says_why_once_and_does_not_loop(
             assert await stage.say(prompt) == "done"
         (told,) = [e.reason for e in stage.events if isinstance(e, CompactionFinished)]
         assert told.startswith("Compacting would not make the context smaller: 7,8")
+        (trace,) = stage.on_disk("_notice")
+        assert trace["text"] == f"The context is full and was not compacted. {told}"
         assert not list(stage.log.parent.glob("context.jsonl.[0-9]*"))
 
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from agent_tui.core import record_parsing
+from agent_tui.history import session_tree
+from agent_tui.sessions import replay
 from tests.headless.command_line import CommandLine
 
 
@@ -80,3 +85,26 @@ def test_exports_and_forks_can_be_only_the_newest_part(run: CommandLine, tmp_pat
     refused = run("fork", session_id, "--max-messages", "99")
     assert refused.code == 1
     assert "These limits keep all of the" in refused.sentence
+
+
+def test_the_tree_of_a_long_session_is_printed_without_reading_all_of_it(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_tree, "BIG_BYTES", 1)
+    folder = run.home / "projects" / "-w" / "long"
+    folder.mkdir(parents=True, mode=0o700)
+    header = f'{{"role":"_session","format":1,"session_id":"long","cwd":"{tmp_path}"}}\n'
+    turn = '{"role":"user","content":"go"}\n' + '{"role":"assistant","content":"on"}\n' * 19
+    (folder / "context.jsonl").write_text(header + turn * 200)
+    parsed = 0
+
+    def count(*arguments: object) -> object:
+        nonlocal parsed
+        parsed += 1
+        return parse(*arguments)  # type: ignore[arg-type]  # as it was called
+
+    parse = record_parsing.parse_record
+    monkeypatch.setattr(replay, "parse_record", count)
+    ran = run("tree", "long")
+    assert len(ran.out.splitlines()) == 200
+    assert 200 <= parsed < 300

@@ -13,7 +13,7 @@ from agent_tui.core.errors import (
     UnknownArchive,
     UnknownCheckpoint,
 )
-from agent_tui.core.events import Reverted
+from agent_tui.core.events import CheckpointMade, Event, Reverted, StatusChanged
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Checkpoint, LabelRecord, UserMessage
 from agent_tui.providers.demo.scenario import Reply
@@ -307,3 +307,41 @@ async def test_a_label_given_after_a_checkpoint_survives_the_revert_to_it(tmp_pa
         assert stage.session._log.state.labels == {uuid: "here"}
         await stage.operations.undo()
         assert stage.session._log.state.labels == {uuid: "here"}
+
+
+def _told_tokens(stage: Stage) -> int:
+    """What the gauge on a screen says: the last count that was told."""
+    events = reversed(stage.events)
+    return next((e.gauge.tokens for e in events if isinstance(e, StatusChanged)), -1)
+
+
+async def test_the_gauge_is_told_anew_after_every_operation(tmp_path: Path) -> None:
+    answers = (Reply(text=f"Answer {number}. " * 200) for number in range(6))
+    async with Stage(tmp_path, *answers) as stage:
+        at_markers: list[tuple[int, int]] = []
+
+        def note_marker(event: Event) -> None:
+            if isinstance(event, CheckpointMade):
+                at_markers.append((_told_tokens(stage), stage.session.gauge.tokens))
+
+        stage.listeners.append(note_marker)
+        await stage.say("a")
+        before = stage.session.gauge.tokens
+        await stage.session.run_shell("seq 500")
+        assert _told_tokens(stage) == stage.session.gauge.tokens > before
+        await stage.say("b")
+        full = stage.session.gauge.tokens
+        await stage.operations.revert(stage.session.view.checkpoints()[-1].id)
+        assert full != _told_tokens(stage) == stage.session.gauge.tokens
+        await stage.say("c")
+        tree = await stage.session.view.tree()
+        outline = tree.outline("turns")
+        row = next(outline.row(n) for n in range(len(outline)) if outline.row(n).kind == "prompt")
+        await stage.operations.branch(tree, row)
+        assert before != _told_tokens(stage) == stage.session.gauge.tokens
+        await stage.say("d")
+        await stage.operations.undo()
+        assert _told_tokens(stage) == stage.session.gauge.tokens
+        # A marker shows what was told last: never the tokens of a future that was left.
+        later = [told for told, _ in at_markers[1:]]
+        assert later == [count for _, count in at_markers[1:]]

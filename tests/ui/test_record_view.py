@@ -6,7 +6,9 @@ from agent_tui.core.records import (
     Checkpoint,
     HeadRecord,
     LabelRecord,
+    NoticeRecord,
     Record,
+    RevertRecord,
     Stamp,
     SystemPrompt,
     ToolMessage,
@@ -156,3 +158,15 @@ def test_a_summary_that_is_nothing_but_a_notice_is_shown_whole() -> None:
     notice = "<system>Earlier messages were cut off.</system>"
     (block,) = show([UserMessage((TextPart(notice),), origin="compaction")])
     assert block == UserBlock(notice, "compaction")
+
+
+def test_an_automatic_compaction_that_was_refused_leaves_its_reason() -> None:
+    reason = "The context is full and was not compacted. The summary came out empty."
+    assert show([NoticeRecord(reason, "compaction")]) == [NoticeBlock(reason)]
+
+
+def test_a_marker_behind_a_revert_shows_the_tokens_of_what_was_kept() -> None:
+    kept: list[Record] = [UserMessage("a"), AssistantMessage("b"), UsageRecord(700)]
+    *_, marker = show([*kept, RevertRecord(1, "user", 1), Checkpoint(1, 2, 0)])
+    assert isinstance(marker, CheckpointBlock)
+    assert marker.tokens == 700
