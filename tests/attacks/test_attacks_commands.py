@@ -92,6 +92,22 @@ def test_a_process_that_leaves_its_group_is_ended_and_told(tmp_path: Path) -> No
     assert not Path(f"/proc/{pid}").exists() or "Z" in state_of(pid)
 
 
+def test_a_process_without_environment_or_group_is_ended_without_a_sandbox(
+    tmp_path: Path,
+) -> None:
+    if not Path("/proc/self/stat").exists():
+        return
+    daemon = "env -i /usr/bin/setsid -f /bin/sh -c 'echo $$ > pid; exec sleep 300'"
+    output = run(tmp_path, f"{daemon} >/dev/null 2>&1; sleep 0.5", Confinement("off"))
+    assert "left in the background were ended" in output
+    pid = int((tmp_path / "pid").read_text())
+    for _ in range(100):
+        if state_of(pid) in "ZX":
+            break
+        time.sleep(0.02)
+    assert state_of(pid) in "ZX"
+
+
 def state_of(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -111,7 +127,7 @@ def test_strict_refuses_where_there_is_no_sandbox(
     monkeypatch.setattr(sandbox, "best_sandbox", lambda **_: "none")
     with pytest.raises(ToolError, match="only in a sandbox"):
         confine(["true"], Confinement("strict"), tmp_path)
-    assert confine(["true"], Confinement("auto"), tmp_path).command == ["true"]
+    assert confine(["true"], Confinement("auto"), tmp_path).command[-1].endswith("true")
 
 
 def test_the_sandbox_costs_little(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 It is run as a file of its own by ``python -I``, so it imports only the standard library:
 ``confine.py SPEC PROGRAM ARGUMENT...``, where SPEC is JSON with ``write`` (folders and files that
 may be written, or null for no Landlock), ``network``, ``memory`` and ``processes`` (0: no limit),
-and ``supervise``: be the first process of a PID namespace, run the command, and tell the socket at
-standard input how it ended. When that socket closes, everything in the namespace is ended.
+and ``supervise``: run the command, end what it leaves behind, and tell the socket at standard input
+how it ended; when that socket closes, everything is ended. Under ``namespace`` this is the first
+process of a PID namespace; under ``children`` whatever loses its parent becomes a child of this one.
 """
 
 import ctypes
@@ -23,12 +24,14 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION_FLAG = 1
 _PATH_BENEATH = 1
 _NO_NEW_PRIVILEGES = 38
+_ADOPT_ORPHANS = 36
 _WRITE_FILE, _TRUNCATE, _REFER = 1 << 1, 1 << 14, 1 << 13
 _CHANGE_FOLDERS = sum(1 << bit for bit in range(4, 13))
 _TCP = 0b11
 _SCOPED = 0b11
 _TERM_GRACE_SECONDS = 2.0
 _LAST_WORDS_SECONDS = 0.3
+_KILL_ROUNDS = 20
 
 
 class _Ruleset(ctypes.Structure):
@@ -101,8 +104,11 @@ def _become(program: str, command: list[str]) -> NoReturn:
     os.execv(program, command)
 
 
-def _supervise(program: str, command: list[str]) -> NoReturn:
+def _supervise(program: str, command: list[str], *, has_namespace: bool) -> NoReturn:
     """Run the program, end what it leaves behind, and tell how it ended and whether it left any."""
+    signal_others = _signal_namespace if has_namespace else _signal_descendants
+    if not has_namespace and _libc().prctl(_ADOPT_ORPHANS, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "orphans cannot be adopted")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
@@ -121,7 +127,7 @@ def _supervise(program: str, command: list[str]) -> NoReturn:
     deadline, stopping = float("inf"), False
     while time.monotonic() < deadline:
         _reap(ended)
-        if child in ended and not _others():
+        if child in ended and not signal_others(0):
             break
         if child in ended and not stopping:
             deadline = min(deadline, time.monotonic() + _LAST_WORDS_SECONDS)
@@ -132,12 +138,14 @@ def _supervise(program: str, command: list[str]) -> NoReturn:
             os.read(wake, 4096)
         if 0 in ready:
             stopping, deadline = True, time.monotonic() + _TERM_GRACE_SECONDS
-            with suppress(ProcessLookupError):
-                os.kill(-1, signal.SIGTERM)
+            signal_others(signal.SIGTERM)
     _reap(ended)
+    left = signal_others(0)
+    if left and not has_namespace:  # a namespace ends with its first process
+        _kill_descendants(ended)
     code = os.waitstatus_to_exitcode(ended[child]) if child in ended else -signal.SIGKILL
     with suppress(OSError):
-        os.write(0, json.dumps([code, _others()]).encode())
+        os.write(0, json.dumps([code, left]).encode())
     os._exit(0)
 
 
@@ -148,13 +156,49 @@ def _reap(ended: dict[int, int]) -> None:
             ended[found[0]] = found[1]
 
 
-def _others() -> bool:
-    """Whether the namespace has any process besides this one, its first."""
+def _signal_namespace(number: int) -> bool:
+    """Signal every process of the namespace but this one, its first; whether there was any."""
     try:
-        os.kill(-1, 0)
+        os.kill(-1, number)
     except ProcessLookupError:
         return False
     return True
+
+
+def _signal_descendants(number: int) -> bool:
+    """Signal everything that came from this process; whether there was anything."""
+    found = False
+    for process in _descendants():
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, number)
+            found = True
+    return found
+
+
+def _kill_descendants(ended: dict[int, int]) -> None:
+    """Kill what came from this process, however often it forks meanwhile."""
+    for _ in range(_KILL_ROUNDS):
+        if not _signal_descendants(signal.SIGKILL):
+            return
+        time.sleep(0.01)
+        _reap(ended)
+
+
+def _descendants() -> list[int]:
+    """The living processes that came from this one, by whose child each is."""
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            state, parent, *_ = file.read().rpartition(b")")[2].split()
+            if state not in (b"Z", b"X"):
+                children.setdefault(int(parent), []).append(int(name))
+    found: list[int] = []
+    waiting = [os.getpid()]
+    while waiting:
+        own = children.get(waiting.pop(), [])
+        found += own
+        waiting += own
+    return found
 
 
 def main(spec: str, program: str, *arguments: str) -> None:
@@ -166,7 +210,8 @@ def main(spec: str, program: str, *arguments: str) -> None:
         _limit(resource.RLIMIT_AS, wanted["memory"])
         _limit(resource.RLIMIT_NPROC, wanted["processes"])
         if wanted["supervise"]:
-            _supervise(program, [program, *arguments])
+            namespace = wanted["supervise"] == "namespace"
+            _supervise(program, [program, *arguments], has_namespace=namespace)
         _become(program, [program, *arguments])
     except (OSError, ValueError) as error:
         sys.stderr.write(f"agent-tui could not confine the command: {error}\n")

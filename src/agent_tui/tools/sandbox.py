@@ -85,22 +85,28 @@ def confine(
             "let the user start agent-tui with --sandbox auto."
         )
     write = list(_writable(limits, workspace)) if kind == "landlock" else None
-    bare = kind == "none" and not limits.memory_bytes and not limits.processes
-    if bare:
+    supervise = "namespace" if kind == "bwrap" else "children" if _has_processes() else ""
+    limited = limits.memory_bytes or limits.processes
+    if kind == "none" and not limited and not supervise:
         return Launch(list(command))
     spec = {
         "write": write,
         "network": limits.network,
         "memory": limits.memory_bytes,
         "processes": limits.processes,
-        "supervise": kind == "bwrap",
+        "supervise": supervise,
     }
     launcher = str(Path(__file__).with_name("confine.py"))
     program = shutil.which(command[0]) or command[0]
     confined = [sys.executable, "-IS", launcher, json.dumps(spec), program, *command[1:]]
     if kind == "bwrap":
         return Launch([*_bwrap(limits, workspace, protected), *confined], supervised=True)
-    return Launch(confined)
+    return Launch(confined, supervised=bool(supervise))
+
+
+def _has_processes() -> bool:
+    """Whether the system tells whose child each process is, and gives us those without a parent."""
+    return sys.platform == "linux" and Path("/proc/self/stat").exists()
 
 
 def _writable(limits: Confinement, workspace: Path) -> Iterator[str]:
