@@ -5,7 +5,7 @@ It is run as a file of its own by ``python -I``, so it imports only the standard
 may be written, or null for no Landlock), ``network``, ``memory`` and ``processes`` (0: no limit),
 and ``supervise``: run the command, end what it leaves behind, and tell the socket at standard input
 how it ended; when that socket closes, everything is ended. Under ``namespace`` this is the first
-process of a PID namespace; under ``children`` whatever loses its parent becomes a child of this one.
+process of a PID namespace; under ``children`` whatever loses its parent becomes a child of it.
 """
 
 import ctypes
@@ -187,11 +187,13 @@ def _kill_descendants(ended: dict[int, int]) -> None:
 def _descendants() -> list[int]:
     """The living processes that came from this one, by whose child each is."""
     children: dict[int, list[int]] = {}
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-            state, parent, *_ = file.read().rpartition(b")")[2].split()
+    with os.scandir("/proc") as entries:
+        processes = [entry.name for entry in entries if entry.name.isdecimal()]
+    for process in processes:
+        with suppress(OSError):
+            state, parent, *_ = _read(f"/proc/{process}/stat").rpartition(b")")[2].split()
             if state not in (b"Z", b"X"):
-                children.setdefault(int(parent), []).append(int(name))
+                children.setdefault(int(parent), []).append(int(process))
     found: list[int] = []
     waiting = [os.getpid()]
     while waiting:
@@ -199,6 +201,15 @@ def _descendants() -> list[int]:
         found += own
         waiting += own
     return found
+
+
+def _read(path: str) -> bytes:
+    """A small file; ``pathlib`` would take longer to load than the rest of this takes."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 4096)
+    finally:
+        os.close(descriptor)
 
 
 def main(spec: str, program: str, *arguments: str) -> None:
