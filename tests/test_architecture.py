@@ -70,6 +70,22 @@ def test_every_folder_of_the_source_is_a_package() -> None:
     assert not [folder for folder in folders if not (folder / "__init__.py").exists()]
 
 
+OUTSIDE_HISTORY = sorted(
+    module
+    for module in OWN_MODULES
+    if module.parts[len(SOURCE.parts)] in ("headless", "runtime", "ui")
+)
+INSIDES_OF_A_TREE = {"leaves_of", "shape", "sources"}
+
+
+@pytest.mark.parametrize("module", OUTSIDE_HISTORY, ids=name_in_source)
+def test_nobody_reaches_into_a_tree(module: Path) -> None:
+    """Import contracts do not see it: operations are told of a place by ids, in a TreePlace."""
+    nodes = [node for node in ast.walk(parse(module)) if isinstance(node, ast.Attribute)]
+    assert not {node.attr for node in nodes} & INSIDES_OF_A_TREE
+    assert not [node.lineno for node in nodes if ast.unparse(node).endswith("tree.tree")]
+
+
 DOOR = SOURCE / "core" / "output.py"
 PRINTERS = sorted(
     module for module in SOURCE.rglob("*.py") if "demo" not in module.parts and module != DOOR

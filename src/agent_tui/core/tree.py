@@ -65,6 +65,35 @@ class TreeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TreePlace:
+    """A record of a tree, as operations find it again in the logs: by ids, not by the tree.
+
+    Attributes:
+        name: its id, or its place in its log where it has none.
+        uuid: its id; None where its log gave it none.
+        session_id: the session whose log holds it.
+        log: the path of that log.
+        offset: where it begins there, in bytes.
+        archive: the number of that log; 0 where it is a live one.
+        ends: the archive of the tree's own session that ends here; 0 where none does.
+        in_context: whether the model is sent it now.
+        is_present: whether the live log ends here.
+        path: the names of what leads to it, itself included; empty for what is in the context.
+    """
+
+    name: str
+    uuid: str | None
+    session_id: str
+    log: str
+    offset: int
+    archive: int
+    ends: int
+    in_context: bool
+    is_present: bool
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Fork:
     """A session that was made out of a part of another; ``prompt`` is what to edit and send."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import SessionError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message, Record, UserMessage
-from agent_tui.core.tree import Comparison, Detail, TreeRow
+from agent_tui.core.tree import Comparison, Detail, TreePlace, TreeRow
 from agent_tui.history.compare import compare_branches
 from agent_tui.history.contents import ReadLog
 from agent_tui.history.indexed_records import BIG_BYTES
@@ -17,7 +18,7 @@ from agent_tui.history.tree.outline import Outline
 from agent_tui.history.tree.paths import LogPaths, Paths, PlacedPaths, RecordPaths
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import ROOT, Source, Tree, build_tree
-from agent_tui.history.tree.record_tree import build_record_tree
+from agent_tui.history.tree.record_tree import RecordTree, build_record_tree
 from agent_tui.history.tree.shape import MESSAGES, TreeShape
 from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.sessions.replay import Entry, SessionState, gc_paused, read_log
@@ -102,6 +103,11 @@ class SessionTree:
         return self.tree.sources[self.shape.live].session_id
 
     @property
+    def is_imported(self) -> bool:
+        """Whether another agent wrote the session."""
+        return isinstance(self.tree, RecordTree)
+
+    @property
     def present(self) -> int:
         """The place where the live log ends."""
         return self.shape.leaf
@@ -170,6 +176,48 @@ class SessionTree:
             trouble = "is the beginning of several ids" if exact else "is no entry's id"
             raise SessionError(f"{uuid!r} {trouble}. agent-tui tree ID --json tells them.")
         return next((place for place in exact if place in self.shape.context), exact[0])
+
+    async def branch_place(self, row: TreeRow) -> TreePlace:
+        """Where a branch or a fork from a row begins; raises SessionError as ``branch_point``."""
+        return await asyncio.to_thread(self._place, self.branch_point(row))
+
+    async def end_place(self, row: TreeRow) -> TreePlace:
+        """Where the newest branch through a row ends."""
+        return await asyncio.to_thread(self._place, self.leaf_of(row))
+
+    def _place(self, place: int) -> TreePlace:
+        tree, source = self.tree, self.tree.source_of(place)
+        in_context = place in self.shape.context
+        logs = zip(tree.sources, tree.leaves_of, strict=True)
+        ends = (
+            log.archive
+            for log, leaf in logs
+            if leaf == place and log.archive and log.session_id == self.session_id
+        )
+        return TreePlace(
+            name=tree.uuid(place),
+            uuid=tree.uuids[place],
+            session_id=source.session_id,
+            log=str(source.path),
+            offset=tree.offset(place),
+            archive=source.archive,
+            ends=next(ends, 0),
+            in_context=in_context,
+            is_present=in_context and place == self.shape.leaf,
+            path=() if in_context else tuple(map(tree.uuid, tree.path_to(place))),
+        )
+
+    def log_of(self, row: TreeRow) -> Path:
+        """The log in which a row was first found."""
+        return self.tree.source_of(row.place).path
+
+    def label_of(self, row: TreeRow) -> str:
+        """The name that a person gave to the record that a row is about; else empty."""
+        return self.tree.label(row.place)
+
+    def records_through(self, row: TreeRow) -> tuple[Record, ...]:
+        """What leads to a row: up to a prompt itself, to the end of any other. Reads the disk."""
+        return tuple(self.paths.records_to(row.place if row.kind == "prompt" else row.end))
 
     async def prompt_at(self, row: TreeRow) -> str:
         """What the user said in a row; empty where it is not a prompt."""

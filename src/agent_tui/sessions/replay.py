@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from agent_tui.core.errors import BadRecord
+from agent_tui.core.errors import BadRecord, LogChanged
 from agent_tui.core.jsonl import (
     BOM,
     MAX_LINE_BYTES,
@@ -128,6 +128,15 @@ class SessionState:
     def all_entries(self) -> Sequence[Entry]:
         """Every record of the file, those on other branches included, in file order."""
         return self._all
+
+    def entry_at(self, offset: int, uuid: str | None) -> Entry:
+        """The record that begins at an offset and has that id; raises LogChanged."""
+        index = bisect_left(self._all, offset, key=lambda entry: entry.offset)
+        if index < len(self._all):
+            entry = self._all[index]
+            if (entry.offset, entry.record.stamp.uuid) == (offset, uuid):
+                return entry
+        raise LogChanged("The log changed since its tree was read; open the tree again.")
 
     def prefix(self, offset: int) -> SessionState:
         """The state of the log as it was when it ended at an offset, where a line begins."""

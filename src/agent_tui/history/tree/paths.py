@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from agent_tui.core.errors import LogChanged
 from agent_tui.core.records import Record
 from agent_tui.history.tree.placed_records import PlacedRecords, read_records
 from agent_tui.history.tree.record_links import Tree
 from agent_tui.history.tree.record_tree import RecordTree
 from agent_tui.history.tree.shape import TreeShape
-from agent_tui.sessions.replay import Entry, SessionState, read_log
+from agent_tui.sessions.replay import SessionState, read_log
 
 _KEPT_LOGS = 3
 _KEPT_RECORDS = 512
@@ -40,7 +38,9 @@ class LogPaths:
             count = self._shape.context.count_to(place)
             return [entry.record for entry in self._live.entries[:count]]
         state = self._state(self._shape.tree.source_number(place))
-        return [entry.record for entry in state.path_to(entry_at(state, self._shape.tree, place))]
+        tree = self._shape.tree
+        entry = state.entry_at(tree.offset(place), tree.uuids[place])
+        return [entry.record for entry in state.path_to(entry)]
 
     def _state(self, number: int) -> SessionState:
         if number == self._shape.live:
@@ -52,22 +52,6 @@ class LogPaths:
         while len(self._states) > _KEPT_LOGS:
             del self._states[next(iter(self._states))]
         return state
-
-
-def entry_at(state: SessionState, tree: Tree, place: int) -> Entry:
-    """The entry at a place, in what was read of the log that the place was found in.
-
-    Raises:
-        LogChanged: another record is there by now.
-    """
-    entries, offset = state.all_entries, tree.offset(place)
-    index = bisect_left(entries, offset, key=lambda entry: entry.offset)
-    if index < len(entries):
-        entry = entries[index]
-        if (entry.offset, entry.record.stamp.uuid) == (offset, tree.uuids[place]):
-            return entry
-    path = tree.source_of(place).path
-    raise LogChanged(f"{path} changed since its tree was read; open the tree again.")
 
 
 class PlacedPaths:

@@ -16,7 +16,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.summary import OperationReport
-from agent_tui.core.tree import TreeRow
+from agent_tui.core.tree import TreePlace, TreeRow
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.undo import MoveLeaf
 from agent_tui.runtime.building.parts import CurrentParts
@@ -38,53 +38,50 @@ class Branches:
     async def begin(self, tree: SessionTree, row: TreeRow) -> OperationReport:
         """Let the next message hang off an entry; a prompt comes back to be edited."""
         prompt = await tree.prompt_at(row)
-        return await self._go_to(tree, tree.branch_point(row), "branch", prompt)
+        return await self._go_to(await tree.branch_place(row), "branch", prompt)
 
     async def switch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
         """Go on at the end of another branch: in the log, or in the archive that holds it."""
-        return await self._go_to(tree, tree.leaf_of(row), "switch", "")
+        return await self._go_to(await tree.end_place(row), "switch", "")
 
-    async def _go_to(
-        self, tree: SessionTree, place: int, reason: str, prompt: str
-    ) -> OperationReport:
-        if place == tree.shape.leaf and place in tree.shape.context:
+    async def _go_to(self, place: TreePlace, reason: str, prompt: str) -> OperationReport:
+        if place.is_present:
             raise SessionError("Already on this branch. Send a message to continue.")
-        source = tree.tree.source_of(place)
-        if source.session_id != tree.session_id:
-            raise SessionError(f"This belongs to the fork {source.session_id}: open it first.")
-        uuid = await asyncio.to_thread(self._find, tree, place)
+        if place.session_id != self._log.folder.name:
+            raise SessionError(f"This belongs to the fork {place.session_id}: open it first.")
+        uuid = await asyncio.to_thread(self._find, place)
         archive = 0
         if not uuid:
-            archive = await settle(self._restore_and_move(tree, place))
+            archive = await settle(self._restore_and_move(place))
         else:
             await settle(self.move(uuid))
         return OperationReport(reason, archive, prompt=prompt)
 
-    def _find(self, tree: SessionTree, place: int) -> str:
+    def _find(self, place: TreePlace) -> str:
         """The id of an entry that the live log holds; empty where only an archive does.
 
         A compaction repeats what it kept: the same id then stands for two contexts.
         """
-        uuid = tree.tree.uuids[place]
+        uuid = place.uuid
         if uuid is None:
             return ""
-        if place in tree.shape.context:
+        if place.in_context:
             return uuid
-        wanted = [tree.tree.uuid(step) for step in tree.tree.path_to(place)]
         for entry in list(self._log.state.all_entries):
             if entry.record.stamp.uuid == uuid:
                 path = self._log.state.path_to(entry)
-                return uuid if [e.record.stamp.uuid for e in path] == wanted else ""
+                return uuid if tuple(e.record.stamp.uuid for e in path) == place.path else ""
         return ""
 
-    async def _restore_and_move(self, tree: SessionTree, place: int) -> int:
-        number, is_end = _archive_of(tree, place)
-        uuid = tree.tree.uuids[place]
-        if uuid is None and not is_end:
+    async def _restore_and_move(self, place: TreePlace) -> int:
+        number = place.ends or place.archive
+        if not number:
+            raise SessionError("The log changed since the tree was read; open the tree again.")
+        if place.uuid is None and not place.ends:
             raise SessionError("This entry has no id: a branch can only begin where its log ends.")
         archive = await self._log.restore(number, "restore")
-        if uuid is not None and not is_end:
-            await self.move(uuid, "restore")
+        if place.uuid is not None and not place.ends:
+            await self.move(place.uuid, "restore")
         return archive
 
     async def move(self, uuid: str, reason: str = "") -> None:
@@ -110,7 +107,7 @@ class Branches:
         if not messages:
             raise SessionError("Nothing new to summarize on this branch.")
         text = await self._parts.now.compactor.summarise_branch(messages, on_text)
-        leaf = tree.tree.uuid(tree.leaf_of(row))
+        leaf = (await tree.end_place(row)).name
         told = UserMessage(
             (TextPart(_PREFACE), TextPart(text)),
             origin="branch",
@@ -121,14 +118,3 @@ class Branches:
 
     async def _write_summary(self, summary: BranchSummary, told: UserMessage) -> None:
         await self._log.append(summary, told, durability=Durability.D1)
-
-
-def _archive_of(tree: SessionTree, place: int) -> tuple[int, bool]:
-    """The archive that ends at a place, else the first one that holds it; and whether it ends."""
-    for source, leaf in zip(tree.tree.sources, tree.tree.leaves_of, strict=True):
-        if leaf == place and source.archive and source.session_id == tree.session_id:
-            return source.archive, True
-    number = tree.tree.source_of(place).archive
-    if not number:
-        raise SessionError("The log changed since the tree was read; open the tree again.")
-    return number, False

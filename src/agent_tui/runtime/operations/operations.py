@@ -131,7 +131,7 @@ class Operations:
         uuid = tree.entry_id(row)
         if uuid is None:
             raise SessionError("This entry has no id that a label could be tied to.")
-        await self._choices.label(uuid, label, archived=tree.tree.label(row.place))
+        await self._choices.label(uuid, label, archived=tree.label_of(row))
 
     async def rename(self, title: str) -> None:
         """Name the session."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.history.session_tree import SessionTree
-from agent_tui.history.tree.paths import entry_at
 from agent_tui.runtime.stored.headers import fork_header
 from agent_tui.runtime.stored.naming import name_copy, title_of
 from agent_tui.sessions.replay import load_log
@@ -28,11 +27,11 @@ async def fork_at(store: SessionStore, tree: SessionTree, row: TreeRow, workspac
     Raises:
         SessionError: nothing comes before the row, or its log changed since the tree was read.
     """
-    place = tree.branch_point(row)
-    path = tree.tree.source_of(place).path
+    place = await tree.branch_place(row)
+    path = Path(place.log)
     prompt = await tree.prompt_at(row)
     state, inode = await asyncio.to_thread(load_log, path)
-    upto = entry_at(state, tree.tree, place)
+    upto = state.entry_at(place.offset, place.uuid)
     header = await asyncio.to_thread(fork_header, state.header, workspace)
     log = await store.fork(path, state, inode, header, upto)
     await name_copy(log, f"{title_of(state)} (fork)")

@@ -69,13 +69,11 @@ async def fork_imported(new: NewSessions, tree: SessionTree, row: TreeRow) -> Fo
     Raises:
         SessionError: nothing before it could be continued.
     """
-    path = tree.tree.source_of(row.place).path
+    path = tree.log_of(row)
     found = await asyncio.to_thread(locate, path)
     summary = await asyncio.to_thread(summarise, found)
     prompt = row.kind == "prompt"
-    records = tuple(
-        await asyncio.to_thread(tree.paths.records_to, row.place if prompt else row.end)
-    )
+    records = await asyncio.to_thread(tree.records_through, row)
     origin = Origin(found.source, tree.session_id, path, summary.title)
     compactions = tree.compactions.values()
     return await resume_records(

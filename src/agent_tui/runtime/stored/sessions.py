@@ -18,7 +18,6 @@ from agent_tui.core.tree import Fork, TreeRow
 from agent_tui.history.exchanges import Exchange, last_exchanges
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_links import sources_of
-from agent_tui.history.tree.record_tree import RecordTree
 from agent_tui.history.view import SessionView
 from agent_tui.importers import registry as importers
 from agent_tui.importers.registry import describe
@@ -118,7 +117,7 @@ class StoredSessions:
         Raises:
             SessionError: nothing comes before the row, or its log changed since the tree was read.
         """
-        if isinstance(tree.tree, RecordTree):
+        if tree.is_imported:
             return await settle(fork_imported(self._new_sessions, tree, row))
         return await settle(fork_at(self._store, tree, row, self._workspace))
 
