@@ -52,6 +52,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.summary import CompactionReport, OperationReport
+from agent_tui.core.todo import TodoItem
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.ui.blocks import (
     AssistantBlock,
@@ -107,6 +108,9 @@ class Listener:
 
     def question_asked(self, question: Question) -> None:
         self.heard.append(f"question {question.text}")
+
+    def todo_changed(self, items: tuple[TodoItem, ...]) -> None:
+        self.heard.append(f"todo {len(items)}")
 
     def background_changed(self, commands: tuple[str, ...]) -> None:
         self.heard.append(f"background {len(commands)}")

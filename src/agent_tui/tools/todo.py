@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import first_line
+from agent_tui.core.todo import TODO_TOOL, TodoState
 from agent_tui.tools.base import Arguments, Tool, ToolContext
 
 _MARKS = {"done": "[x]", "doing": "[~]", "open": "[ ]"}
@@ -19,9 +18,7 @@ class TodoItem(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(min_length=1, max_length=400, description="What is to do, in a few words.")
-    state: Literal["open", "doing", "done"] = Field(
-        default="open", description="One item at a time is 'doing'."
-    )
+    state: TodoState = Field(default="open", description="One item at a time is 'doing'.")
 
 
 class TodoArguments(Arguments):
@@ -33,7 +30,7 @@ class TodoArguments(Arguments):
 class Todo(Tool[TodoArguments]):
     """Keeps a plan in view of the person and of the model."""
 
-    name = "todo"
+    name = TODO_TOOL
     description = (
         "Keep a list of what is to do, for tasks of three steps and more. Send the whole list each "
         "time: mark one item as 'doing' when you begin it and 'done' as soon as it is."

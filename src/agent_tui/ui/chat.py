@@ -28,6 +28,7 @@ from agent_tui.ui.conversation.draft_keeper import DraftKeeper
 from agent_tui.ui.conversation.follower import Follower
 from agent_tui.ui.conversation.notices import Notices
 from agent_tui.ui.conversation.operation_runner import OperationRunner
+from agent_tui.ui.conversation.todo import show_last_todo
 from agent_tui.ui.conversation.turn_listener import TurnListener
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
@@ -248,6 +249,7 @@ class ChatScreen(Screen[None]):
         self.status.mode = session.approvals.mode
         self.status.background = len(session.background_commands)
         self.prompt_box.read_only = session.read_only
+        show_last_todo(self, session.view.records)
 
     @work(exclusive=True, group="shares", exit_on_error=False)
     async def colour_gauge(self, session: LiveSession) -> None:

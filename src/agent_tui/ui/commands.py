@@ -308,6 +308,21 @@ COMMANDS: tuple[Command, ...] = (
         priority=True,
     ),
     Command(
+        "plan",
+        "plan_first",
+        "Plan first",
+        "Change nothing until you have approved the agent's plan",
+        "General",
+        argument="[task]",
+    ),
+    Command(
+        "todo",
+        "fold_todo",
+        "To do",
+        "Fold or unfold what the agent has to do",
+        "General",
+    ),
+    Command(
         "approvals",
         "show_approvals",
         "Approvals",

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.ui.conversation.asking import ask_question
+from agent_tui.ui.conversation.todo import show_todo, todo_panel
 
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalRequest, Question, StepRetried, TurnEnd
     from agent_tui.core.modes import ApprovalMode
     from agent_tui.core.summary import CompactionReport, OperationReport
+    from agent_tui.core.todo import TodoItem
     from agent_tui.core.usage import Gauge, Usage
     from agent_tui.ui.conversation.conversation import Conversation
 
@@ -34,6 +36,8 @@ class TurnListener:
     def turn_began(self, turn: int) -> None:
         self._chat.show_conversation(shown=True)
         self._chat.prompt_box.running = True
+        if panel := todo_panel(self._chat):
+            panel.drop_done()
         if self._chat.session is not None:
             self._chat.status.title = self._chat.session.view.title
 
@@ -71,6 +75,9 @@ class TurnListener:
 
     def question_asked(self, question: Question) -> None:
         ask_question(self._chat, question)
+
+    def todo_changed(self, items: tuple[TodoItem, ...]) -> None:
+        show_todo(self._chat, items)
 
     def background_changed(self, commands: tuple[str, ...]) -> None:
         self._chat.status.background = len(commands)

@@ -54,6 +54,7 @@ from agent_tui.core.events import (
 from agent_tui.core.messages import CommandDisplay
 from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.summary import CompactionReport, OperationReport
+from agent_tui.core.todo import TODO_TOOL, TodoItem, read_todo
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.core.words import outcome_of
 from agent_tui.ui.blocks import (
@@ -89,6 +90,7 @@ class WireListener(Protocol):
     def working(self, work: str) -> None: ...
     def approval_requested(self, request: ApprovalRequest) -> None: ...
     def question_asked(self, question: Question) -> None: ...
+    def todo_changed(self, items: tuple[TodoItem, ...]) -> None: ...
     def background_changed(self, commands: tuple[str, ...]) -> None: ...
     def mode_changed(self, mode: ApprovalMode) -> None: ...
     def compaction_began(self, trigger: str, tokens: int) -> None: ...
@@ -160,6 +162,8 @@ class WireView:
                     is_error=result.is_error, interrupted=interrupted, rejected=result.rejected
                 )
                 self._change_call(call, state, result.output, result.display)
+                if call.name == TODO_TOOL and not result.is_error:
+                    self._listener.todo_changed(read_todo(call.arguments))
                 self._tell_work()
             case ApprovalRequested(request):
                 if request.call.id in self._tools:  # a subagent's call has no row of its own

@@ -15,6 +15,7 @@ from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
 from agent_tui.core.text import first_line
 from agent_tui.runtime.machine.diagnostics import cache_statistics
+from agent_tui.ui.conversation.todo import todo_panel
 from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.flows.files import revert_to as preview_revert
 from agent_tui.ui.flows.files import show_changes
@@ -83,6 +84,21 @@ async def change_mode(chat: Conversation, argument: str) -> None:
     mode = named[0] if named else next_mode(approvals.mode)
     approvals.set_mode(mode)
     chat.notices.hint(MODE_HELP[mode])
+
+
+async def plan_first(chat: Conversation, argument: str) -> None:
+    """Change nothing before a plan is approved; with a task, start on it."""
+    await change_mode(chat, "plan")
+    if argument.strip():
+        chat.send(argument.strip())
+
+
+async def fold_todo(chat: Conversation, _argument: str) -> None:
+    """Fold or unfold what the agent has to do."""
+    panel = todo_panel(chat)
+    if panel is None or not panel.display:
+        raise UsageError("The agent has no list of things to do.")
+    panel.folded = not panel.folded
 
 
 _KEPT = "always in this folder · Enter revokes it"
