@@ -23,7 +23,7 @@ class Server:
 
 @pytest.fixture(autouse=True)
 def _no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "_BACKOFF", lambda _state: 0.0)
+    monkeypatch.setattr(retry, "back_off", lambda _state: 0.0)
 
 
 async def ask(server: Server, told: list[StepRetried] | None = None, most: int = 5) -> str:

@@ -14,5 +14,5 @@ __all__ = ["log", "store"]
 
 @pytest.fixture(autouse=True)
 def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(retry, "_BACKOFF", lambda _state: 0.0)
+    monkeypatch.setattr(retry, "back_off", lambda _state: 0.0)
     monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))

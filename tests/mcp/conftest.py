@@ -15,5 +15,5 @@ def run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> CommandLine:
     """``run("sessions", "list", "--json")``, with data of its own and no key."""
-    monkeypatch.setattr(retry, "_BACKOFF", lambda _state: 0.0)
+    monkeypatch.setattr(retry, "back_off", lambda _state: 0.0)
     return CommandLine(tmp_path, monkeypatch, capsys)

@@ -7,22 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.agent.retry import ask_again
 from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
-from agent_tui.context.compaction.briefing import write_brief
-from agent_tui.context.compaction.compaction import (
-    CompactionDraft,
-    SummaryCost,
-    apply_draft,
-    draft_compaction,
-    should_compact,
-    trigger_at,
-)
-from agent_tui.context.compaction.strategies.registry import MASK
 from agent_tui.context.context import Context
+from agent_tui.context.trigger import should_compact, trigger_at
 from agent_tui.core.errors import AgentTuiError, CompactionError, ProviderError
 from agent_tui.core.events import (
     CompactionBegan,
@@ -43,6 +34,9 @@ from agent_tui.core.summary import (
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.providers.base import ModelRequest, Provider
 from agent_tui.resources import prompt
+
+if TYPE_CHECKING:
+    from agent_tui.context.compaction.compaction import CompactionDraft
 
 _ENOUGH_ROOM = 0.7  # of the mark at which a compaction fires: less room is soon full again
 _GROWTH_BEFORE_ANOTHER_TRY = 20  # parts of the window
@@ -131,6 +125,8 @@ class Compactor:
 
     async def _mask_enough(self, request: CompactionRequest) -> CompactionReport | None:
         """Only mask old tool output, where that alone empties the context well below the mark."""
+        from agent_tui.context.compaction.strategies.registry import MASK
+
         if not self.policy.amounts.masked_from:
             return None
         policy = self.policy
@@ -216,6 +212,8 @@ class Compactor:
         on_text: Callable[[str], None] | None = None,
     ) -> CompactionDraft:
         """Work out a compaction without changing anything; the summary streams to ``on_text``."""
+        from agent_tui.context.compaction.compaction import SummaryCost, draft_compaction
+
         retries, usage = 0, Usage()
 
         def count_retry(event: StepRetried) -> None:
@@ -249,6 +247,8 @@ class Compactor:
 
     async def apply(self, draft: CompactionDraft, summary: str | None = None) -> CompactionReport:
         """Commit a draft, with its summary as edited; raises LogChanged when history moved."""
+        from agent_tui.context.compaction.compaction import apply_draft
+
         report = await apply_draft(self._context, draft, summary)
         self._next_try_at = 0
         self._wire.emit(CompactionFinished(report))
@@ -259,6 +259,8 @@ class Compactor:
         self, messages: Sequence[Message], on_text: Callable[[str], None]
     ) -> str:
         """Write a summary of a branch that was left; raises ProviderError when it gives up."""
+        from agent_tui.context.compaction.briefing import write_brief
+
         budget = int(self.policy.window * _BRIEF_SHARE)
         chosen = range(len(messages))
         brief = await asyncio.to_thread(write_brief, messages, chosen, budget=budget)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential_jitter,
-)
+from typing import TYPE_CHECKING, TypeVar
 
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StepRetried
 
-_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
 _LONGEST_WAIT_SECONDS = 120.0
 
 Result = TypeVar("Result")
@@ -32,7 +26,14 @@ def wait_seconds(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, ProviderError) and error.retry_after_seconds is not None:
         return min(error.retry_after_seconds, _LONGEST_WAIT_SECONDS)
-    return _BACKOFF(state)
+    return back_off(state)
+
+
+def back_off(state: RetryCallState) -> float:
+    """Longer from attempt to attempt, a little at random."""
+    from tenacity import wait_exponential_jitter
+
+    return wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)(state)
 
 
 async def ask_again(
@@ -45,6 +46,19 @@ async def ask_again(
 
     ``ask`` must raise a ProviderError with ``retryable`` false once a token has been shown.
     """
+    try:
+        return await ask()
+    except ProviderError as error:
+        if not is_transient(error) or max_attempts <= 1:
+            raise
+        failed = [error]
+    # Seldom needed, so it is not loaded before the first answer.
+    from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
+
+    async def attempt() -> Result:
+        if failed:
+            raise failed.pop()
+        return await ask()
 
     def announce(state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
@@ -58,4 +72,4 @@ async def ask_again(
         before_sleep=announce,
         reraise=True,
     )
-    return await retrying(ask)
+    return await retrying(attempt)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import AgentTuiError, SessionError
 from agent_tui.core.records import CompactionRecord, Message, Record
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.history.checkpoints import first_prompt
 from agent_tui.history.contents import CountMessage, LogContents, ReadLog
-from agent_tui.history.indexed_records import BIG_BYTES
 from agent_tui.history.records_view import RecordsView, ShownRecords
-from agent_tui.history.session_tree import SessionTree
-from agent_tui.history.source import CompactionSides
-from agent_tui.history.tree.record_links import sources_of
-from agent_tui.sessions.index import LogIndex
 from agent_tui.sessions.replay import Entry, SessionState, read_log
 from agent_tui.sessions.session_log import SessionLog
+
+if TYPE_CHECKING:
+    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.source import CompactionSides
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,8 @@ class LiveSource:
         return self._log.archives()[::-1]
 
     def read_archive(self, number: int) -> LogContents:
+        from agent_tui.history.indexed_records import BIG_BYTES
+
         path = self._log.archive_file(number)
         if path.stat().st_size >= BIG_BYTES:
             return ReadLog.of_index(path)
@@ -129,6 +131,9 @@ class LiveSource:
         raise SessionError(f"No compaction of this session made archive {archive}.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
+        from agent_tui.history.session_tree import SessionTree
+        from agent_tui.history.tree.record_links import sources_of
+
         own = self._log.folder
         sources, live = sources_of(own, self._related() if related else [own])
         return SessionTree.of_logs(sources, live, self._log.state, self._count)
@@ -150,6 +155,8 @@ class MemorySource(LiveSource):
 
 def _compactions_in(path: Path) -> Iterator[CompactionRecord]:
     """The compactions of one log, without parsing anything else of it."""
+    from agent_tui.sessions.index import LogIndex
+
     try:
         index = LogIndex(path)
         index.grow()

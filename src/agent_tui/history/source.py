@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from agent_tui.core.records import CompactionRecord, Message, Record
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.history.contents import LogContents
-from agent_tui.history.session_tree import SessionTree
+
+if TYPE_CHECKING:
+    from agent_tui.history.session_tree import SessionTree
 
 CompactionSides: TypeAlias = tuple[Sequence[Record], Sequence[Record]]
 """The log before a compaction, and the log after it."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_tui.context.compaction.compaction import view_past
 from agent_tui.core.cost import Price
 from agent_tui.core.records import CompactionRecord, Record
 from agent_tui.core.summary import (
@@ -15,16 +15,16 @@ from agent_tui.core.summary import (
     CompactionView,
     RevertPreview,
 )
-from agent_tui.core.tree import Comparison, TreeRow
 from agent_tui.history import checkpoints
-from agent_tui.history.compare import compare_branches
 from agent_tui.history.contents import LogContents
-from agent_tui.history.costs import SessionCosts, costs_of
-from agent_tui.history.file_source import open_source, open_tail
-from agent_tui.history.scrub import Scrub
-from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.source import SessionSource
-from agent_tui.history.undo import WayBack, find_redo, find_undo
+
+if TYPE_CHECKING:
+    from agent_tui.core.tree import Comparison, TreeRow
+    from agent_tui.history.costs import SessionCosts
+    from agent_tui.history.scrub import Scrub
+    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.undo import WayBack
 
 
 class SessionView:
@@ -68,11 +68,15 @@ class SessionView:
         Raises:
             SessionError, StorageError: it cannot be read; the sentence says why.
         """
+        from agent_tui.history.file_source import open_tail
+
         source = await asyncio.to_thread(open_tail, path)
         return cls(source) if source is not None else None
 
     @classmethod
     def _open(cls, path: Path) -> SessionView:
+        from agent_tui.history.file_source import open_source
+
         source = open_source(path)
         _ = source.contents.token_count  # counted here rather than on the event loop
         return cls(source)
@@ -147,10 +151,14 @@ class SessionView:
 
     def find_undo(self) -> WayBack:
         """How the last operation is undone; raises NothingToTakeBack."""
+        from agent_tui.history.undo import find_undo
+
         return find_undo(self.records, self._contents.all_records)
 
     def find_redo(self) -> WayBack:
         """How the last undo is redone; raises NothingToTakeBack."""
+        from agent_tui.history.undo import find_redo
+
         return find_redo(self.records)
 
     async def preview_revert(self, checkpoint: int) -> RevertPreview:
@@ -173,6 +181,8 @@ class SessionView:
         return await asyncio.to_thread(self._compare_archive, number)
 
     def _compare_archive(self, number: int) -> Comparison:
+        from agent_tui.history.compare import compare_branches
+
         archive = self._source.read_archive(number)
         live = self._source.contents
         sides = (f"archive {number}", archive.records), ("now", live.records)
@@ -183,6 +193,8 @@ class SessionView:
         return await asyncio.to_thread(self._costs, price_of)
 
     def _costs(self, price_of: Callable[[str], Price | None]) -> SessionCosts:
+        from agent_tui.history.costs import costs_of
+
         numbers = [archive.number for archive in self._source.list_archives()]
         archived = (self._source.read_archive(number).records for number in numbers)
         return costs_of(self._source.contents.records, archived, price_of)
@@ -200,6 +212,8 @@ class SessionView:
         return await asyncio.to_thread(self._view_compaction, archive)
 
     def _view_compaction(self, archive: int) -> CompactionView:
+        from agent_tui.context.compaction.compaction import view_past
+
         before, after = self._source.read_compaction(archive)
         return view_past(before, after, self._source.count, archive)
 
@@ -219,6 +233,8 @@ class SessionView:
         return await asyncio.to_thread(self._scrub, tree)
 
     def _scrub(self, tree: SessionTree | None) -> Scrub:
+        from agent_tui.history.scrub import Scrub
+
         return Scrub(tree or self._source.build_tree(related=False))
 
     async def at_row(self, tree: SessionTree, row: TreeRow, title: str) -> SessionView:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import shutil
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_tui.config import config_path, data_root
-from agent_tui.context.filters import ContextFilter
 from agent_tui.core.cost import Price
 from agent_tui.core.errors import AgentTuiError, ProviderError
 from agent_tui.core.records import Record
-from agent_tui.library.agent_sessions import AgentSessions
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.builder import SessionBuilder
-from agent_tui.runtime.connect.connecting import Connecting
 from agent_tui.runtime.connect.connections import NO_MODEL
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
@@ -24,10 +23,14 @@ from agent_tui.runtime.starting.assembling import Run, assemble_run
 from agent_tui.runtime.starting.confining import describe_sandbox
 from agent_tui.runtime.starting.project import Project
 from agent_tui.runtime.starting.run_settings import read_settings
-from agent_tui.runtime.stored.agent_places import agent_places
-from agent_tui.runtime.stored.exporting import Exported, export_file
 from agent_tui.runtime.stored.headers import new_header
-from agent_tui.runtime.stored.sessions import StoredSessions
+
+if TYPE_CHECKING:
+    from agent_tui.context.filters import ContextFilter
+    from agent_tui.library.agent_sessions import AgentSessions
+    from agent_tui.runtime.connect.connecting import Connecting
+    from agent_tui.runtime.stored.exporting import Exported
+    from agent_tui.runtime.stored.sessions import StoredSessions
 
 _ONLY_READING = "it was opened only to be read"
 
@@ -40,9 +43,6 @@ class Engine:
         settings: the settings of this run.
         workspace: where a new session works.
         project: what that folder is, and whether what it ships is used.
-        stored: the sessions on disk.
-        agent_sessions: other agents' sessions on this machine.
-        connecting: connecting a provider.
         tool_servers: servers of tools, where any may be used.
         suggestions: first prompts to offer.
     """
@@ -56,17 +56,38 @@ class Engine:
         self._store = run.store
         self._connections = run.connections
         self.project = Project(run.workspace, trusted=run.trusted or run.launch.trust)
-        self.agent_sessions = AgentSessions(data_root(), agent_places(run.settings))
-        self.connecting = Connecting(lambda: self.settings, self.reload_settings)
         agents = Agents(config_path().parent, self.project.trusted_folders())
-        builder = SessionBuilder(run, agents, trusted=self.project.trusted)
-        self._opening = Opening(builder, run.store, self.project, debug=run.launch.debug)
-        self.stored = StoredSessions(run.store, run.workspace, builder.instruct)
+        self._builder = SessionBuilder(run, agents, trusted=self.project.trusted)
+        self._opening = Opening(self._builder, run.store, self.project, debug=run.launch.debug)
 
     @classmethod
     def assemble(cls, launch: Launch) -> Engine:
         """Read the settings, and make the provider and the store; raises ConfigError."""
         return cls(assemble_run(launch))
+
+    # What no first answer needs is loaded when it is first asked for.
+
+    @cached_property
+    def stored(self) -> StoredSessions:
+        """The sessions on disk."""
+        from agent_tui.runtime.stored.sessions import StoredSessions
+
+        return StoredSessions(self._store, self.workspace, self._builder.instruct)
+
+    @cached_property
+    def agent_sessions(self) -> AgentSessions:
+        """Other agents' sessions on this machine."""
+        from agent_tui.library.agent_sessions import AgentSessions
+        from agent_tui.runtime.stored.agent_places import agent_places
+
+        return AgentSessions(data_root(), agent_places(self.settings))
+
+    @cached_property
+    def connecting(self) -> Connecting:
+        """What connects a provider."""
+        from agent_tui.runtime.connect.connecting import Connecting
+
+        return Connecting(lambda: self.settings, self.reload_settings)
 
     @property
     def model_label(self) -> str:
@@ -149,12 +170,14 @@ class Engine:
 
     async def export(self, source: str, form: str, part: ContextFilter | None = None) -> Exported:
         """A session, by its id or by the path of a file, in another format, without secrets."""
+        from agent_tui.runtime.stored.exporting import export_file
+
         path = Path(source)
         if await asyncio.to_thread(path.exists):
-            return await asyncio.to_thread(export_file, path, form, part or ContextFilter())
+            return await asyncio.to_thread(export_file, path, form, part)
         session = await self.read_session(source)
         try:
-            return await session.export(form, part or ContextFilter())
+            return await session.export(form, part)
         finally:
             await session.close()
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.settle import settle
 from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
-from agent_tui.context.compaction.attribution import attribute_context
-from agent_tui.context.compaction.filling import Filling
-from agent_tui.context.filters import ContextFilter
 from agent_tui.core.drafts import Drafts
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import ApprovalAnswer, Event, TurnEnd
@@ -20,19 +19,21 @@ from agent_tui.core.text import first_line
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.history.live_source import LiveSource, MemorySource
 from agent_tui.history.view import SessionView
-from agent_tui.library.exports.table import About
 from agent_tui.runtime.building.parts import CurrentParts
-from agent_tui.runtime.files.session_files import SessionFiles
+from agent_tui.runtime.files.watching import content_store
 from agent_tui.runtime.operations.beginning import note_beginning
-from agent_tui.runtime.operations.compacting import Compacting
 from agent_tui.runtime.operations.gate import Gate
-from agent_tui.runtime.operations.operations import Operations
-from agent_tui.runtime.operations.shell import Shell
-from agent_tui.runtime.operations.trimming import trim_context
-from agent_tui.runtime.stored.exporting import Exported, export_records, write_numbered
 from agent_tui.sessions.drafts import DraftFile
 
-_WHOLE = ContextFilter()
+if TYPE_CHECKING:
+    from agent_tui.context.compaction.filling import Filling
+    from agent_tui.context.filters import ContextFilter
+    from agent_tui.runtime.files.session_files import SessionFiles
+    from agent_tui.runtime.operations.compacting import Compacting
+    from agent_tui.runtime.operations.operations import Operations
+    from agent_tui.runtime.stored.exporting import Exported
+
+
 _LAST_CAPTURE_SECONDS = 2.0
 """How long closing waits for files that are still captured; the next opening finds the rest."""
 
@@ -42,9 +43,6 @@ class LiveSession:
 
     Attributes:
         view: how it is looked at.
-        operations: everything that changes it and can be undone.
-        compacting: previews of compactions.
-        files: what changed in the workspace, and what a revert of files would do.
         instructions: which of the project's instruction files a new session took, in words.
     """
 
@@ -61,14 +59,39 @@ class LiveSession:
             related=related,
         )
         self.view = SessionView(source)
-        self.files = SessionFiles(parts.log, parts.now.watch, parts.now.workspace)
-        self.operations = Operations(self.view, parts, self._gate, self.files)
-        self.compacting = Compacting(parts, self._gate)
         self.instructions = ""
+
+    # What no first answer needs is loaded when it is first asked for.
+
+    def _load_files(self) -> SessionFiles:
+        from agent_tui.runtime.files.session_files import SessionFiles
+
+        return SessionFiles(self._log, self._parts.now.watch, self._parts.now.workspace)
+
+    files = cached_property(_load_files)
+    """What changed in the workspace, and what a revert of files would do."""
+
+    def _load_operations(self) -> Operations:
+        from agent_tui.runtime.operations.operations import Operations
+
+        return Operations(self.view, self._parts, self._gate, self.files)
+
+    operations = cached_property(_load_operations)
+    """Everything that changes it and can be undone."""
+
+    def _load_compacting(self) -> Compacting:
+        from agent_tui.runtime.operations.compacting import Compacting
+
+        return Compacting(self._parts, self._gate)
+
+    compacting = cached_property(_load_compacting)
+    """Previews of compactions."""
 
     async def recover_files(self) -> None:
         """Finish or roll back a revert of files that a crash cut off; a notice says which."""
-        if told := await self.files.recover():
+        journal = content_store(self._log).journal_path
+        is_there = await asyncio.to_thread(os.path.lexists, journal)
+        if is_there and (told := await self.files.recover()):
             self._log.notices.append(told)
 
     @property
@@ -158,6 +181,8 @@ class LiveSession:
 
     async def run_shell(self, command: str) -> None:
         """Run a command that the user typed, and let the agent see what it printed."""
+        from agent_tui.runtime.operations.shell import Shell
+
         async with self._gate.working():
             parts = self._parts.now
             await Shell(parts.toolset, parts.context, self._parts.wire).run(command)
@@ -204,6 +229,8 @@ class LiveSession:
 
     async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
         """What fills the context now; what a compaction and a revert to a checkpoint would free."""
+        from agent_tui.context.compaction.attribution import attribute_context
+
         parts = self._parts.now
         policy = parts.compactor.policy
         return await asyncio.to_thread(
@@ -218,24 +245,33 @@ class LiveSession:
 
     async def filling(self) -> tuple[Share, ...]:
         """What kinds of things fill the context now; after a turn it costs what the turn added."""
+        from agent_tui.context.compaction.filling import Filling
+
         context = self._parts.now.context
         if self._filling is None or self._filling.context is not context:
             self._filling = Filling(context)
         return await asyncio.to_thread(self._filling.shares, context.token_count)
 
-    async def export(self, form: str, part: ContextFilter = _WHOLE) -> Exported:
+    async def export(self, form: str, part: ContextFilter | None = None) -> Exported:
         """The session, or a part of it, in another format, without secrets; raises UsageError."""
+        from agent_tui.library.exports.table import About
+        from agent_tui.runtime.stored.exporting import export_records
+
         about = About(self.session_id, self.view.title, self.gauge.tokens)
         return await asyncio.to_thread(export_records, form, self.view.records, about, part)
 
     async def trim(self, part: ContextFilter) -> None:
         """Keep only a part of the context; all of it stays in an archive. Raises SessionError."""
+        from agent_tui.runtime.operations.trimming import trim_context
+
         async with self._gate.alone():
             await settle(trim_context(self._parts.now.context, part))
         self._parts.tell_status()
 
     async def export_to(self, form: str, folder: Path) -> tuple[Path, str]:
         """Write the session to a new file in a folder; returns its path and what was redacted."""
+        from agent_tui.runtime.stored.exporting import write_numbered
+
         found = await self.export(form)
         path = await write_numbered(folder, self.session_id, found.ending, found.content)
         return path, found.redacted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -13,8 +14,9 @@ from agent_tui.core.text import clean, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.output import cut_text
-from agent_tui.tools.page_text import page_text
-from agent_tui.tools.web_page import WebPage, fetch_page
+
+if TYPE_CHECKING:
+    from agent_tui.tools.web_page import WebPage
 
 _TEXTS = ("text/", "application/json", "application/xml", "application/javascript")
 
@@ -50,6 +52,8 @@ class FetchUrl(Tool[FetchUrlArguments]):
         return reveal(arguments.url)
 
     async def run(self, arguments: FetchUrlArguments, context: ToolContext) -> ToolResult:
+        from agent_tui.tools.web_page import fetch_page
+
         def work(stop: Event) -> WebPage:
             return fetch_page(arguments.url, stop, private=self._private)
 
@@ -67,6 +71,8 @@ def _tell(page: WebPage, context: ToolContext) -> str:
 
 def read_page(page: WebPage) -> str:
     """The readable text of a page, safe to show."""
+    from agent_tui.tools.page_text import page_text
+
     try:
         text = page.body.decode(page.charset, "replace")
     except LookupError:

@@ -60,7 +60,7 @@ class Restore:
     def __init__(self, root: str, store: ContentStore) -> None:
         self._root = os.path.realpath(root)
         self._store = store
-        self._journal_path = os.path.join(store.session_folder, "restore.json")
+        self._journal_path = store.journal_path
 
     def run(
         self, actions: Sequence[Action], operation: str, about: Mapping[str, Any]

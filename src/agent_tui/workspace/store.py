@@ -40,6 +40,7 @@ class ContentStore:
         self.session_id = session_id
         self.objects = os.path.join(folder, "objects")
         self.session_folder = os.path.join(folder, "sessions", session_id)
+        self.journal_path = os.path.join(self.session_folder, "restore.json")
         self._refs: dict[str, int] | None = None
         self._new_refs: list[str] = []
         self._unflushed: list[str] = []

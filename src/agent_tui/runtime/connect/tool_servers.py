@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_tui.config import Settings, config_path, data_root
-from agent_tui.config.writing import set_value, unset_value
 from agent_tui.core.errors import UsageError
 from agent_tui.core.tool_servers import ToolServerStatus
-from agent_tui.mcp.names import check_server_name
-from agent_tui.mcp.offered_tool import OfferedTool
-from agent_tui.mcp.pins import Pins
-from agent_tui.mcp.search_tools import NAME as SEARCH
-from agent_tui.mcp.search_tools import BorrowedTools
-from agent_tui.mcp.servers import McpServers
 from agent_tui.mcp.specs import find_servers
 from agent_tui.providers.registry import known_providers
 from agent_tui.tools.base import AnyTool
 from agent_tui.tools.catalogue import builtin_tools
+
+if TYPE_CHECKING:
+    from agent_tui.mcp.offered_tool import OfferedTool
+    from agent_tui.mcp.servers import McpServers
 
 _SHOWN = 30_000
 
@@ -42,25 +40,36 @@ class ToolServers:
             raise UsageError(f"There is no MCP server {only}; there are: {known}.")
         self.troubles = found.troubles
         self._described = settings.mcp.described_tools
-        reserved = {tool.name for tool in builtin_tools()} | {SEARCH}
-        self._servers = McpServers(specs, folder=_folder(), reserved=reserved)
+        self._specs = specs
+
+    @cached_property
+    def _servers(self) -> McpServers:
+        """Loaded where there are any: most people have none."""
+        from agent_tui.mcp.search_tools import NAME
+        from agent_tui.mcp.servers import McpServers
+
+        reserved = {tool.name for tool in builtin_tools()} | {NAME}
+        return McpServers(self._specs, folder=_folder(), reserved=reserved)
 
     def start(self) -> None:
         """Begin to start the servers, and return at once."""
-        self._servers.start()
+        if self._specs:
+            self._servers.start()
 
     async def settle(self) -> None:
         """Wait until every server is ready or has failed."""
-        await self._servers.settle()
+        if self._specs:
+            await self._servers.settle()
 
     def listen(self, on_change: Callable[[], None]) -> None:
         """Have a function called, on another thread, when a state or the tools are others."""
-        self._servers.on_change = on_change
+        if self._specs:
+            self._servers.on_change = on_change
 
     @property
     def statuses(self) -> tuple[ToolServerStatus, ...]:
         """Every server, as it is now."""
-        return self._servers.statuses
+        return self._servers.statuses if self._specs else ()
 
     def describe_troubles(self) -> list[str]:
         """A sentence for each server that cannot be used."""
@@ -70,6 +79,10 @@ class ToolServers:
 
     def offer(self) -> Callable[[], list[AnyTool]]:
         """What gives one session the tools that there are, step by step."""
+        if not self._specs:
+            return list
+        from agent_tui.mcp.search_tools import BorrowedTools
+
         return BorrowedTools(lambda: self._servers.tools, self._servers.call, self._described)
 
     def describe(self, name: str) -> tuple[OfferedTool, ...]:
@@ -97,7 +110,8 @@ class ToolServers:
 
     async def aclose(self) -> None:
         """End every server."""
-        await self._servers.aclose()
+        if self._specs:
+            await self._servers.aclose()
 
 
 def _say_trouble(status: ToolServerStatus) -> str:
@@ -120,6 +134,9 @@ def add_server(name: str, target: list[str], *, env: list[str], headers: list[st
     Raises:
         ConfigError: the name or the settings make no sense.
     """
+    from agent_tui.config.writing import set_value
+    from agent_tui.mcp.names import check_server_name
+
     check_server_name(name)
     target = target[1:] if target[:1] == ["--"] else target
     if not target or target[0].startswith("-"):
@@ -149,6 +166,10 @@ def _split(text: str, mark: str, option: str) -> tuple[str, str]:
 
 def remove_server(name: str) -> bool:
     """Remove a server from the user's settings; False where it does not stand there."""
+    from agent_tui.config.writing import unset_value
+    from agent_tui.mcp.names import check_server_name
+    from agent_tui.mcp.pins import Pins
+
     removed = unset_value(config_path(), ["mcp", "servers", name])
     if removed:
         Pins(_folder() / "pins.json").forget(name)

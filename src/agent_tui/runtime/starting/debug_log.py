@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import logging
 import os
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +43,8 @@ def quiet_libraries() -> None:
 
 def start_debug_log(path: Path) -> None:
     """Write everything that is logged from now on into a file for its owner only."""
+    from logging.handlers import RotatingFileHandler
+
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     handler = RotatingFileHandler(path, maxBytes=_LARGEST, backupCount=_KEPT, encoding="utf-8")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_tui.agent.prompt_files import PromptFiles, find_prompt_files
 from agent_tui.config import config_path
 from agent_tui.config.trust import project_root, shipped_files, trust_folder
 from agent_tui.runtime.files.completion import FileList
-from agent_tui.runtime.machine.where import Where, describe_place
+
+if TYPE_CHECKING:
+    from agent_tui.agent.prompt_files import PromptFiles
+    from agent_tui.runtime.machine.where import Where
 
 
 class Project:
@@ -38,6 +41,8 @@ class Project:
         return await asyncio.to_thread(self._find_prompt_files)
 
     def _find_prompt_files(self) -> PromptFiles:
+        from agent_tui.agent.prompt_files import find_prompt_files
+
         return find_prompt_files(config_path().parent, self.trusted_folders())
 
     async def untrusted_files(self) -> tuple[str, ...]:
@@ -50,6 +55,8 @@ class Project:
 
     async def where(self) -> Where:
         """Where this is, for people; the branch may have changed since it was asked last."""
+        from agent_tui.runtime.machine.where import describe_place
+
         return await asyncio.to_thread(describe_place, self._folder)
 
     def complete_path(self, typed: str) -> list[str]:

@@ -15,8 +15,6 @@ from agent_tui.importers.registry import import_session
 from agent_tui.library.exports.table import FORMATS, About
 from agent_tui.library.redaction import Redactor, secret_values
 
-_WHOLE = ContextFilter()
-
 
 @dataclass(frozen=True, slots=True)
 class Exported:
@@ -28,7 +26,7 @@ class Exported:
 
 
 def export_records(
-    form: str, records: Sequence[Record], about: About, part: ContextFilter = _WHOLE
+    form: str, records: Sequence[Record], about: About, part: ContextFilter | None = None
 ) -> Exported:
     """The records in another format, or a part of them, without secrets; call it in a thread.
 
@@ -44,7 +42,7 @@ def export_records(
     return Exported(content, chosen.ending, redactor.report.sentence)
 
 
-def export_file(path: Path, form: str, part: ContextFilter = _WHOLE) -> Exported:
+def export_file(path: Path, form: str, part: ContextFilter | None = None) -> Exported:
     """A session file of any known kind in another format; raises SessionError, StorageError."""
     found = import_session(path)
     of_context = form in FORMATS and FORMATS[form].of_context

@@ -19,8 +19,6 @@ from agent_tui.history.exchanges import Exchange, last_exchanges
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_links import sources_of
 from agent_tui.history.view import SessionView
-from agent_tui.importers import registry as importers
-from agent_tui.importers.registry import describe
 from agent_tui.library.follow import follow_file
 from agent_tui.runtime.stored.forking import fork_at
 from agent_tui.runtime.stored.headers import new_session_id
@@ -151,6 +149,8 @@ class StoredSessions:
 
     async def follow_path(self, path: Path) -> AsyncIterator[SessionView]:
         """A file that another process writes, read again whenever it was written."""
+        from agent_tui.importers import registry as importers
+
         file = (await asyncio.to_thread(importers.locate, path)).path
         async for _ in follow_file(file):
             began = time.monotonic()
@@ -162,6 +162,8 @@ class StoredSessions:
 
     async def describe_path(self, path: Path) -> dict[str, Any]:
         """What a log or session file of any known kind holds, in numbers."""
+        from agent_tui.importers.registry import describe
+
         return await asyncio.to_thread(describe, path)
 
     async def prompt_history(self) -> list[str]:
@@ -189,6 +191,8 @@ class StoredSessions:
 
 def read_last_exchanges(path: Path) -> tuple[Exchange, ...]:
     """What was said last in another agent's session; nothing where it cannot be read."""
+    from agent_tui.importers import registry as importers
+
     try:
         tail = importers.read_tail(importers.locate(path), _PREVIEW_RECORDS)
     except AgentTuiError:
