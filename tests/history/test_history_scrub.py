@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from time import perf_counter
 
+from agent_tui.context.filters import ContextFilter
 from agent_tui.core.events import StreamPart
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
@@ -15,6 +16,7 @@ from agent_tui.core.records import (
     Message,
     Record,
     SessionHeader,
+    Stamp,
     ToolMessage,
     UsageRecord,
     UserMessage,
@@ -137,6 +139,20 @@ def test_what_was_sent_is_repaired() -> None:
         ToolMessage,
         UserMessage,
     ]
+
+
+def test_a_part_of_what_was_sent_is_its_newest_end() -> None:
+    said = [UserMessage(str(n), "human", stamp=Stamp(at=f"2026-01-0{n}")) for n in range(1, 6)]
+    scrub = imported(*said)
+    whole = scrub.look(len(scrub) - 1)
+    for part, kept in (
+        (ContextFilter(max_messages=2), ["4", "5"]),
+        (ContextFilter(since="2026-01-03"), ["3", "4", "5"]),
+        (ContextFilter(max_tokens=7), ["5"]),
+    ):
+        look = scrub.look(len(scrub) - 1, part)
+        assert [message.content for message in look.messages] == kept
+        assert look.message_count == whole.message_count == 5
 
 
 def test_a_step_in_ten_thousand_messages_takes_no_time() -> None:

@@ -56,6 +56,18 @@ async def test_the_session_is_walked_step_by_step_over_its_archives() -> None:
         assert "now" in await shown(app, pilot)
 
 
+async def test_only_the_newest_part_of_a_context_is_shown_where_that_is_wanted() -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=(110, 30)) as pilot:
+        whole = await shown(app, pilot)
+        await pilot.press("n")
+        assert "shown: newest 10 messages" in await shown(app, pilot)
+        await pilot.press("n", "n")
+        text = await shown(app, pilot)
+        assert "shown: new since the moment before" in text
+        await pilot.press("n")
+        assert await shown(app, pilot) == whole
+
+
 async def test_turns_are_walked_with_brackets() -> None:
     async with (app := Stage(screen=ScrubberScreen(loader()))).run_test() as pilot:
         await settle(pilot)

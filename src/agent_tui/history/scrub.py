@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from agent_tui.context.filters import ContextFilter, filter_messages
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -33,6 +34,7 @@ from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.sessions.replay import repaired_messages
 
 _KEPT_LINES = 4
+_WHOLE = ContextFilter()
 
 
 class Scrub:
@@ -71,8 +73,13 @@ class Scrub:
                 return found
         return 0
 
-    def look(self, index: int) -> ContextAt:
-        """What the model was sent at a moment. Reads the disk: call it in a thread."""
+    def time_of(self, index: int) -> str:
+        """When a moment was; empty where its record does not say. Reads the disk."""
+        record = self._record_at(self._moments[index])
+        return (record.stamp.at if record else None) or ""
+
+    def look(self, index: int, part: ContextFilter = _WHOLE) -> ContextAt:
+        """What the model was sent at a moment, or a part of it. Reads the disk, in a thread."""
         moment = self._moments[index]
         line = self._line(moment.target)
         count = bisect_right(line.places, moment.target)
@@ -81,7 +88,7 @@ class Scrub:
         usage = self._usage(line, count, moment)
         exact = usage is not None and usage.usage is not None and moment.kind == "step"
         return ContextAt(
-            messages=line.sent(count),
+            messages=filter_messages(line.sent(count), part) if part else line.sent(count),
             message_count=line.message_count(count),
             system_prompt=_system_prompt(line.records, count),
             at=(record.stamp.at if record else None) or "",

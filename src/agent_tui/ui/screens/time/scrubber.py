@@ -12,6 +12,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
+from agent_tui.context.filters import ContextFilter
 from agent_tui.core.format import format_clock, format_count, format_tokens
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import ContextAt
@@ -20,6 +21,9 @@ from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.bars.track import Track
 from agent_tui.ui.widgets.timeline.timeline import Timeline
+
+_PARTS = ("", "newest 10 messages", "newest 2,000 tokens", "new since the moment before")
+"""Which part of the context is shown; all of it at first."""
 
 if TYPE_CHECKING:
     from agent_tui.history.scrub import Scrub
@@ -51,6 +55,7 @@ class ScrubberScreen(Panel[None]):
         Binding("down", "scroll(1)", show=False),
         Binding("pageup", "page(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
+        Binding("n", "next_part", "newest only"),
         Binding("p", "read_prompt", "system prompt"),
     ]
 
@@ -64,6 +69,7 @@ class ScrubberScreen(Panel[None]):
         self._scrub: Scrub | None = None
         self._look: ContextAt | None = None
         self._wanted = -1
+        self._part = 0
         self._track = Track()
 
     def compose(self) -> ComposeResult:
@@ -100,11 +106,11 @@ class ScrubberScreen(Panel[None]):
     @work(group="scrub")
     async def _read(self) -> None:
         while self._scrub is not None and self._wanted >= 0:
-            position = self._wanted
-            look = await self.attempt(asyncio.to_thread(self._scrub.look, position))
+            position, part = self._wanted, self._part
+            look = await self.attempt(asyncio.to_thread(_look, self._scrub, position, part))
             if look is not None:
                 self._draw(position, look)
-            if self._wanted == position:
+            if (self._wanted, self._part) == (position, part):
                 self._wanted = -1
 
     def _draw(self, position: int, look: ContextAt) -> None:
@@ -117,7 +123,7 @@ class ScrubberScreen(Panel[None]):
             "now" if is_now else f"moment {position + 1:,} of {count:,}",
             first_line(self._session_title, 60),
         )
-        self.query_one("#moment", Static).update(_describe(look, is_now=is_now))
+        self.query_one("#moment", Static).update(_describe(look, _PARTS[self._part], is_now=is_now))
         self.timeline.load(look.messages)
 
     @on(Track.Moved)
@@ -144,6 +150,12 @@ class ScrubberScreen(Panel[None]):
     def action_page(self, step: int) -> None:
         self.timeline.action_page(step)
 
+    def action_next_part(self) -> None:
+        """Show the whole context, or only its newest part."""
+        self._part = (self._part + 1) % len(_PARTS)
+        if self._look is not None:
+            self._show(self._track.position)
+
     def action_read_prompt(self) -> None:
         """Show the system prompt that was sent along."""
         if self._look is not None:
@@ -152,7 +164,20 @@ class ScrubberScreen(Panel[None]):
             self.app.push_screen(ReaderScreen("System prompt", note, text))
 
 
-def _describe(look: ContextAt, *, is_now: bool) -> Content:
+def _look(scrub: Scrub, position: int, part: int) -> ContextAt:
+    """What was sent at a moment, as far as the part goes. Reads the disk."""
+    match _PARTS[part]:
+        case "newest 10 messages":
+            return scrub.look(position, ContextFilter(max_messages=10))
+        case "newest 2,000 tokens":
+            return scrub.look(position, ContextFilter(max_tokens=2_000))
+        case "new since the moment before" if position:
+            return scrub.look(position, ContextFilter(since=scrub.time_of(position - 1)))
+        case _:
+            return scrub.look(position)
+
+
+def _describe(look: ContextAt, part: str, *, is_now: bool) -> Content:
     """What is known of a moment, in one line."""
     if is_now:
         what = Content.styled("what the next request sends", "$ok")
@@ -166,5 +191,6 @@ def _describe(look: ContextAt, *, is_now: bool) -> Content:
         format_count(look.message_count, "message"),
         f"{format_tokens(look.tokens, estimated=look.estimated)} tokens" if look.tokens else "",
         format_clock(look.at),
+        f"shown: {part}" if part else "",
     ]
     return Content.assemble(what, ("  " + " · ".join(filter(None, facts)), "$muted"))
