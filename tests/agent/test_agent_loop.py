@@ -403,7 +403,7 @@ async def test_a_fault_of_ours_is_told_and_the_session_lives_on(tmp_path: Path) 
             await stage.say("Hi")
         assert stage.transcript()[-3:] == [
             "interrupted: cannot happen",
-            "failed: The turn broke off: ValueError: cannot happen.",
+            "failed: The turn failed: ValueError: cannot happen.",
             "turn 1 failed after 1",
         ]
         assert await stage.say("Again") == "done"

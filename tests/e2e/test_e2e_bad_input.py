@@ -329,7 +329,7 @@ def test_a_session_whose_folder_was_deleted_can_be_read_and_continued(
     with stage.open("--yolo", "-r", stage.disk.session_id) as terminal:
         terminal.wait_for(lambda text: "no longer exists" in plain(text))
         say(terminal, "list the files")
-        terminal.wait_for(lambda text: "does not exist any more" in plain(text))
+        terminal.wait_for(lambda text: "no longer exists" in plain(text))
         terminal.wait_for(lambda text: text.count("loopback") == 2 and "● ready" in text)
         quit_by_command(terminal)
     assert not (tmp_path / "workspace").exists()

@@ -403,7 +403,7 @@ MUTANTS = (
            lambda: replaced(store.SessionStore, "_discard", _discard_piece_by_piece)),
     Mutant("discard looks at the active path only", "I1", "two windows",
            lambda: replaced(store, "_holds_words", lambda state: bool(state.messages))),
-    Mutant("a lock file counts that is not there any more", "I18", "two windows",
+    Mutant("a lock file counts that no longer exists", "I18", "two windows",
            lambda: replaced(lock.Ownership, "claim", _claim_whatever_it_is)),
     Mutant("fdatasync for fsync (no bug: it flushes bytes and size)", "", "", _data_only),
 )  # fmt: skip

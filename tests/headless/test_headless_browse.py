@@ -114,7 +114,7 @@ def test_a_compaction_without_a_model_says_so_and_how_to_take_it_back(
     before = run.logs()[0].read_bytes()
     ran = run("compact", session_id)
     assert ran.code == 0
-    assert "No model could summarize" in ran.out
+    assert "No model could summarise" in ran.out
     command = ran.out.strip().rpartition("agent-tui ")[2]
     assert run(*command.split()).code == 0
     assert run.logs()[0].read_bytes().startswith(before)

@@ -246,7 +246,7 @@ async def test_a_summary_of_the_branch_left_behind_is_told_to_the_model(tmp_path
         assert isinstance(written[1], UserMessage)
         assert written[1].origin == "branch"
         assert "A regular expression." in text_of(written[1].content)
-        with pytest.raises(SessionError, match="Nothing new to summarize"):
+        with pytest.raises(SessionError, match="Nothing new to summarise"):
             await stage.operations.sum_up_branch(*await find(stage, "a"), heard.append)
 
 

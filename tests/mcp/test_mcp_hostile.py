@@ -108,7 +108,7 @@ async def test_a_reserved_name_is_refused_and_the_rest_stays(tmp_path: Path) -> 
 async def test_two_tools_of_one_name_are_both_refused(tmp_path: Path) -> None:
     async with McpStage(tmp_path, odd=odd("collides")) as stage:
         assert stage.status().tools == ("odd__echo",)
-        assert "two of its tools would be named odd__a_b" in stage.status().detail
+        assert "two of its tools would both be named odd__a_b" in stage.status().detail
         assert "a tool has no name" in stage.status().detail
 
 

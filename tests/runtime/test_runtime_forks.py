@@ -163,7 +163,7 @@ async def test_an_entry_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> N
         uuid = tree.tree.uuid(row.place)
         assert tree.place_of(uuid) == tree.place_of(uuid[:30]) == row.place
         for wrong in ("", "nothing"):
-            with pytest.raises(SessionError, match="is no entry's id"):
+            with pytest.raises(SessionError, match="is not an entry's id"):
                 tree.place_of(wrong)
 
 
@@ -219,7 +219,7 @@ async def test_an_undo_says_whose_archive_is_gone_and_makes_no_fork(tmp_path: Pa
         await stage.session.close()
         place = await stage.engine.stored.delete_session(parent)
         before, count = listing(fork._log.folder), len(await stage.engine.stored.list_sessions())
-        sentence = f"done in session {parent}, whose archive 1 is not there any more"
+        sentence = f"done in session {parent}, whose archive 1 no longer exists"
         for act in (
             fork.operations.undo,
             lambda: fork.operations.undo_compaction(1),

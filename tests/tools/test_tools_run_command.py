@@ -213,5 +213,5 @@ async def test_the_loop_is_free_while_a_command_floods(context: ToolContext) -> 
 
 async def test_a_workspace_that_is_gone_is_told(context: ToolContext) -> None:
     context.workspace.rmdir()
-    with pytest.raises(ToolError, match="does not exist any more"):
+    with pytest.raises(ToolError, match="no longer exists"):
         await run(context, "true")

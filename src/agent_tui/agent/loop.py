@@ -175,7 +175,7 @@ class Agent:
             ending = Ending("failed", str(error))
             self._wire.emit(Failed(ending.reason))
         except Exception as error:
-            ending = Ending("failed", f"The turn broke off: {type(error).__name__}: {error}.")
+            ending = Ending("failed", f"The turn failed: {type(error).__name__}: {error}.")
             self._wire.emit(Failed(ending.reason))
             raise
         finally:

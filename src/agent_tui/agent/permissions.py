@@ -55,7 +55,7 @@ class Rule:
         found = _RULE.fullmatch(text.strip())
         if found is None:
             raise UsageError(
-                f"{text!r} is no rule. Write a tool's name, edits(PATH), or "
+                f"{text!r} is not a rule. Write a tool's name, edits(PATH), or "
                 "run_command(git diff *)."
             )
         rule = cls(found[1], (found[2] or "").strip())

@@ -70,7 +70,9 @@ class Subagents:
 
     async def _run(self, spec: AgentSpec, call_id: str, prompt: str) -> ToolResult:
         if self._running >= MOST_AT_ONCE:
-            raise ToolError(f"{MOST_AT_ONCE} subagents run already: wait for one of them.")
+            raise ToolError(
+                f"{MOST_AT_ONCE} subagents are already running: wait for one of them to finish."
+            )
         self._running += 1
         try:
             async with self._open_child(spec, call_id) as child:

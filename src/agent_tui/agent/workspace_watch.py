@@ -139,7 +139,7 @@ class WorkspaceWatch:
                     await self._record("human", "", self._moment, replace(found, delta=rest))
                 else:
                     await self._settle()
-        self._wire.emit(summarize(revert))
+        self._wire.emit(summarise(revert))
 
     async def _capture_before(self, call: ToolCall) -> None:
         assert self._capture is not None
@@ -213,7 +213,7 @@ class WorkspaceWatch:
             if found.status == "captured":
                 await self._settle()
             if call or found.delta or found.status == "none":
-                self._wire.emit(summarize(record))
+                self._wire.emit(summarise(record))
             return record
         return None
 
@@ -242,7 +242,7 @@ def _beyond(delta: tuple[FileChange, ...], known: tuple[FileChange, ...]) -> Ite
             yield replace(change, old=left)
 
 
-def summarize(record: WorkspaceRecord) -> FilesChanged:
+def summarise(record: WorkspaceRecord) -> FilesChanged:
     """What a capture found, in numbers."""
     added, removed = count_lines(record.delta)
     why = record.why if record.status == "none" else ""

@@ -16,7 +16,7 @@ _DESCRIPTION = (
 _FILES = (
     (
         "config.toml",
-        "settings; agent-tui config path says where, config schema what can stand there",
+        "settings; agent-tui config path prints where, config schema what is allowed",
     ),
     (".agent-tui/config.toml", "a project's settings; read only when its folder is trusted"),
 )

@@ -38,8 +38,15 @@ EXPORT_FORMATS = ("markdown", "html", "json", "kimi", "pi")
 STATISTICS = ("day", "model", "project", "agent", "tool")
 _PART = (
     _argument("--max-tokens", type=int, default=0, metavar="N", help="only the newest N tokens"),
-    _argument("--max-messages", type=int, default=0, metavar="N", help="only the newest N"),
-    _argument("--since", default="", metavar="TIME", help="only from then on, such as 2026-03-21"),
+    _argument(
+        "--max-messages", type=int, default=0, metavar="N", help="only the newest N messages"
+    ),
+    _argument(
+        "--since",
+        default="",
+        metavar="TIME",
+        help="only messages from this time on, such as 2026-03-21",
+    ),
 )
 """Which part of a conversation is wanted."""
 
@@ -115,16 +122,24 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
         "--agent",
         default="",
         metavar="NAME",
-        help="who works: default, explorer, security-reviewer, time-traveller, or a spec's file",
+        help="the agent: default, explorer, security-reviewer, time-traveller, or a spec's file",
     ),
     _argument("--max-steps", type=int, metavar="N", help="stop a turn after N steps"),
     _argument("--max-cost", type=float, metavar="USD", help="stop a turn that costs more"),
     _argument("--max-time", type=float, metavar="SECONDS", help="stop a turn that takes longer"),
-    _argument("--trust", action="store_true", help="use what the folder ships for agents"),
+    _argument(
+        "--trust",
+        action="store_true",
+        help="use the instructions, skills and settings that the folder ships",
+    ),
     _argument("--sandbox", choices=("auto", "off", "strict"), help="how commands are confined"),
     _argument("--debug", action="store_true", help="log named events to logs/debug.log"),
     _argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting for now"
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a setting for this run",
     ),
     _argument("--cwd", type=Path, metavar="DIR", help="the workspace (default: this folder)"),
 )
@@ -150,7 +165,7 @@ COMMANDS: tuple[Command, ...] = (
             _argument("--files", action="store_true", help="only the files the agent changed"),
             _argument("--conversation", action="store_true", help="only the conversation"),
             _argument("--both", action="store_true", help="files and conversation"),
-            _argument("--dry-run", action="store_true", help="only say what would be done"),
+            _argument("--dry-run", action="store_true", help="only show what would be done"),
         ),
     ),
     Command(
@@ -159,7 +174,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             _ID,
             _argument("--since", type=int, metavar="CHECKPOINT", help="only what came after it"),
-            _argument("--patch", action="store_true", help="as a patch"),
+            _argument("--patch", action="store_true", help="print a patch"),
         ),
     ),
     Command("archives", "list a session's archived logs", (_ID,)),
@@ -243,7 +258,7 @@ COMMANDS: tuple[Command, ...] = (
         "statistics",
         "show tokens, cost, tools, errors and compactions of every session",
         (
-            _argument("--by", choices=STATISTICS, default="day", help="what a row stands for"),
+            _argument("--by", choices=STATISTICS, default="day", help="what to group by"),
             _argument("--since", default="", metavar="DAY", help="only from this day on"),
         ),
     ),
@@ -261,7 +276,7 @@ COMMANDS: tuple[Command, ...] = (
         "index",
         "bring the search index up to date",
         (
-            _argument("--rebuild", action="store_true", help="make it anew"),
+            _argument("--rebuild", action="store_true", help="rebuild it from the sessions"),
             _argument("--check", action="store_true", help="compare it with the sessions"),
         ),
     ),
@@ -292,13 +307,17 @@ COMMANDS: tuple[Command, ...] = (
     Command("config path", "print where the user's file is", json=False, engine=False),
     Command(
         "models",
-        "list the models that can be asked, with window and price",
+        "list the available models, with window and price",
         (
             _argument("words", nargs="*", metavar="WORD", help="only names with these words"),
-            _argument("--test", action="store_true", help="ask each one that fits, or the default"),
+            _argument(
+                "--test",
+                action="store_true",
+                help="send a test request to each match, or to the default",
+            ),
         ),
     ),
-    Command("mcp list", "list the servers of tools and whether they work"),
+    Command("mcp list", "list MCP servers and whether they work"),
     Command("mcp get", "show what a server offers", (_SERVER,)),
     Command(
         "mcp add",
@@ -324,7 +343,7 @@ COMMANDS: tuple[Command, ...] = (
         json=False,
     ),
     Command("mcp accept", "accept changed tools of a server", (_SERVER,), json=False),
-    Command("doctor", "check what a run needs, and say what to do", engine=False),
+    Command("doctor", "check the setup, and say what to fix", engine=False),
     Command(
         "help",
         "show the help of a command",

@@ -39,7 +39,7 @@ def config_error(layers: Sequence[Layer], error: ValidationError) -> ConfigError
     if _LIKE_A_KEY.search(got):
         return ConfigError(
             f"{where}, field {field}: {first['msg']}. What stands there looks like a key, which "
-            "belongs into an environment variable."
+            "belongs in an environment variable."
         )
     return ConfigError(f"{where}, field {field}: {first['msg']}, but it is {got[:80]}.")
 

@@ -194,9 +194,11 @@ class WebSettings(_Section):
 class UiSettings(_Section):
     """How the screen looks."""
 
-    theme: str = Field(default="", description="A name that /theme lists; empty: as the terminal.")
+    theme: str = Field(
+        default="", description="A theme that /theme lists; empty: the terminal's colours."
+    )
     reduced_motion: bool = Field(
-        default=False, description="Nothing turns, blinks or glides; what changes is told in words."
+        default=False, description="No animations: changes are shown as text."
     )
 
 

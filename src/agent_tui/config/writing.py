@@ -77,7 +77,7 @@ def _change(path: Path, names: list[str], value: Any) -> None:
             table[name] = tomlkit.table(is_super_table=True)
         table = table[name]
         if not isinstance(table, dict):
-            raise ConfigError(f"{name} is a value, so that nothing can stand below it.")
+            raise ConfigError(f"{name} is a value: it has no settings below it.")
     if value is None:
         table.pop(names[-1], None)
     else:

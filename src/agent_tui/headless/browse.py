@@ -189,7 +189,7 @@ async def compact_session(
     )
     if report.fallback:
         sentence += (
-            " No model could summarize the rest: only the newest messages were kept. "
+            " No model could summarise the rest: only the newest messages were kept. "
             f"Undo with: agent-tui restore {session_id} {report.archive}"
         )
     _say(as_json, fields, sentence)
@@ -235,8 +235,8 @@ async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> N
         print_json(report)
         return
     say(
-        f"Copied {report.records} records ({report.bytes_kept} bytes) into the new session "
-        f"{report.session_id}; the original is unchanged. Left out:"
+        f"Copied {format_count(report.records, 'record')} ({format_size(report.bytes_kept)}) "
+        f"into the new session {report.session_id}; the original is unchanged. Left out:"
     )
     rows = (
         (f"byte {left.offset}", f"{left.length} bytes", left.reason, left.excerpt)

@@ -10,7 +10,7 @@ from agent_tui.core.changes import WHO, ChangeGroup
 from agent_tui.core.errors import UsageError
 from agent_tui.core.output import say
 from agent_tui.core.revert_plan import STATUS_WORDS, RevertPlan
-from agent_tui.core.text import reveal
+from agent_tui.core.text import format_count, reveal
 from agent_tui.headless.browse import looked_at, opened, say_rotated
 from agent_tui.headless.printing import print_json
 from agent_tui.runtime.engine import Engine
@@ -96,7 +96,7 @@ async def _say_what_would_be(
         print_json({"conversation": preview if not options.files else None, "files": _rows(plan)})
         return
     if not options.files:
-        say(f"Conversation: {preview.messages_leaving} messages would be removed.")
+        say(f"Conversation: would remove {format_count(preview.messages_leaving, 'message')}.")
     if plan is not None:
         for path in plan.paths:
             if path.default is not None:

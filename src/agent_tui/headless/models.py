@@ -34,7 +34,7 @@ async def print_models(launch: Launch, options: argparse.Namespace) -> int:
     for provider in providers:
         if provider.trouble:
             complain(f"{provider.name}: {provider.trouble}")
-    print_rows(map(_columns, shown), "No model fits." if providers else _NOTHING)
+    print_rows(map(_columns, shown), "No model matches." if providers else _NOTHING)
     return 0 if shown else 1
 
 
@@ -73,5 +73,5 @@ async def _test(
             told = f"{found['seconds']:.1f} s" if found["error"] is None else found["error"]
             say(f"{found['model']}: {told}")
         if not results:
-            complain("no model fits; agent-tui models lists them." if providers else _NOTHING)
+            complain("no model matches; agent-tui models lists them." if providers else _NOTHING)
     return 0 if results and not any(found["error"] for found in results) else 1

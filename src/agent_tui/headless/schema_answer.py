@@ -29,7 +29,7 @@ class AnswerSchema:
         """The schema of a file.
 
         Raises:
-            UsageError: it cannot be read, or is no JSON schema.
+            UsageError: it cannot be read, or is not a JSON schema.
         """
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import SchemaError
@@ -43,7 +43,7 @@ class AnswerSchema:
             raise UsageError(f"--output-schema: {path} is not valid JSON: {error}.") from None
         except SchemaError as error:
             raise UsageError(
-                f"--output-schema: {path} is no JSON schema: {error.message}."
+                f"--output-schema: {path} is not a JSON schema: {error.message}."
             ) from None
         if not isinstance(schema, dict):
             raise UsageError(f"--output-schema: {path}: expected a JSON object.")

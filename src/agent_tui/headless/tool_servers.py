@@ -9,6 +9,7 @@ import json
 
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.output import say
+from agent_tui.core.text import format_count
 from agent_tui.core.tool_servers import SERVER_STATE_WORDS, ToolServerStatus
 from agent_tui.headless.printing import to_json
 from agent_tui.runtime.connect.tool_servers import ToolServers, add_server, remove_server
@@ -68,8 +69,7 @@ async def _list(launch: Launch, *, as_json: bool) -> None:
 def _describe(status: ToolServerStatus) -> str:
     said = SERVER_STATE_WORDS[status.state]
     if status.state == "ready":
-        count = len(status.tools)
-        said += f", {count} tool{'' if count == 1 else 's'}"
+        said += f", {format_count(len(status.tools), 'tool')}"
     return f"{said}: {status.detail}" if status.detail else f"{said}  ({status.place})"
 
 

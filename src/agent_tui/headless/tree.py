@@ -57,7 +57,7 @@ async def _print_rows(tree: SessionTree, detail: Detail, *, as_json: bool) -> No
         say(_line(fields))
         empty = False
     if empty:
-        say("Nothing was said yet.")
+        say("No messages yet.")
 
 
 async def fork_session(

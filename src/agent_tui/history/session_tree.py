@@ -173,7 +173,7 @@ class SessionTree:
         places = [p for p in range(len(self.tree)) if uuid and self.tree.uuid(p).startswith(uuid)]
         exact = [place for place in places if self.tree.uuid(place) == uuid] or places
         if len({self.tree.uuid(place) for place in exact}) != 1:
-            trouble = "is the beginning of several ids" if exact else "is no entry's id"
+            trouble = "is the beginning of several ids" if exact else "is not an entry's id"
             raise SessionError(f"{uuid!r} {trouble}. agent-tui tree ID --json tells them.")
         return next((place for place in exact if place in self.shape.context), exact[0])
 

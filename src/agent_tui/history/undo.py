@@ -147,4 +147,4 @@ def _archive_before(head: HeadRecord, log: Sequence[Record]) -> int:
     for record in reversed(log[:place]):
         if isinstance(record, RevertRecord):
             return record.archive
-    raise SessionError("The restore that this branch began with is not in the log any more.")
+    raise SessionError("The restore that this branch began with is no longer in the log.")

@@ -207,7 +207,7 @@ class SessionView:
         """Both sides of the compaction that made an archive.
 
         Raises:
-            SessionError: no compaction made it; UnknownArchive: it is not there any more.
+            SessionError: no compaction made it; UnknownArchive: it no longer exists.
         """
         return await asyncio.to_thread(self._view_compaction, archive)
 

@@ -31,6 +31,7 @@ from agent_tui.core.records import (
     UserMessage,
     is_message,
 )
+from agent_tui.core.text import format_count
 from agent_tui.core.words import INTERRUPTED
 from agent_tui.importers.imported import ImportedCompaction, Records
 
@@ -52,8 +53,10 @@ def find_message(records: Records, at: str) -> int:
     found = [i for i in places if at and (records[i].stamp.uuid or "").startswith(at)]
     exact = [i for i in found if records[i].stamp.uuid == at] or found
     if len(exact) != 1:
-        trouble = "is the beginning of several ids" if exact else "is no message"
-        raise SessionError(f"{at!r} {trouble} of this session, which has {len(places)} messages.")
+        trouble = "is the beginning of several ids" if exact else "is not a message"
+        raise SessionError(
+            f"{at!r} {trouble} of this session, which has {format_count(len(places), 'message')}."
+        )
     return exact[0]
 
 

@@ -137,7 +137,7 @@ class Connection:
             said = ending or first_line(str(error), 400)
             raise ToolError(f"{tool.name} failed: {said}.") from None
         except ValidationError:
-            raise ToolError(f"{tool.name} answered something that is no valid result.") from None
+            raise ToolError(f"{tool.name} answered with an invalid result.") from None
         except RuntimeError as error:
             raise ToolError(f"{tool.name} failed: {first_line(str(error), 400)}") from None
         return read_result(answer, limit)
@@ -220,7 +220,7 @@ class Connection:
             while True:
                 await asyncio.wait({gone, relist}, return_when=asyncio.FIRST_COMPLETED)
                 if gone.done():
-                    raise ToolError(f"It is not running any more: {self._process_ending()}.")
+                    raise ToolError(f"It is no longer running: {self._process_ending()}.")
                 self._relist.clear()
                 await self._list(client)
                 self._tell("ready", self._detail)
@@ -256,7 +256,7 @@ class Connection:
             return f"It could not be used: {self._process_ending()}."
         if self._status_code in {401, 403}:
             return (
-                f"It wants a sign-in ({self._status_code}). Set oauth = true to sign in with a "
+                f"It requires signing in ({self._status_code}). Set oauth = true to sign in with a "
                 "browser, or give it a header with a token."
             )
         if self._status_code >= 400:

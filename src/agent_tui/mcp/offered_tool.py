@@ -52,14 +52,14 @@ def read_tools(server: str, listed: Iterable[Any], reserved: Collection[str]) ->
     refused: list[str] = []
     for number, each in enumerate(listed):
         if number == MOST_TOOLS:
-            refused.append(f"it lists more than {MOST_TOOLS:,} tools; the rest is left out")
+            refused.append(f"it lists more than {MOST_TOOLS:,} tools; the rest are ignored")
             break
         tool, trouble = _read_tool(server, each, reserved)
         if tool is None:
             refused.append(trouble)
         elif tool.name in tools:
             collisions.add(tool.name)
-            refused.append(f"two of its tools would be named {tool.name}")
+            refused.append(f"two of its tools would both be named {tool.name}")
         else:
             tools[tool.name] = tool
     kept = tuple(tool for name, tool in tools.items() if name not in collisions)

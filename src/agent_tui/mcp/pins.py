@@ -60,7 +60,7 @@ class Pins:
     def _unreadable(self, why: object) -> str:
         return (
             f"{self._path}, which says which tools of MCP servers were accepted, cannot be read: "
-            f"{why}. Delete it to accept all tools anew."
+            f"{why}. Delete it to accept all tools again."
         )
 
     def _write(self, pins: dict[str, dict[str, str]]) -> None:

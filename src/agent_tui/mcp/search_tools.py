@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pydantic import Field
 
 from agent_tui.core.messages import ToolResult
+from agent_tui.core.text import format_count
 from agent_tui.mcp.borrowed_tool import BorrowedTool, Call
 from agent_tui.mcp.offered_tool import OfferedTool
 from agent_tui.tools.base import AnyTool, Arguments, Tool, ToolContext
@@ -39,7 +40,9 @@ class SearchTools(Tool[SearchToolsArguments]):
         self._offered = offered
         self._load = load
         counts = Counter(tool.server for tool in offered)
-        servers = ", ".join(f"{name} ({count} tools)" for name, count in counts.items())
+        servers = ", ".join(
+            f"{name} ({format_count(count, 'tool')})" for name, count in counts.items()
+        )
         self.description = (
             f"Find more tools. These servers have more tools than can be listed: {servers}. "
             "The tools that are found can be called from the next step on."

@@ -112,7 +112,7 @@ class StdioServer:
             while line := await process.stdout.readline():
                 if not self._is_wanted(line):
                     if self._floods(line):
-                        self.ending = "it floods: it sent far more than it was asked for"
+                        self.ending = "it sent far more than it was asked for"
                         break
                     continue
                 try:

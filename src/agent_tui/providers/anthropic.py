@@ -126,7 +126,7 @@ class Anthropic:
         parts = urlsplit(self._url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             return ProviderError(
-                f"The base URL {server.quote(self._url)} is no address of a server: it must be "
+                f"The base URL {server.quote(self._url)} is not a server address; expected one "
                 f"like {DEFAULT_URL}."
             )
         if any(not "!" <= character <= "~" for character in self._key.reveal()):

@@ -74,7 +74,7 @@ class MessageReader:
                 yield ThinkDelta("", f"{REDACTED}{block.get('data', '')}")
             case "tool_use":
                 if len(self._calls) >= MOST_CALLS:
-                    raise TooMuch(f"more than {MOST_CALLS} calls of tools")
+                    raise TooMuch(f"more than {MOST_CALLS} tool calls")
                 call = self._calls[place] = _OpenCall(len(self._calls), block.get("input"))
                 yield ToolCallBegan(call.index, str(block.get("id")), str(block.get("name")))
 

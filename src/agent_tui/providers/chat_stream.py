@@ -122,7 +122,7 @@ class ChatReader:
         latest = self._latest(index)
         if latest is None or _begins_another(latest, server_id, name):
             if len(self._drafts) >= MOST_CALLS:
-                raise TooMuch(f"more than {MOST_CALLS} calls of tools")
+                raise TooMuch(f"more than {MOST_CALLS} tool calls")
             latest = _CallDraft(len(self._drafts), index, server_id)
             self._drafts.append(latest)
         elif not latest.server_id:

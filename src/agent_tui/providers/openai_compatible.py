@@ -111,7 +111,7 @@ class OpenAICompatible:
         server = Server(self._url, "", self._key, self._key_source)
         if not _is_web_address(self._url):
             return ProviderError(
-                f"The base URL {server.quote(self._url)} is no address of a server: it must be "
+                f"The base URL {server.quote(self._url)} is not a server address; expected one "
                 "like http://127.0.0.1:8000/v1 or https://api.openai.com/v1."
             )
         if any(not "!" <= character <= "~" for character in self._key.reveal()):

@@ -18,7 +18,7 @@ class Launch:
         model: a model name that wins over config and environment; empty for theirs.
         yolo: allow every action without asking.
         allow: rules of what is allowed without asking, beside those of the settings.
-        trust: use what the folder ships for agents, in this run.
+        trust: use the instructions, skills and settings that the folder ships, in this run.
         resume: a session id to open, or None for a new session.
         latest: open the newest session of the workspace.
         path: a log or session file to browse read-only.

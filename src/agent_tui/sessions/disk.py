@@ -37,15 +37,13 @@ def spoken_error(doing: str, path: Path, error: OSError) -> Exception:
         return SessionReadOnly(f"{doing} {path} is not allowed here: {why}. Nothing was changed.")
     if error.errno in _FULL:
         return StorageError(
-            f"{doing} {path} failed, no room: {why}. Nothing was changed; free space and go on."
+            f"{doing} {path} failed, no room: {why}. Nothing was changed; free space and try again."
         )
     if error.errno == errno.ENOENT:
-        return SessionNotFound(f"{doing} {path} failed: it is not there.")
+        return SessionNotFound(f"{doing} {path} failed: no such file or folder.")
     if error.errno == errno.ELOOP:
         return StorageError(f"{path} is a symbolic link, which is never followed here.")
-    return StorageError(
-        f"{doing} {path} failed: {why}. Nothing was changed; it can be tried again."
-    )
+    return StorageError(f"{doing} {path} failed: {why}. Nothing was changed; try again.")
 
 
 def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:

@@ -212,7 +212,7 @@ class LogFile:
                 raise spoken_error("Pruning", self.folder, error) from error
             raise StorageError(
                 f"Pruning {self.folder} was not finished: {error.strerror}."
-                f" Archives that went: {removed}; prune again for the others."
+                f" Archives deleted: {removed}; prune again to delete the others."
             ) from error
 
     def close(self) -> None:

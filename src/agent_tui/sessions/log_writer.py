@@ -273,12 +273,12 @@ class LogWriter:
         if log[1:] != (self._size, self._inode):
             raise LogChanged(
                 f"{self.file.path} was changed by another program; nothing was changed here. "
-                "It is read anew; try again."
+                "It was read again; try again."
             )
         if self._inode != planned_on:
             raise LogChanged(
-                f"{self.file.path} was replaced by another act; nothing was changed by this one. "
-                "Look at what is there now, and try again."
+                f"{self.file.path} was replaced by another operation; this one changed nothing. "
+                "Check what it holds now, and try again."
             )
 
     def _extend(self, state: SessionState, records: Sequence[Record], number: int) -> bytes:

@@ -103,7 +103,7 @@ class MemoryLog(SessionLog):
         self._require_writable()
         if mark.inode != self._generation:
             raise LogChanged(
-                "The session changed while it was summarized; nothing was changed. Compact again."
+                "The session changed while it was summarised; nothing was changed. Compact again."
             )
         state = SessionState()
         for part in build(self._last_archive + 1):

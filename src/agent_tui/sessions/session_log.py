@@ -126,7 +126,7 @@ class SessionLog:
         """Make a copy of an archive the live log; returns the archive of the log it replaced.
 
         Raises:
-            UnknownArchive: no archive is meant by that number here, or it is not there any more.
+            UnknownArchive: no archive is meant by that number here, or it no longer exists.
             LogChanged: another act or program was faster; nothing was changed.
         """
         await self._begin_change()
@@ -168,7 +168,7 @@ class SessionLog:
         What was done before a fork is in an archive of the session in which it was done.
 
         Raises:
-            UnknownArchive: no archive is meant by that number here, or it is not there any more.
+            UnknownArchive: no archive is meant by that number here, or it no longer exists.
         """
         holder = holder_of(self.state.header, number)
         if not holder:
@@ -179,7 +179,7 @@ class SessionLog:
             if number in finished_archives(folder):
                 return archive_path(folder, number)
         raise UnknownArchive(
-            f"This was done in session {holder}, whose archive {number} is not there any more."
+            f"This was done in session {holder}, whose archive {number} no longer exists."
         )
 
     def archive_files(self) -> dict[int, Path]:
@@ -202,7 +202,7 @@ class SessionLog:
         """What the archive holds that a number means here. Reads the disk.
 
         Raises:
-            UnknownArchive: no archive is meant by that number here, or it is not there any more.
+            UnknownArchive: no archive is meant by that number here, or it no longer exists.
         """
         return read_log(self.archive_file(number))
 

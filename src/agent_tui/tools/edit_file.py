@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import DiffDisplay, Display, ToolResult
-from agent_tui.core.text import reveal
+from agent_tui.core.text import format_count, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.file_change import make_change, preview_change
@@ -97,7 +97,7 @@ class EditFile(Tool[EditFileArguments]):
             return make_change(arguments.path, change, context)
 
         diff = await run_off_loop(work)
-        places = "1 place" if count == 1 else f"{count} places"
+        places = format_count(count, "place")
         done = f"Edited {diff.path} in {places} ({count_changes(diff)} lines)."
         return ToolResult(done, display=diff)
 

@@ -8,7 +8,7 @@ from threading import Event
 from pydantic import Field
 
 from agent_tui.core.messages import ToolResult
-from agent_tui.core.text import clean, reveal
+from agent_tui.core.text import clean, format_count, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Tool, ToolContext
 from agent_tui.tools.blobs import SCHEME
@@ -85,7 +85,7 @@ def _show(file: TextFile, arguments: ReadFileArguments, limit: int) -> str:
     first = arguments.start_line
     first = max(1, len(lines) + 1 + first) if first < 0 else max(1, first)
     if first > len(lines):
-        return f"[the file has only {len(lines):,} lines]"
+        return f"[the file has only {format_count(len(lines), 'line')}]"
     shown: list[str] = []
     room = limit
     for number, line in enumerate(lines[first - 1 : first - 1 + arguments.line_count], first):

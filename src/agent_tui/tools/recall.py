@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import ToolResult
-from agent_tui.core.text import reveal
+from agent_tui.core.text import format_count, reveal
 from agent_tui.tools.base import Arguments, Tool, ToolContext
 from agent_tui.tools.output import cut_text
 
@@ -82,7 +82,7 @@ class Recall(Tool[RecallArguments]):
     name = "recall"
     description = (
         "Search the earlier messages of this session that are no longer in your context because "
-        "they were summarized, masked, reverted or left on another branch. Use it before asking "
+        "they were summarised, masked, reverted or left on another branch. Use it before asking "
         "the user again or redoing work. With 'message' it gives one message as it was."
     )
     parameters = RecallArguments
@@ -102,7 +102,7 @@ class Recall(Tool[RecallArguments]):
                 f"No earlier message says that; {found.searched:,} were searched. "
                 "Try fewer or other words."
             )
-        head = f"{found.fitting:,} of {found.searched:,} earlier messages fit."
+        head = f"{found.fitting:,} of {format_count(found.searched, 'earlier message')} match."
         return ToolResult("\n\n".join([head, *map(_show, found.snippets)]))
 
     async def _read(self, key: str, context: ToolContext) -> str:

@@ -68,7 +68,7 @@ class RunCommand(Tool[RunCommandArguments]):
     async def run(self, arguments: RunCommandArguments, context: ToolContext) -> ToolResult:
         _check(arguments.command)
         if not context.workspace.is_dir():
-            raise ToolError(f"The workspace {context.workspace} does not exist any more.")
+            raise ToolError(f"The workspace {context.workspace} no longer exists.")
         if arguments.background:
             return _start(arguments, context)
         output = ToldOutput(context.output_limit, context.tell, context.blobs)

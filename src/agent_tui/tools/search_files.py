@@ -15,7 +15,7 @@ from pydantic import Field
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import ToolResult
-from agent_tui.core.text import reveal
+from agent_tui.core.text import format_count, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Tool, ToolContext
 from agent_tui.tools.child import Ended, run_child
@@ -146,5 +146,7 @@ def _tell(arguments: SearchFilesArguments, lines: list[str], more: bool, ended: 
     if ended.ending == "timed_out":
         lines.append(f"[stopped after {_SECONDS} s; search a smaller folder or a simpler pattern]")
     elif more:
-        lines.append(f"[only the first {len(lines)} lines are shown; use a narrower search]")
+        lines.append(
+            f"[only the first {format_count(len(lines), 'line')} shown; use a narrower search]"
+        )
     return "\n".join(lines) or f"Nothing matches {reveal(arguments.pattern)}."

@@ -102,7 +102,7 @@ class AgentTui(ThemedApp[int]):
             await self._ask_for_trust(self.engine)
             await chat.begin(self.engine)
             if theme and theme not in self.available_themes:
-                chat.notices.hint(f"The config names a theme that is not there: {theme!r}.")
+                chat.notices.hint(f"The settings name an unknown theme: {theme!r}.")
             if self.launch.is_new and not self.engine.is_connected:
                 chat.run_command("connect", "")
             if self.launch.pick:
@@ -190,7 +190,7 @@ class AgentTui(ThemedApp[int]):
             return
         if self.screen is self.chat and self.chat.prompt_box.text:
             self.chat.prompt_box.clear()
-            self.chat.notices.hint("Prompt cleared. Press Up to get it back.")
+            self.chat.notices.hint("Prompt cleared. Press Up to restore it.")
             return
         if self.screen is self.chat and self.chat.prompt_box.queue.prompts:
             self.chat.prompt_box.queue.take_last()

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.messages import Display
 from agent_tui.core.origins import Origin
+from agent_tui.core.text import format_count
 from agent_tui.core.words import Outcome
 
 ToolState: TypeAlias = Literal["pending", "approval", "running"] | Outcome
@@ -200,6 +201,6 @@ def plain_text(block: Block) -> str:
         case EarlierBlock():
             return plain_text(block.inner)
         case EarlierHeadBlock():
-            return f"{block.messages} earlier messages"
+            return format_count(block.messages, "earlier message")
         case DamageBlock():
-            return f"{block.lines} damaged lines"
+            return format_count(block.lines, "damaged line")

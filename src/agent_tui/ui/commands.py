@@ -113,7 +113,7 @@ COMMANDS: tuple[Command, ...] = (
         "retry",
         "retry_turn",
         "Retry",
-        "Ask again where the last turn ended without its answer",
+        "Retry the last turn where it ended without an answer",
         "Session",
         key="alt+a",
         key_label="Alt+A",
@@ -250,7 +250,7 @@ COMMANDS: tuple[Command, ...] = (
         "model",
         "change_model",
         "Choose a model",
-        "Choose the model that is asked",
+        "Choose a model for this session",
         "Session",
         argument="[name]",
         opens_screen=True,
@@ -259,7 +259,7 @@ COMMANDS: tuple[Command, ...] = (
         "connect",
         "connect_model",
         "Connect a model",
-        "Find and connect a provider of models",
+        "Find and connect a model provider",
         "Session",
         opens_screen=True,
     ),
@@ -284,7 +284,7 @@ COMMANDS: tuple[Command, ...] = (
         "mcp",
         "show_tool_servers",
         "MCP servers",
-        "List, restart and review servers of tools",
+        "List, restart and review MCP servers",
         "General",
         opens_screen=True,
     ),
@@ -362,7 +362,7 @@ COMMANDS: tuple[Command, ...] = (
         "editor",
         "edit_prompt",
         "Write in $EDITOR",
-        "Continue the prompt in your editor",
+        "Edit the prompt in your editor",
         "General",
         key="ctrl+g",
         key_label="Ctrl+G",
@@ -399,7 +399,7 @@ ALIASES = {
 }
 
 TYPING_KEYS: tuple[tuple[str, str], ...] = (
-    ("Enter", "send; while the agent runs it joins at the next step"),
+    ("Enter", "send; while the agent runs, steer it at its next step"),
     ("Shift+Enter, Ctrl+J", "new line"),
     ("Up, Down", "earlier and later prompts"),
     ("Ctrl+R", "search earlier prompts"),
@@ -410,7 +410,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("!", "run a shell command yourself"),
     ("Ctrl+P", "command palette"),
     ("Up, with prompts waiting", "edit the last queued message"),
-    ("Ctrl+C", "clear the prompt, withdraw what waits, interrupt; twice quits"),
+    ("Ctrl+C", "clear the prompt, cancel what is queued, interrupt; twice quits"),
     ("Ctrl+D", "quit, when the prompt is empty"),
 )
 """Keys of the prompt and of the app, for the help screen."""

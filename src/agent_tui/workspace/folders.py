@@ -85,7 +85,9 @@ def _open_folder(folder: int, name: str) -> int:
         return os.open(name, FOLDER, dir_fd=folder)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise NotADirectoryError(errno.ENOTDIR, "a link stands there", name) from error
+            raise NotADirectoryError(
+                errno.ENOTDIR, "a symbolic link is in the way", name
+            ) from error
         raise
 
 

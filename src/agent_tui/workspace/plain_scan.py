@@ -121,7 +121,7 @@ class PlainScanner:
             sight.nested.add(path)
             unknown.add(path)
         elif entry.name in GENERATED:
-            sight.left_out.append(LeftOut(path, "programs fill this folder"))
+            sight.left_out.append(LeftOut(path, "programs generate this folder"))
             unknown.add(path)
         else:
             pending.append(path)

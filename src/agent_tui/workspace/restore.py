@@ -139,7 +139,7 @@ class Restore:
             reading = read_entry(root, action.path, DEFAULT_LIMITS.target_bytes)
             if not _is(reading.state, action.expected):
                 raise PathChanged(
-                    f"{action.path} changed since the preview; nothing was reverted. Look again."
+                    f"{action.path} changed since the preview; nothing was reverted. Try again."
                 )
             now = reading.content or b""
             if reading.state is not None:

@@ -126,14 +126,14 @@ class ContentStore:
         """A content, checked against its hash.
 
         Raises:
-            ContentMissing: it is not there any more, or not what was kept.
+            ContentMissing: it no longer exists, or not what was kept.
         """
         if not _HASH.fullmatch(digest):
             raise ContentMissing("its content was not kept")
         try:
             data = read_whole(self.path_of(digest))
         except OSError as error:
-            raise ContentMissing("its content is not in the store any more") from error
+            raise ContentMissing("its content is no longer in the store") from error
         if hashlib.sha256(data).hexdigest() != digest:
             raise ContentMissing("its content in the store is damaged")
         return data

@@ -15,6 +15,7 @@ from agent_tui.context.compaction.summary_message import is_summary, summary_tex
 from agent_tui.context.tokens.media import describe_media
 from agent_tui.core.messages import Content, MediaPart, TextPart, ThinkPart, ToolCall, UnknownPart
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
+from agent_tui.core.text import format_count
 from agent_tui.core.words import OUTCOMES
 from agent_tui.resources import prompt
 
@@ -59,7 +60,9 @@ class Brief:
     @property
     def text(self) -> str:
         """The brief as it is sent."""
-        missing = f"({len(self.left_out)} older messages did not fit and are not shown.)"
+        missing = (
+            f"(Left out for lack of room: {format_count(len(self.left_out), 'older message')}.)"
+        )
         parts = [
             f"# Summary so far\n\n{self.previous}" if self.previous else "",
             "# Transcript",

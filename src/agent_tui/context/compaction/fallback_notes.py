@@ -16,7 +16,7 @@ from agent_tui.context.compaction.selection import is_request
 from agent_tui.context.compaction.summary_message import is_summary, summary_text
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message
-from agent_tui.core.text import first_line
+from agent_tui.core.text import first_line, format_count
 
 _REQUESTS = 8
 _FILES = 8
@@ -25,7 +25,7 @@ _NO_SUMMARY = "No summary could be made: "
 _ASKED = "What the user asked in them, oldest first:"
 _ABOUT = "Files they were about: "
 _BEFORE = "The summary of what came before them:"
-_CUT_OFF = re.compile(r"(\d+) older messages were cut off\.")
+_CUT_OFF = re.compile(r"([\d,]+) older messages? (?:was|were) cut off\.")
 
 
 @dataclass(slots=True)
@@ -54,7 +54,10 @@ def write_fallback_notes(
     files += [name for notes in earlier for name in notes.files]
     names = list(dict.fromkeys(files))[:_FILES]
     summaries = [notes.summary for notes in earlier if notes.summary]
-    lines = [f"{_NO_SUMMARY}{first_line(reason, 400)}", f"{cut} older messages were cut off."]
+    lines = [
+        f"{_NO_SUMMARY}{first_line(reason, 400)}",
+        f"{format_count(cut, 'older message')} {'was' if cut == 1 else 'were'} cut off.",
+    ]
     if asked:
         lines += [_ASKED, *(f"- {line}" for line in asked[-_REQUESTS:])]
     if names:
@@ -74,7 +77,7 @@ def _read_notes(text: str) -> _Notes:
     by_hand = []
     for line in told.split("\n")[1:]:
         if found := _CUT_OFF.fullmatch(line):
-            notes.cut = int(found[1])
+            notes.cut = int(found[1].replace(",", ""))
         elif line.startswith("- "):
             notes.asked.append(line[2:])
         elif line.startswith(_ABOUT):

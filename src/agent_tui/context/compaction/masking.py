@@ -9,7 +9,7 @@ from agent_tui.core.arguments import show_arguments
 from agent_tui.core.messages import ToolCall, text_of
 from agent_tui.core.records import UNSTAMPED, AssistantMessage, Message, Stamp, ToolMessage
 from agent_tui.core.summary import CompactionAmounts
-from agent_tui.core.text import first_line
+from agent_tui.core.text import first_line, format_count
 
 _LONGEST_ARGUMENTS = 120
 
@@ -46,8 +46,8 @@ def mask_output(message: ToolMessage, call: ToolCall | None) -> ToolMessage:
     key = message.stamp.uuid or ""
     how = f' Call recall with message "{key}" to read it.' if key else ""
     said = (
-        f"[Output of {_describe(call)} removed to save room: {lines:,} lines, "
-        f"{len(text):,} characters.{how}]"
+        f"[Output of {_describe(call)} removed to save room: {format_count(lines, 'line')}, "
+        f"{format_count(len(text), 'character')}.{how}]"
     )
     stamp = Stamp(key or None, None, message.stamp.at) if key else UNSTAMPED
     return replace(message, content=said, display=None, masked=True, stamp=stamp)

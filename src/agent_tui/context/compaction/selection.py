@@ -10,6 +10,7 @@ from agent_tui.core.errors import CompactionError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage, is_prompt
 from agent_tui.core.summary import Fate
+from agent_tui.core.text import format_count
 
 REQUESTS_KEPT = 3
 REQUEST_TOKENS = 4_000
@@ -98,7 +99,7 @@ def select(room: Room, kept: Collection[int], pins: Collection[int] = ()) -> Sel
     gone = set(range(len(messages))) - stays - dropped
     if not any(not is_summary(messages[index]) for index in gone):
         raise CompactionError(
-            f"Nothing to compact: the {len(messages)} messages are too few, or are all kept. "
+            f"Nothing to compact: {format_count(len(messages), 'message')}, too few or all kept. "
             "Continue the conversation, or unpin messages."
         )
     return Selection(tuple(sorted(stays)), tuple(sorted(gone)), tuple(sorted(dropped)))

@@ -26,7 +26,7 @@ _CHUNK = 1_000
 
 
 def read_records(tree: Tree, places: Sequence[int]) -> Iterator[Record]:
-    """The records at some places, all read at once; one that is not there any more is shown so."""
+    """The records at some places, all read at once; one that no longer exists is shown so."""
     for place, item in zip(places, tree.read(places), strict=True):
         record = shown_record(item)
         if record.stamp.uuid == tree.uuids[place]:

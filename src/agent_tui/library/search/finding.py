@@ -113,7 +113,7 @@ class Finder:
         """
         query = parse_query(text, self._today)
         if not query.match:
-            raise UsageError("What should be looked for? Give a word, a “phrase” or a filter.")
+            raise UsageError("What do you want to find? Type a word, a “phrase” or a filter.")
         gathered: dict[tuple[str, str], _Gathered] = {}
         deadline = time.monotonic() + _SECONDS
         for row in self._rows(query):
@@ -150,7 +150,7 @@ class Finder:
         return iter(cursor)
 
     def _hits(self, each: _Gathered, query: Query, most: int) -> Iterator[Hit]:
-        """What people said before what tools printed; a line that is not there any more is not."""
+        """What people said before what tools printed; a line that no longer exists is not."""
         order = {"user": 0, "assistant": 1}
         count = 0
         for row in sorted(each.rows, key=lambda row: order.get(row["role"], 2)):

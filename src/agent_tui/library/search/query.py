@@ -81,7 +81,7 @@ def parse_query(text: str, today: date) -> Query:
                 if phrase or re.search(r"\w[^\w\s]|[^\w\s]\w", value):
                     literals.append(" ".join(value.lower().split()))
     if unwanted and not wanted:
-        raise UsageError("A search needs at least one word or filter without a minus.")
+        raise UsageError("A search needs at least one word or filter that is not excluded.")
     match = " AND ".join(wanted)
     if unwanted:
         match = f"({match}) NOT ({' OR '.join(unwanted)})"

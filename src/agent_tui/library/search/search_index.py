@@ -96,7 +96,7 @@ class SearchIndex:
         with _in_words(self.path):
             base = read_index(self.path)
             if base is None:
-                raise StorageError("There is no index yet: agent-tui index makes it.")
+                raise StorageError("There is no index yet. Create it with: agent-tui index")
             with closing(base):
                 yield base
 
@@ -114,8 +114,8 @@ def _in_words(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StorageError(
-            f"The search index {path} cannot be used: {error}. It can be deleted: "
-            "agent-tui index --rebuild makes it again."
+            f"The search index {path} cannot be used: {error}. "
+            "Rebuild it with: agent-tui index --rebuild"
         ) from error
     except OSError as error:
         raise StorageError(f"{path} cannot be used: {error.strerror}.") from error

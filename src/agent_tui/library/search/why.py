@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.core.errors import UsageError
-from agent_tui.core.text import clean, first_line
+from agent_tui.core.text import clean, first_line, format_count
 from agent_tui.library.search.finding import Lines
 from agent_tui.library.search.line_text import LineText
 from agent_tui.library.search.words import facet
@@ -72,10 +72,12 @@ def _target(target: str, cwd: Path) -> tuple[Path, str]:
         raise UsageError(f"{name} is too big: lines are looked up in files of up to 16 MB.")
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if not 1 <= int(number) <= len(lines):
-        raise UsageError(f"{name} has {len(lines)} lines; there is no line {number}.")
+        raise UsageError(
+            f"{name} has {format_count(len(lines), 'line')}; there is no line {number}."
+        )
     wanted = _squeezed(lines[int(number) - 1])
     if not wanted:
-        raise UsageError(f"Line {number} of {name} is blank; name one that says something.")
+        raise UsageError(f"Line {number} of {name} is blank; choose another line.")
     return path, wanted
 
 

@@ -106,7 +106,7 @@ def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) ->
     name, arguments = call or ("the tool", {})
     path = str(arguments.get("path", ""))
     if result.interrupted:
-        return f"`{name}` was interrupted before its end: nothing is sure about what it did."
+        return f"`{name}` was interrupted before its end: what it did is unknown."
     if (said := _REJECTED.match(output)) is not None:
         return (
             f"All right, I leave it. You said: “{said.group(1)}”. A real model would go on from "

@@ -23,6 +23,7 @@ from agent_tui.core.records import (
     WorkspaceRecord,
 )
 from agent_tui.core.revert_plan import Choice, RevertPlan
+from agent_tui.core.text import format_count
 from agent_tui.runtime.files.last_reverts import last_cause, last_revert, last_undo, record_of
 from agent_tui.runtime.files.watching import content_store, read_timeline
 from agent_tui.sessions.store import SessionLog
@@ -241,4 +242,4 @@ class SessionFiles:
 
 
 def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
+    return format_count(count, "file")

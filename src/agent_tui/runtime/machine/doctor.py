@@ -17,13 +17,14 @@ from typing import Literal
 from agent_tui import __version__
 from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.text import format_count
 from agent_tui.providers.registry import choose_model, usable_providers
 
 _PACKAGES = ("textual", "pydantic", "openai", "mcp", "httpx2", "tiktoken")
 _TOOLS = (
-    ("git", "workspaces cannot be searched and restored as well without it"),
-    ("rg", "ripgrep makes searches of files fast; without it Python searches"),
-    ("bwrap", "commands can run in a sandbox with it"),
+    ("git", "without it, searching and restoring files works less well"),
+    ("rg", "makes file searches fast; without it Python searches"),
+    ("bwrap", "with it, commands can run in a sandbox"),
 )
 
 
@@ -66,7 +67,9 @@ def _check_program() -> Iterator[Finding]:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        yield Finding("packages", "error", f"missing: {', '.join(missing)}; install agent-tui anew")
+        yield Finding(
+            "packages", "error", f"missing: {', '.join(missing)}; install agent-tui again"
+        )
     yield Finding("packages", "ok", ", ".join(found))
 
 
@@ -91,7 +94,7 @@ def _check_terminal() -> Finding:
 def _check_data() -> Iterator[Finding]:
     root = data_root()
     if not root.exists():
-        yield Finding("data", "ok", f"{root} will be made with the first session")
+        yield Finding("data", "ok", f"{root} will be created with the first session")
         return
     mode = stat.S_IMODE(root.stat().st_mode)
     if mode & 0o077:
@@ -133,7 +136,7 @@ def _check_providers(settings: Settings) -> Finding:
         return Finding(
             "providers", "warning", "none is set up; start agent-tui, or set OPENAI_API_KEY"
         )
-    model = chosen.model or next(iter(chosen.provider.models), "the first that it lists")
+    model = chosen.model or next(iter(chosen.provider.models), "the first one that it lists")
     return Finding(
         "providers", "ok", f"{', '.join(usable)}; asked: {chosen.provider.name}, {model}"
     )
@@ -149,7 +152,7 @@ def _check_mcp(settings: Settings) -> Finding:
         return Finding("mcp", "warning", "; ".join(missing))
     count = len(settings.mcp.servers)
     more = "; try them with agent-tui mcp list" if count else ""
-    return Finding("mcp", "ok", f"{count} server{'' if count == 1 else 's'}{more}")
+    return Finding("mcp", "ok", f"{format_count(count, 'server')}{more}")
 
 
 def _check_tools() -> Iterator[Finding]:

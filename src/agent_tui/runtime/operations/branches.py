@@ -105,7 +105,7 @@ class Branches:
         records = await tree.messages_left(row)
         messages: Sequence[Message] = [r for r in records if isinstance(r, Message)]
         if not messages:
-            raise SessionError("Nothing new to summarize on this branch.")
+            raise SessionError("Nothing new to summarise on this branch.")
         text = await self._parts.now.compactor.summarise_branch(messages, on_text)
         leaf = (await tree.end_place(row)).name
         told = UserMessage(

@@ -8,6 +8,7 @@ from agent_tui.context.filters import ContextFilter, filter_messages
 from agent_tui.context.tokens.message_tokens import messages_of
 from agent_tui.core.errors import SessionError
 from agent_tui.core.records import Checkpoint, CompactionRecord, Record, UsageRecord
+from agent_tui.core.text import format_count
 from agent_tui.sessions.replay import Entry
 
 
@@ -24,7 +25,7 @@ async def trim_context(context: Context, wanted: ContextFilter) -> int:
     staying = [entry for entry in parts.messages if id(entry.record) in kept]
     if not staying or len(staying) == len(messages):
         many = "none" if not staying else "all"
-        raise SessionError(f"These limits keep {many} of the {len(messages)} messages.")
+        raise SessionError(f"These limits keep {many} of {format_count(len(messages), 'message')}.")
     counts = context.counter.count_messages(messages_of(staying))
     after = context.overhead_tokens + sum(counts)
     before = context.token_count

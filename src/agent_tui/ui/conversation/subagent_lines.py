@@ -15,7 +15,7 @@ from agent_tui.core.events import (
     ToolStarted,
     TurnFinished,
 )
-from agent_tui.core.text import first_line
+from agent_tui.core.text import first_line, format_count
 
 _MOST_LINES = 12
 _LONGEST = 160
@@ -51,7 +51,7 @@ class SubagentLines:
             case StepRetried(_, _, reason) | Failed(reason):
                 progress.lines.append(first_line(reason, _LONGEST))
             case TurnFinished(_, end, steps):
-                progress.lines.append(f"{nested.name}: {end} after {steps} steps")
+                progress.lines.append(f"{nested.name}: {end} after {format_count(steps, 'step')}")
             case _:
                 return ""
         return progress.text()

@@ -59,7 +59,7 @@ async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None
 async def show_debug(chat: Conversation, _argument: str) -> None:
     """Show cache statistics of this run."""
     lines = [
-        f"{each.name}: {each.entries:,} entries, {each.hit_share:.0%} of "
+        f"{each.name}: {format_count(each.entries, 'entry', 'entries')}, {each.hit_share:.0%} of "
         f"{each.hits + each.misses:,} found, {each.size:,.0f} of {each.limit:,.0f} used"
         for each in cache_statistics()
     ]
@@ -236,7 +236,7 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
 
 
 async def retry_turn(chat: Conversation, _argument: str) -> None:
-    """Ask again where the last turn ended without its answer."""
+    """Retry the last turn where it ended without an answer."""
     chat.runner.start_turn(lambda session: session.retry_turn())
 
 
@@ -311,7 +311,7 @@ async def show_tokens(chat: Conversation, _argument: str) -> None:
 
 
 async def connect_model(chat: Conversation, _argument: str) -> None:
-    """Find and connect a provider of models."""
+    """Find and connect a model provider."""
     from agent_tui.ui.flows.models import connect
 
     if chat.engine is not None:

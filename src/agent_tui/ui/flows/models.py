@@ -169,17 +169,17 @@ async def show_costs(chat: Conversation, engine: Engine) -> None:
             f"{format_count(row.calls, 'call')} · {format_tokens(row.usage.input_tokens)} in "
             f"({format_tokens(row.usage.cached_tokens)} cached) · "
             f"{format_tokens(row.usage.output_tokens)} out · "
-            f"{'price not known' if row.cost is None else format_cost(row.cost)}",
+            f"{'price unknown' if row.cost is None else format_cost(row.cost)}",
         )
         for row in costs.models
     ]
     last = costs.turns[-1] if costs.turns else None
     least = "at least " if costs.unpriced else ""
-    total = f"{least}{format_cost(costs.total)}" if costs.total or not least else "price not known"
+    total = f"{least}{format_cost(costs.total)}" if costs.total or not least else "price unknown"
     title = f"Cost of this session: {total}"
     if last is not None and last.cost is not None:
         title += f", last turn {format_cost(last.cost)}"
-    await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="Nothing was asked yet."))
+    await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="No model was asked yet."))
 
 
 class ServerNotices:
@@ -235,7 +235,7 @@ async def show_servers(chat: Conversation, engine: Engine) -> None:
     """List the servers of tools; Enter restarts one, or accepts its changed tools."""
     servers = engine.tool_servers
     if servers is None:
-        raise UsageError("The demo uses no servers of tools.")
+        raise UsageError("The demo uses no MCP servers.")
     while True:
         statuses = {status.name: status for status in servers.statuses}
         rows = []

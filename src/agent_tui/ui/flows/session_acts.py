@@ -57,7 +57,7 @@ class SessionActs:
             case "fork":
                 await self._fork(tree, row)
             case "sum_up":
-                chat.runner.start(lambda session: self._summarize(session, tree, row))
+                chat.runner.start(lambda session: self._summarise(session, tree, row))
             case "label":
                 await self._label(tree, row)
                 return True
@@ -102,17 +102,17 @@ class SessionActs:
             if not self._chat.runner.is_busy:  # a turn's own end shows it
                 self._chat.timeline.settle()
 
-    async def _summarize(self, session: LiveSession, tree: SessionTree, row: TreeRow) -> None:
-        """Have the branch summarized while the status line shows how much is written."""
+    async def _summarise(self, session: LiveSession, tree: SessionTree, row: TreeRow) -> None:
+        """Have the branch summarised while the status line shows how much is written."""
         written = 0
         status = self._chat.status
 
         def show(text: str) -> None:
             nonlocal written
             written += len(text)
-            status.work = f"summarizing the branch, {format_count(written, 'character')}"
+            status.work = f"summarising the branch, {format_count(written, 'character')}"
 
-        status.work = "summarizing the branch"
+        status.work = "summarising the branch"
         try:
             await session.operations.sum_up_branch(tree, row, show)
             self._chat.reload()
@@ -123,5 +123,5 @@ class SessionActs:
         if self._chat.runner.is_busy:
             raise UsageError("A turn is running: interrupt it with Esc first.")
         if self._chat.engine is None:
-            raise UsageError("The engine is still starting; try again in a moment.")
+            raise UsageError("agent-tui is still starting; try again in a moment.")
         return self._chat.engine

@@ -37,7 +37,7 @@ def draw_checkpoint(block: CheckpointBlock, canvas: Canvas, *, active: bool) -> 
         return Drawing([Parts([], quiet).fit(canvas.width)], space=0)
     if active:
         bold = palette.checkpoint + Style(bold=True)
-        label = [Segment(f"◆ {block.id} ", bold), Segment("go back here ", palette.checkpoint)]
+        label = [Segment(f"◆ {block.id} ", bold), Segment("revert here ", palette.checkpoint)]
         row = _rule(label, note, canvas, palette.checkpoint)
     else:
         row = _rule([Segment(f"◇ {block.id} ", palette.checkpoint)], note, canvas, palette.line)
@@ -59,7 +59,7 @@ def draw_compaction(block: CompactionBlock, canvas: Canvas, *, active: bool) -> 
     counts = [f"{block.summarised} summarised"] if block.summarised else []
     if block.dropped:
         counts.append(f"{block.dropped} dropped")
-    note = "open both sides" if active and block.archive else " · ".join(counts)
+    note = "open before/after" if active and block.archive else " · ".join(counts)
     return Drawing([_rule(label, note, canvas, style if active else palette.line)], wide=True)
 
 

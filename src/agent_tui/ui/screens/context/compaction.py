@@ -76,7 +76,9 @@ class CompactionPane(Panel[Result], Generic[Result]):
         self._balance = Balance(view)
         self.sides.show_view(view, self._balance.untouched)
         empty = "No losses found." if final else ""
-        self.losses.show_losses(view.losses, empty or "Known when the summary is complete.")
+        self.losses.show_losses(
+            view.losses, empty or "Losses are listed once the summary is complete."
+        )
         for drawn in self.query(Fitted):
             drawn.refresh()
 
@@ -186,9 +188,7 @@ class PastCompactionScreen(CompactionPane[PastChoice]):
         made = (f"archive {self._archive}", report.trigger, report.strategy)
         self.show_heading("Compaction", *made, *self.heading_facts())
         if report.fallback:
-            self.show_notice(
-                "The model could not be asked then; the fallback kept the newest part."
-            )
+            self.show_notice("No model could summarise; the fallback kept the newest messages.")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._can_undo if action == "undo" else super().check_action(action, parameters)

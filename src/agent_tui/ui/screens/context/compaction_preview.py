@@ -215,7 +215,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             return
         elif not self._was_warned and self._has_changes:
             self._was_warned = True
-            self.tell("Esc again drops your edits.")
+            self.tell("Press Esc again to discard your edits.")
         else:
             self.workers.cancel_node(self)
             self.dismiss(None)
@@ -234,7 +234,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._pins = self._pins ^ {message.key}
         self._was_warned = False
         if self._draft is None:
-            self.tell("The pin counts as soon as the summary is there.")
+            self.tell("The pin applies once the summary is ready.")
         self._revise()
 
     def action_keep(self) -> None:

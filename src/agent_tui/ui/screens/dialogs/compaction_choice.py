@@ -20,7 +20,7 @@ async def choose_compaction(app: App[Any], found: Sequence[tuple[int, Compaction
         UsageError: there is none to choose from.
     """
     if not found:
-        raise UsageError("This session was never compacted: /compact does it, with a preview.")
+        raise UsageError("No compactions yet. /compact makes one, with a preview.")
     choices = tuple(
         Choice(
             str(archive),

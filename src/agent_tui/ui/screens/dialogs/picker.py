@@ -47,7 +47,7 @@ class PickerScreen(Popup[str]):
     AUTO_FOCUS = "LineInput"
 
     def __init__(
-        self, title: str, picks: Sequence[Pick], current: str = "", empty: str = "Nothing fits."
+        self, title: str, picks: Sequence[Pick], current: str = "", empty: str = "No matches."
     ) -> None:
         super().__init__()
         self._title = title

@@ -45,7 +45,7 @@ class QuestionScreen(ModalScreen[str]):
     AUTO_FOCUS = None
     BINDINGS = [
         *(Binding(str(number), f"choose({number - 1})", show=False) for number in range(1, 10)),
-        Binding("escape", "back", "Do not answer", show=False),
+        Binding("escape", "back", "Skip the question", show=False),
         Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Scroll up", show=False),
         Binding("ctrl+down,shift+pagedown", "scroll_above(1)", "Scroll down", show=False),
         Binding("pageup", "scroll_text(-1)", "Scroll", show=False, priority=True),
@@ -76,7 +76,7 @@ class QuestionScreen(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical(id="question") as box:
             box.border_title = Content("The agent asks")
-            box.border_subtitle = Content("Enter answers · Esc does not")
+            box.border_subtitle = Content("Enter answers · Esc skips")
             yield self._text
             yield self._choices
             yield self._line

@@ -43,7 +43,7 @@ class TrustScreen(ConfirmScreen):
         super().__init__(
             "Trust this folder?",
             f"{reveal(folder)} ships files that tell the agent what to do:\n{names}{more}\n"
-            "Without trust everything works, and none of them is used.",
+            "Without trust they are not used; everything else works.",
             "Trust the folder",
             "Continue without",
         )

@@ -105,7 +105,7 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         try:
             found = await self._search.search(text)
         except AgentTuiError as error:
-            told = "The index is being made…" if self._is_updating else clean(str(error))
+            told = "Building the index…" if self._is_updating else clean(str(error))
             self._show([], Content.styled(told, "$muted"))
             return
         rows = [row for each in found for row in (_Row(each), *(_Row(each, h) for h in each.hits))]

@@ -68,7 +68,7 @@ class ChangesScreen(Panel[ToRevert]):
         self._opened: set[tuple[str, str]] = set()
         self._diffs: dict[tuple[str, str], list[Content]] = {}
         self._lines: list[_Row] = []
-        self._rows = Rows(self._draw, empty=Content("Looking at the files…"))
+        self._rows = Rows(self._draw, empty=Content("Reading the files…"))
 
     def compose(self) -> ComposeResult:
         yield self.heading()

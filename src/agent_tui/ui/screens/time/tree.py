@@ -69,7 +69,7 @@ class TreeScreen(Panel[TreeChoice]):
         Binding("d", "fold", "more or less detail", key_display="d", show=False),
         Binding("u", "act('undo')", "undo", key_display="u U"),
         Binding("U,shift+u", "act('redo')", show=False),
-        Binding("m", "act('sum_up')", "summarize the branch", key_display="m", show=False),
+        Binding("m", "act('sum_up')", "summarise the branch", key_display="m", show=False),
         Binding("space", "mark", "mark to compare", key_display="Space", show=False),
         Binding(
             "right_square_bracket", "next_branch(1)", "next branch", key_display="[ ]", show=False
@@ -131,7 +131,7 @@ class TreeScreen(Panel[TreeChoice]):
         if tree is None:
             return
         outline = tree.outline(self._detail)
-        self._rows.show_empty(Content("Nothing was said yet: the tree begins with a prompt."))
+        self._rows.show_empty(Content("No messages yet: the tree begins with a prompt."))
         self._rows.show_outline(len(outline), outline.row, tree.describe, outline.row_of(place))
         archives = tree.archive_count
         self.show_heading(
@@ -140,7 +140,7 @@ class TreeScreen(Panel[TreeChoice]):
             format_count(tree.branch_count, "branch", "branches"),
             format_count(archives, "archive") if archives else "",
             "" if self._detail == "turns" else f"every {self._detail[:-1]}",
-            "one marked: c compares with it" if self._marked else "",
+            "1 marked; press c to compare" if self._marked else "",
         )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -239,7 +239,7 @@ def describe_record(record: Record) -> str:
         case CompactionRecord():
             before, after = format_tokens(record.pre_tokens), format_tokens(record.post_tokens)
             size = f" {before} → {after} tokens" if record.post_tokens else ""
-            return f"compacted{size}, {record.kept} messages kept"
+            return f"compacted{size}, {format_count(record.kept, 'message')} kept"
         case RevertRecord():
             return clean(describe_revert(record.reason, record.checkpoint))
         case HeadRecord():

@@ -52,7 +52,9 @@ class Action:
         """Length and place in words."""
         if self.is_diff:
             return f"{format_count(self._count('+'), 'line')} added, {self._count('-'):,} removed"
-        size = f"{format_count(self.line_count, 'line')} · {len(self.text):,} characters"
+        size = (
+            f"{format_count(self.line_count, 'line')} · {format_count(len(self.text), 'character')}"
+        )
         return f"{size} · in {self.where}" if self.where else size
 
     def _count(self, sign: str) -> int:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.fuzzy import FuzzySearch
 
-from agent_tui.core.text import first_line, reveal
+from agent_tui.core.text import first_line, format_count, reveal
 from agent_tui.ui.commands import Command, find_command, slash_commands
 from agent_tui.ui.widgets.lists.rows import Rows
 
@@ -80,7 +80,7 @@ def history_candidates(prompts: Sequence[str]) -> list[Candidate]:
 
 def _more(prompt: str) -> str:
     lines = prompt.strip().count("\n")
-    return f"+{lines} lines" if lines else ""
+    return f"+{format_count(lines, 'line')}" if lines else ""
 
 
 class Completion(Rows, can_focus=False):

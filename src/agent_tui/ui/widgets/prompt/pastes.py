@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_tui.core.text import clean
+from agent_tui.core.text import clean, format_count
 
 FOLD_LINES = 10
 FOLD_CHARACTERS = 2_000
@@ -34,7 +34,11 @@ class Pastes:
         if not _is_long(text):
             return text
         lines = _count_lines(text)
-        size = f"{lines:,} lines" if lines > FOLD_LINES else f"{len(text):,} characters"
+        size = (
+            format_count(lines, "line")
+            if lines > FOLD_LINES
+            else format_count(len(text), "character")
+        )
         token = f"[paste #{len(self._texts) + 1}: {size}]"
         self._texts[token] = text
         return token
