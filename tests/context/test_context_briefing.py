@@ -71,7 +71,7 @@ def test_a_brief_keeps_to_its_budget_and_requests_leave_last() -> None:
     assert len(brief.text) / 3 <= 21_000
     assert brief.left_out
     assert all(index % 2 for index in brief.left_out)
-    assert f"({len(brief.left_out)} older messages did not fit" in brief.text
+    assert f"(Left out for lack of room: {len(brief.left_out)} older messages.)" in brief.text
 
 
 def test_requests_that_stay_are_named_where_they_were_made() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.context.tokens.estimate import estimate_tokens, glance_tokens
+from agent_tui.context.tokens.estimate import estimate_tokens, quick_token_count
 from agent_tui.context.tokens.ranks import load_encoding
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core import messages as messages_module
@@ -46,7 +46,7 @@ def test_the_estimate_is_within_ten_percent_of_tiktoken(kind: str) -> None:
 def test_a_glance_is_within_a_quarter_of_tiktoken(kind: str) -> None:
     text = texts()[kind]
     exact = len(load_encoding("o200k_base").encode_ordinary(text))
-    assert abs(glance_tokens(text) - exact) <= exact / 4
+    assert abs(quick_token_count(text) - exact) <= exact / 4
 
 
 def test_warm_counts_are_tiktokens_own() -> None:

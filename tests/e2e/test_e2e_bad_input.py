@@ -275,7 +275,7 @@ def test_a_tool_that_hangs_prints_too_much_or_plays_tricks(
     with stage.open("--yolo") as terminal:
         terminal.wait_for("Ask anything")
 
-        server.answers.append(run_tool("echo begun; sleep 600", "hangs"))
+        server.answers.append(run_tool("echo started; sleep 600", "hangs"))
         say(terminal, "hang")
         terminal.wait_for("sleep 600")
         terminal.wait_for("running")

@@ -58,8 +58,8 @@ class Life:
         return len(_archives(self.stage)) > self.archives
 
     def rotating(self) -> bool:
-        """Whether a rotation has at least begun."""
-        return self.rotated() or (self.asked(1) and len(_archives(self.stage, begun=True)) > 0)
+        """Whether a rotation has at least started."""
+        return self.rotated() or (self.asked(1) and len(_archives(self.stage, started=True)) > 0)
 
 
 Moment = tuple[str, Callable[[Life], bool], float]
@@ -89,14 +89,14 @@ def _lines(stage: Stage) -> int:
         return 0
 
 
-def _archives(stage: Stage, *, begun: bool = False) -> list[Path]:
-    """The archives, or else the one that a rotation has only begun: it is the live log still."""
+def _archives(stage: Stage, *, started: bool = False) -> list[Path]:
+    """The archives, or else the one that a rotation has only started: it is the live log still."""
     folder = _folder(stage)
     if folder is None:
         return []
     names = [path for path in folder.glob(f"{LIVE}.*") if path.suffix[1:].isdecimal()]
     try:
-        return [path for path in names if path.samefile(folder / LIVE) == begun]
+        return [path for path in names if path.samefile(folder / LIVE) == started]
     except FileNotFoundError:  # a rotation ended meanwhile
         return []
 

@@ -38,8 +38,8 @@ FORBIDDEN = (
 
 def call(name: str, **arguments: str) -> Answer:
     """The model calls a tool."""
-    begun = call_chunk(0, call_id=f"{name}-1", name=name, arguments=json.dumps(arguments))
-    return stream(begun, finish_chunk("tool_calls"))
+    started = call_chunk(0, call_id=f"{name}-1", name=name, arguments=json.dumps(arguments))
+    return stream(started, finish_chunk("tool_calls"))
 
 
 def pieces(text: str) -> Answer:

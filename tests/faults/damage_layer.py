@@ -8,7 +8,7 @@ from pathlib import Path
 from agent_tui.core.errors import AgentTuiError, StorageError
 from agent_tui.core.records import UserMessage
 from agent_tui.sessions.replay import read_log
-from agent_tui.sessions.session_summary import glance_at
+from agent_tui.sessions.session_summary import read_session_summary
 from tests.faults.acts import D1, open_session
 from tests.faults.damaged_files import Damaged, all_of_them, unopenable
 from tests.faults.outcome import Effort, Outcome, timed
@@ -42,7 +42,7 @@ def _judge(folder: Path, damaged: Damaged) -> list[str]:
     path = folder / LIVE
     try:
         state = read_log(path)
-        glance_at(folder)
+        read_session_summary(folder)
     except Exception as error:
         return [f"loading raised {error!r}"]
     broken = []
@@ -90,7 +90,7 @@ def _judge_refusal(folder: Path) -> list[str]:
             return [f"refused with {error!r}"]
     else:
         return ["it was read"]
-    glance_at(folder)
+    read_session_summary(folder)
     try:
         open_session(folder)
     except AgentTuiError:

@@ -84,7 +84,7 @@ class Teller:
             story.broken = self._judge(found, error, fault)
             if not story.broken:
                 story.broken = await self._go_on(story, found, error)
-        story.broken = story.broken or await self._take_back(open_store(self.root))
+        story.broken = story.broken or await self._undo_last(open_store(self.root))
         return story
 
     async def _try(self, shim: Shim, fault: Fault | None) -> BaseException | None:
@@ -139,7 +139,7 @@ class Teller:
         story.promise(story.end, *([] if error is None else [self.old | story.end]))
         return []
 
-    async def _take_back(self, store: SessionStore) -> list[str]:
+    async def _undo_last(self, store: SessionStore) -> list[str]:
         """What the trash offers comes back whole."""
         for session_id in self.old.listed.keys() - self.new.listed.keys():
             try:

@@ -32,7 +32,7 @@ class Case:
         return self.after.files[LIVE]
 
     def allows_live(self, live: bytes, died: bool) -> bool:
-        """I3, I4: the old log or the new one; a dead append may have begun its bytes."""
+        """I3, I4: the old log or the new one; a dead append may have started its bytes."""
         if live in (self.old, self.new):
             return True
         return died and self.act.kind == "append" and is_between(self.old, live, self.new)

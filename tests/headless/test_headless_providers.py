@@ -1,4 +1,4 @@
-"""One session at several providers: begun at one, continued at another, with tools and thinking."""
+"""One session at several providers: started at one, continued at another, with tools."""
 
 from __future__ import annotations
 

@@ -61,7 +61,9 @@ def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path
     whole = run("fork", session_id, "--json").json
     shown = run("sessions", "show", whole["session_id"], "--json").json
     assert shown["messages"] == run("sessions", "show", session_id, "--json").json["messages"]
-    assert run("fork", session_id, "--at", "nowhere").sentence.startswith("'nowhere' is no entry")
+    assert run("fork", session_id, "--at", "nowhere").sentence.startswith(
+        "'nowhere' is not an entry"
+    )
     assert "no checkpoint 99: there are 0, 1" in run("fork", session_id, "--at", "99").sentence
 
 
@@ -84,7 +86,7 @@ def test_exports_and_forks_can_be_only_the_newest_part(run: CommandLine, tmp_pat
     assert run("archives", fork, "--json").json
     refused = run("fork", session_id, "--max-messages", "99")
     assert refused.code == 1
-    assert "These limits keep all of the" in refused.sentence
+    assert "These limits keep all of" in refused.sentence
 
 
 def test_the_tree_of_a_long_session_is_printed_without_reading_all_of_it(

@@ -239,7 +239,7 @@ async def test_a_summary_of_the_branch_left_behind_is_told_to_the_model(tmp_path
         await say(stage, "a", "b")
         await stage.operations.branch(*await find(stage, "b"))
         heard: list[str] = []
-        summary = await stage.operations.sum_up_branch(*await find(stage, "b"), heard.append)
+        summary = await stage.operations.summarise_branch(*await find(stage, "b"), heard.append)
         assert summary == "".join(heard).strip() == "## What was tried\nA regular expression."
         written = stage.session.view.records[-2:]
         assert isinstance(written[0], BranchSummary)
@@ -247,7 +247,7 @@ async def test_a_summary_of_the_branch_left_behind_is_told_to_the_model(tmp_path
         assert written[1].origin == "branch"
         assert "A regular expression." in text_of(written[1].content)
         with pytest.raises(SessionError, match="Nothing new to summarise"):
-            await stage.operations.sum_up_branch(*await find(stage, "a"), heard.append)
+            await stage.operations.summarise_branch(*await find(stage, "a"), heard.append)
 
 
 async def test_an_act_where_the_session_is_already_changes_nothing(tmp_path: Path) -> None:

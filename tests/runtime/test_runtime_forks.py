@@ -139,7 +139,7 @@ async def test_the_tree_of_a_window_whose_session_was_deleted_is_refused_in_word
         window = await stage.engine.read_session(stage.session.session_id)
         await stage.session.close()
         await stage.engine.stored.delete_session(stage.session.session_id)
-        with pytest.raises(SessionNotFound, match="not there"):
+        with pytest.raises(SessionNotFound, match="no such file or folder"):
             await window.view.tree()
         await window.close()
 

@@ -182,7 +182,7 @@ async def test_a_click_on_a_marker_presses_it_and_the_pointer_names_the_deed() -
         row = next(y for y, line in enumerate(app.lines) if "◇ 0" in line)
         await pilot.hover(Timeline, offset=(20, row))
         await pilot.pause()
-        assert "go back here" in app.lines[row]
+        assert "revert here" in app.lines[row]
         await pilot.click(Timeline, offset=(20, row))
         await pilot.pause()
         row = next(y for y, line in enumerate(app.lines) if "read_file" in line)

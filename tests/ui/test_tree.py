@@ -102,7 +102,7 @@ async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> 
         ("b", "branch"),
         ("r", "switch"),
         ("l", "label"),
-        ("m", "sum_up"),
+        ("m", "summarise"),
         ("u", "undo"),
         ("U", "redo"),
     ],
@@ -229,7 +229,7 @@ async def test_an_empty_session_and_an_unreadable_one_say_so() -> None:
 
     empty = source_of([HEADER])
     gone = Gone(empty._found)
-    for source, text in ((empty, "Nothing was said yet"), (gone, "is gone")):
+    for source, text in ((empty, "No messages yet"), (gone, "is gone")):
         async with (app := tree_stage(SessionView(source))).run_test(notifications=True) as pilot:
             await pilot.pause(0.2)
             await pilot.press("enter", "b", "c", "s", "d", "space", "]")

@@ -107,13 +107,13 @@ class Asking:
                     if not isinstance(part, ReplyEnded):
                         self._wire.emit(part)
         except ProviderError as error:
-            if reply.has_begun:
+            if reply.has_started:
                 error.retryable = False
             raise
         if reply.is_empty:
             raise ProviderError(
                 "The model sent an empty reply. Ask again, or choose another model.",
-                retryable=not reply.has_begun,
+                retryable=not reply.has_started,
             )
 
     async def _keep_partial(self, reply: Reply, turn: int, error: BaseException) -> None:

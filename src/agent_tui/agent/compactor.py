@@ -279,19 +279,19 @@ class Compactor:
         """The whole summary; asked for again also where it broke off, for half of one is none."""
         message = UserMessage(brief, origin="compaction")
         request = ModelRequest(self._model, system, (message,))
-        has_begun = False
+        has_started = False
 
         async def attempt() -> str:
-            nonlocal has_begun
-            if has_begun:
+            nonlocal has_started
+            if has_started:
                 on_text(_AGAIN)
-            has_begun = False
+            has_started = False
             pieces: list[str] = []
             try:
                 async with aclosing(self._provider.stream(request)) as stream:
                     async for part in stream:
                         if isinstance(part, TextDelta) and part.text:
-                            has_begun = True
+                            has_started = True
                             pieces.append(part.text)
                             on_text(part.text)
                         elif isinstance(part, ReplyEnded):
@@ -300,7 +300,7 @@ class Compactor:
                                 pieces.append(_CUT_OFF)
                                 on_text(_CUT_OFF)
             except ProviderError as error:
-                broke_off = has_begun and (error.status or 500) >= 500
+                broke_off = has_started and (error.status or 500) >= 500
                 error.retryable = error.retryable or broke_off
                 raise
             summary = "".join(pieces).strip()

@@ -156,7 +156,7 @@ class Agent:
         return await self._run(turn, self._begin(turn, prompt))
 
     async def retry_turn(self) -> TurnEnd:
-        """Go on with the last turn, which ended without its answer; there is no new prompt."""
+        """Continue the last turn, which ended without its answer; there is no new prompt."""
         turn = self._context.last_turn
         return await self._run(turn, self._resume(turn))
 

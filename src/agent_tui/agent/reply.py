@@ -58,7 +58,7 @@ class Reply:
                 assert_never(part)
 
     def _think(self, text: str, encrypted: str | None) -> None:
-        """Go on with a thought; a signature closes it, and the next one is another."""
+        """Continue a thought; a signature closes it, and the next one is another."""
         if not self.thoughts or self.thoughts[-1].signature is not None:
             self.thoughts.append(_ThoughtDraft())
         self.thoughts[-1].text.append(text)
@@ -70,7 +70,7 @@ class Reply:
         return not self._calls and not _has_words(self.text)
 
     @property
-    def has_begun(self) -> bool:
+    def has_started(self) -> bool:
         """Whether anything has arrived that a person may have seen."""
         return bool(self.text or self.thoughts or self._calls)
 

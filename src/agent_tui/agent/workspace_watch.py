@@ -104,7 +104,7 @@ class WorkspaceWatch:
         return frozenset({path})
 
     async def idle(self, seconds: float | None = None) -> None:
-        """Wait until every capture that was begun is in the log, or for so many seconds."""
+        """Wait until every capture that was started is in the log, or for so many seconds."""
         while self._last is not None and not self._last.done():
             _, pending = await asyncio.wait([self._last], timeout=seconds)
             if pending and seconds is not None:

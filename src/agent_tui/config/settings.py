@@ -142,7 +142,7 @@ class McpServerSettings(_Section):
 
 
 class McpSettings(_Section):
-    """Servers of tools."""
+    """MCP servers."""
 
     servers: dict[str, McpServerSettings] = {}
     described_tools: int = Field(

@@ -1,4 +1,4 @@
-"""What the model is sent next: the live view of a session's log, and every act on it."""
+"""What the model is sent next: the live view of a session's log, and every change of it."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent_tui.context.compaction.selection import steps_of
-from agent_tui.context.tokens.estimate import glance_tokens
+from agent_tui.context.tokens.estimate import quick_token_count
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     AssistantMessage,
@@ -53,15 +53,15 @@ class ContextFilter:
         return bool(self.max_tokens or self.max_messages or self.since)
 
 
-def glance_message(message: Message) -> int:
+def quick_message_count(message: Message) -> int:
     """About how many tokens a message takes, where no tokenizer is at hand."""
     calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
     said = text_of(message.content) + "".join(call.name + call.arguments for call in calls)
-    return glance_tokens(said) + 4
+    return quick_token_count(said) + 4
 
 
 def filter_messages(
-    messages: Sequence[Message], wanted: ContextFilter, count: Count = glance_message
+    messages: Sequence[Message], wanted: ContextFilter, count: Count = quick_message_count
 ) -> list[Message]:
     """The newest messages that fit, in order; a call and its results stay or go together."""
     tokens, number = wanted.max_tokens, wanted.max_messages
@@ -78,7 +78,7 @@ def filter_messages(
 
 
 def filter_records(
-    records: Sequence[Record], wanted: ContextFilter, count: Count = glance_message
+    records: Sequence[Record], wanted: ContextFilter, count: Count = quick_message_count
 ) -> list[Record]:
     """The records of the newest messages that fit, behind those that are in force.
 

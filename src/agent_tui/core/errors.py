@@ -10,7 +10,7 @@ AgentTuiError
 │   ├── SessionReadOnly   the session can be read but not written now
 │   ├── UnknownCheckpoint
 │   ├── UnknownArchive
-│   ├── NothingToTakeBack no act is there that an undo, or a redo, could take back
+│   ├── NothingToUndo there is no operation to undo, or no undo to redo
 │   └── LogChanged        a compare-and-swap found other bytes than it had read
 ├── StorageError          the disk refused: full, failing, forbidden; the old state stands
 ├── CompactionError       a compaction was not made; nothing has changed
@@ -76,8 +76,8 @@ class UnknownArchive(SessionError):
     """The session has no archive with that number."""
 
 
-class NothingToTakeBack(SessionError):
-    """There is no act that an undo could take back, or no undo that a redo could."""
+class NothingToUndo(SessionError):
+    """There is no operation to undo, or no undo to redo."""
 
 
 class LogChanged(SessionError):

@@ -74,7 +74,7 @@ class TurnBegan:
 
 @dataclass(frozen=True, slots=True)
 class TurnResumed:
-    """The agent goes on with a turn that had ended without its answer; there is no new prompt."""
+    """The agent continues a turn that had ended without its answer; there is no new prompt."""
 
     turn: int
 

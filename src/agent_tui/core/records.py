@@ -155,9 +155,9 @@ class CompactionRecord:
 
 @dataclass(frozen=True, slots=True)
 class RevertRecord:
-    """The log was taken back here; what it held until then is archive ``archive``.
+    """The log was reverted here; what it held until then is archive ``archive``.
 
-    ``checkpoint`` is None where the act had none (a restore or a clear).
+    ``checkpoint`` is None where the operation had none (a restore or a clear).
     """
 
     archive: int
@@ -210,7 +210,7 @@ class TitleRecord:
 
     ``before`` is the name until then where a person changed it, which can be undone, and None where
     the program named the session or said a name again. ``reason`` is ``undo`` or ``redo`` for a
-    change that takes another one back.
+    change that undoes another one.
     """
 
     title: str
@@ -282,7 +282,7 @@ class WorkspaceRecord:
         left_out: paths that are not covered, and why.
         head: the branch and commit of the workspace's repository.
         operation: a name for a revert of files, and for what undoes it.
-        of: the captures that a revert took back.
+        of: the captures that a revert undid.
     """
 
     cause: ChangeCause

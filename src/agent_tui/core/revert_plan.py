@@ -107,7 +107,7 @@ class RevertPlan:
         uncovered: what cannot, and why.
         notices: what a person should know before: another branch, a gap in what was captured.
         conversation_only: whether that is the better choice here.
-        of: the captures that it takes back.
+        of: the captures that it reverts.
     """
 
     paths: tuple[PathPlan, ...]

@@ -69,7 +69,7 @@ class CheckpointSummary:
 
 @dataclass(frozen=True, slots=True)
 class RevertPreview:
-    """What would leave the context if the log went back to a checkpoint."""
+    """What would leave the context if the log was reverted to a checkpoint."""
 
     checkpoint: int
     messages_leaving: int

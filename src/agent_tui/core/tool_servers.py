@@ -1,4 +1,4 @@
-"""Servers of tools as a front-end shows them: what each is doing and what it offers."""
+"""MCP servers as a front-end shows them: what each is doing and what it offers."""
 
 from __future__ import annotations
 

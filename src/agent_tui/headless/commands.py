@@ -13,7 +13,7 @@ from agent_tui.runtime.launch import Launch
 
 
 async def run_command(name: str, launch: Launch, options: argparse.Namespace) -> int:
-    """Assemble an engine, answer one command, and let go; returns the exit code."""
+    """Assemble an engine, answer one command, and close it; returns the exit code."""
     engine = await asyncio.to_thread(Engine.assemble, launch)
     try:
         await _answer(name, engine, options)

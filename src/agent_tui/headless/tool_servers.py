@@ -1,4 +1,4 @@
-"""The ``mcp`` commands: servers of tools listed, tried, added and removed."""
+"""The ``mcp`` commands: MCP servers listed, tried, added and removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What records say about going back in time: checkpoints, previews, what came after an act."""
+"""What records say about going back in time: checkpoints, previews, what came after."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def find_checkpoint(records: Sequence[Record], checkpoint: int) -> int:
 
 
 def prompt_after(records: Sequence[Record], position: int) -> str:
-    """The prompt that a revert to ``position`` takes back, for the prompt; else empty."""
+    """The prompt that a revert to ``position`` removes, for the prompt; else empty."""
     for record in records[position + 1 :]:
         if is_prompt(record):
             return text_of(record.content)

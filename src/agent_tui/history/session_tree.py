@@ -94,7 +94,7 @@ class SessionTree:
             if tree.size < BIG_BYTES:
                 state = read_log(sources[live].path)
                 return cls(tree, live, None, state, count=counter.count_message)
-            paths, count = PlacedPaths(tree), counter.glance_message
+            paths, count = PlacedPaths(tree), counter.quick_message_count
             return cls(tree, live, paths, SessionState(), count=count)
 
     @property

@@ -1,7 +1,7 @@
-"""Which act an undo takes back, and how: every act on the context, and every choice of a person.
+"""Which operation an undo undoes, and how: every change of the context, every choice of a person.
 
-An act on the context leads to another path, and taking it back leads to the path before it. A
-choice (a name, a label, a model) stays on the path, and so does the record that takes it back: they
+An operation on the context leads to another path, and undoing it leads to the path before it. A
+choice (a name, a label, a model) stays on the path, and so does the record that undoes it: they
 are counted against each other, as brackets are.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from agent_tui.core.errors import NothingToTakeBack, SessionError
+from agent_tui.core.errors import NothingToUndo, SessionError
 from agent_tui.core.records import (
     AssistantMessage,
     Choice,
@@ -32,7 +32,7 @@ from agent_tui.core.words import operation_words
 class RestoreArchive:
     """Make an archive the live log again.
 
-    ``name`` says in a word or two what the act was, where that is known.
+    ``name`` says in a word or two what the operation was, where that is known.
     """
 
     archive: int
@@ -41,7 +41,7 @@ class RestoreArchive:
 
 @dataclass(frozen=True, slots=True)
 class MoveLeaf:
-    """Let the next record hang off ``to`` again: the act was a branch or a switch."""
+    """Let the next record hang off ``to`` again: the operation was a branch or a switch."""
 
     to: str
     name: str = "branch"
@@ -58,7 +58,7 @@ WayBack: TypeAlias = RestoreArchive | MoveLeaf | PutBack
 
 
 def find_undo(path: Sequence[Record], log: Sequence[Record]) -> WayBack:
-    """How the last act on the active path is taken back.
+    """How the last operation on the active path is undone.
 
     Undo and redo themselves are passed over, so that undoing again goes one act further back.
 
@@ -67,7 +67,7 @@ def find_undo(path: Sequence[Record], log: Sequence[Record]) -> WayBack:
         log: every record of the log, those on other branches included.
 
     Raises:
-        NothingToTakeBack: nothing was done yet that could be undone.
+        NothingToUndo: nothing was done yet that could be undone.
     """
     undone = 0
     for record in reversed(path):
@@ -90,14 +90,14 @@ def find_undo(path: Sequence[Record], log: Sequence[Record]) -> WayBack:
                     return PutBack(record)
             case _:
                 pass
-    raise NothingToTakeBack("There is nothing to undo.")
+    raise NothingToUndo("There is nothing to undo.")
 
 
 def find_redo(path: Sequence[Record]) -> WayBack:
-    """How the last undo is taken back.
+    """How the last undo is redone.
 
     Raises:
-        NothingToTakeBack: the last act was not an undo.
+        NothingToUndo: the last operation was not an undo.
     """
     redone = 0
     for record in reversed(path):
@@ -123,11 +123,11 @@ def find_redo(path: Sequence[Record]) -> WayBack:
                 break
             case _:
                 pass
-    raise NothingToTakeBack("There is nothing to redo.")
+    raise NothingToUndo("There is nothing to redo.")
 
 
 def made_by(path: Sequence[Record], archive: int) -> RestoreArchive:
-    """The way back from the act on the active path that made an archive."""
+    """How to undo the operation on the active path that made an archive."""
     for record in reversed(path):
         if isinstance(record, RevertRecord | CompactionRecord) and record.archive == archive:
             return RestoreArchive(archive, name_act(record))
@@ -135,7 +135,7 @@ def made_by(path: Sequence[Record], archive: int) -> RestoreArchive:
 
 
 def name_act(record: RevertRecord | CompactionRecord) -> str:
-    """What an act that made an archive is called."""
+    """What an operation that made an archive is called."""
     if isinstance(record, CompactionRecord):
         return "compaction"
     return operation_words(record.reason).name

@@ -359,7 +359,7 @@ class _Reader:
                     return
 
     def _roll_back(self, turns: int, stamp: Stamp) -> str | None:
-        """Take back the last turns, each of which begins with what a person said."""
+        """Undo the last turns, each of which begins with what a person said."""
         self._answer = None
         prompts = [
             index

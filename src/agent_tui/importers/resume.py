@@ -86,7 +86,7 @@ def context_at(records: Records, compactions: Compactions, place: int) -> Record
 def records_to_resume(records: Records, compactions: Compactions, place: int) -> Records:
     """The messages up to the record at a place, ready for a new log.
 
-    Thinking is left out: only the model that thought it could take it back. So are answers that no
+    Thinking is left out: only the model that thought it can read it. So are answers that no
     model gave, and contents that no provider knows. A checkpoint stands before each prompt.
 
     Raises:

@@ -1,1 +1,1 @@
-"""Servers of tools that speak MCP: found, started, pinned, and called."""
+"""MCP servers: found, started, pinned, and their tools called."""

@@ -50,7 +50,7 @@ class AnthropicExchange:
         self._silence = timeout_seconds
         self._deadline = asyncio.get_running_loop().time() + self._silence
         self._reader = MessageReader()
-        self._begun = False
+        self._started = False
         self._is_over = False
         self._response: httpx2.Response | None = None
 
@@ -61,7 +61,7 @@ class AnthropicExchange:
                 response = await self._open()
             if response is not None:
                 async for part in self._listen(response):
-                    self._begun = True
+                    self._started = True
                     yield part
         except Exception as error:  # whatever an odd answer raises
             if not self._reader.finish_reason or isinstance(error, TooMuch):
@@ -69,7 +69,7 @@ class AnthropicExchange:
         if self._reader.finish_reason and self.failure is None:
             yield ReplyEnded(self._reader.finish_reason, self._reader.usage)
         elif self.failure is None:
-            self.failure = failures.explain_cut(self._server, begun=self._begun)
+            self.failure = failures.explain_cut(self._server, started=self._started)
 
     async def aclose(self) -> None:
         """Give the connection back, or break it off where the server is still at work."""
@@ -134,7 +134,7 @@ class AnthropicExchange:
         if kind == "error":
             self._is_over = True
             self.failure = failures.explain_error_event(
-                self._server, fields.get("error"), begun=self._begun
+                self._server, fields.get("error"), started=self._started
             )
             return
         if kind == "message_stop":
@@ -155,25 +155,25 @@ class AnthropicExchange:
             body = None
         if not isinstance(body, dict):
             text = data[:20_000].decode("utf-8", "replace")
-            self.failure = failures.explain_garbage(self._server, text, begun=False)
+            self.failure = failures.explain_garbage(self._server, text, started=False)
             return []
         if body.get("type") == "error" or body.get("error"):
             said = body.get("error")
-            self.failure = failures.explain_error_event(self._server, said, begun=False)
+            self.failure = failures.explain_error_event(self._server, said, started=False)
             return []
         return list(self._reader.read_whole(body))
 
     def _explain(self, error: Exception) -> ProviderError:
         import httpx2
 
-        server, begun = self._server, self._begun
+        server, started = self._server, self._started
         if isinstance(error, TooMuch):
             return failures.explain_too_much(server, str(error))
         if isinstance(error, TimeoutError):
-            return failures.explain_silence(server, self._silence, begun=begun)
+            return failures.explain_silence(server, self._silence, started=started)
         if isinstance(error, httpx2.TransportError | OSError):
             if self._response is not None:
-                return failures.explain_cut(server, begun=begun)
+                return failures.explain_cut(server, started=started)
             return failures.explain_connection(server, error)
         sample = getattr(error, "doc", "") or f"{type(error).__name__}: {error}"
-        return failures.explain_garbage(server, str(sample), begun=begun)
+        return failures.explain_garbage(server, str(sample), started=started)

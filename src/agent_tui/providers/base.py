@@ -51,5 +51,5 @@ class Provider(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...

@@ -60,7 +60,7 @@ class ChatExchange:
         self._silence = timeout_seconds
         self._deadline = asyncio.get_running_loop().time() + self._silence
         self._reader = ChatReader()
-        self._begun = False
+        self._started = False
         self._is_over = False
         self._response: httpx2.Response | None = None
         self._arriving: AsyncIterator[bytes] | None = None
@@ -71,7 +71,7 @@ class ChatExchange:
             async with asyncio.timeout_at(self._deadline):
                 self._response = await self._open()
             async for part in self._listen(self._response):
-                self._begun = True
+                self._started = True
                 yield part
         except Exception as error:  # whatever an odd answer makes the SDK raise
             if not self._reader.finish_reason or isinstance(error, TooMuch):
@@ -83,7 +83,7 @@ class ChatExchange:
                 yield part
             yield ReplyEnded(self._reader.finish_reason, self._reader.usage)
         elif self.failure is None:
-            self.failure = failures.explain_cut(self._server, begun=self._begun)
+            self.failure = failures.explain_cut(self._server, started=self._started)
 
     async def aclose(self) -> None:
         """Give the connection back, or break it off where the server is still at work."""
@@ -172,7 +172,7 @@ class ChatExchange:
             if not self._reader.finish_reason:
                 trouble = chunk["error"]
                 self.failure = failures.explain_error_event(
-                    self._server, trouble, begun=self._begun
+                    self._server, trouble, started=self._started
                 )
             return
         yield from self._reader.read(chunk)
@@ -182,7 +182,7 @@ class ChatExchange:
         """Move the deadline: the first token has one of its own, and so has the end."""
         if self._reader.finish_reason:
             self._silence = USAGE_SECONDS
-        elif self._begun:
+        elif self._started:
             self._silence = self._timeout_seconds
         else:
             return
@@ -198,10 +198,10 @@ class ChatExchange:
             body = None
         if not isinstance(body, dict):
             text = data[:_SAMPLE_BYTES].decode("utf-8", "replace")
-            self.failure = failures.explain_garbage(self._server, text, begun=False)
+            self.failure = failures.explain_garbage(self._server, text, started=False)
             return []
         if body.get("error"):
-            self.failure = failures.explain_error_event(self._server, body["error"], begun=False)
+            self.failure = failures.explain_error_event(self._server, body["error"], started=False)
             return []
         return list(self._reader.read(body))
 
@@ -209,20 +209,20 @@ class ChatExchange:
         import httpx2
         import openai
 
-        server, begun = self._server, self._begun
+        server, started = self._server, self._started
         if isinstance(error, TooMuch):
             return failures.explain_too_much(server, str(error))
         if isinstance(error, openai.APIStatusError):
             headers = error.response.headers
             return failures.explain_status(server, error.status_code, error.body, headers)
         if isinstance(error, TimeoutError):
-            return failures.explain_silence(server, self._silence, begun=begun)
+            return failures.explain_silence(server, self._silence, started=started)
         if isinstance(error, openai.APIConnectionError | httpx2.TransportError | OSError):
             if self._response is not None:
-                return failures.explain_cut(server, begun=begun)
+                return failures.explain_cut(server, started=started)
             return failures.explain_connection(server, error)
         sample = getattr(error, "doc", "") or f"{type(error).__name__}: {error}"
-        return failures.explain_garbage(server, str(sample), begun=begun)
+        return failures.explain_garbage(server, str(sample), started=started)
 
 
 def _all_words(error: APIStatusError) -> str:

@@ -112,7 +112,7 @@ class ChatReader:
                 yield ToolCallDelta(draft.place, arguments)
 
     def _find_draft(self, index: Any, server_id: Any, name: Any) -> _CallDraft:
-        """The call that a delta goes on with, or a new one."""
+        """The call that a delta continues, or a new one."""
         index = index if isinstance(index, int) else None
         server_id = server_id if isinstance(server_id, str) else ""
         if server_id:

@@ -114,18 +114,18 @@ def explain_too_much(server: Server, what: str) -> ProviderError:
     return ProviderError(f"{server.shown_url} sent {what}; the answer was given up.")
 
 
-def explain_error_event(server: Server, body: Any, *, begun: bool) -> ProviderError:
+def explain_error_event(server: Server, body: Any, *, started: bool) -> ProviderError:
     """An error that a server sent inside a stream, or in place of one with status 200."""
     words = server.quote(read_words(body))
     code = body.get("code") if isinstance(body, dict) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else None
-    too_long = not begun and _is_too_long(body)
+    too_long = not started and _is_too_long(body)
     fatal = too_long or (status is not None and status not in RETRYABLE_STATUSES)
     said = f': "{words}"' if words else "."
     return ProviderError(
         f"{server.shown_url} ended the answer with an error{said}",
         status=status,
-        retryable=not begun and not fatal,
+        retryable=not started and not fatal,
         too_long=too_long,
         window=_window_in(words) if too_long else 0,
     )
@@ -136,24 +136,24 @@ def explain_connection(server: Server, error: BaseException) -> ProviderError:
     return ProviderError(_connection_sentence(server, error), retryable=True)
 
 
-def explain_cut(server: Server, *, begun: bool) -> ProviderError:
+def explain_cut(server: Server, *, started: bool) -> ProviderError:
     """A stream that ended without saying so."""
-    what = "in the middle of the answer" if begun else "before the answer"
-    again = "" if begun else " Ask again."
+    what = "in the middle of the answer" if started else "before the answer"
+    again = "" if started else " Ask again."
     return ProviderError(
-        f"The connection to {server.shown_url} ended {what}.{again}", retryable=not begun
+        f"The connection to {server.shown_url} ended {what}.{again}", retryable=not started
     )
 
 
-def explain_silence(server: Server, seconds: float, *, begun: bool) -> ProviderError:
+def explain_silence(server: Server, seconds: float, *, started: bool) -> ProviderError:
     """A server that stopped talking, or never began."""
-    what = "went silent in the middle of the answer" if begun else "did not begin to answer"
+    what = "went silent in the middle of the answer" if started else "did not begin to answer"
     return ProviderError(
-        f"{server.shown_url} {what}: nothing came for {seconds:g} seconds.", retryable=not begun
+        f"{server.shown_url} {what}: nothing came for {seconds:g} seconds.", retryable=not started
     )
 
 
-def explain_garbage(server: Server, sample: str, *, begun: bool) -> ProviderError:
+def explain_garbage(server: Server, sample: str, *, started: bool) -> ProviderError:
     """An answer that is no chat stream."""
     if _PAGE.match(sample):
         return ProviderError(
@@ -163,7 +163,7 @@ def explain_garbage(server: Server, sample: str, *, begun: bool) -> ProviderErro
     words = server.quote(sample)[:120]
     said = f": {words}" if words else "."
     return ProviderError(
-        f"{server.shown_url} sent something that is not a chat stream{said}", retryable=not begun
+        f"{server.shown_url} sent something that is not a chat stream{said}", retryable=not started
     )
 
 

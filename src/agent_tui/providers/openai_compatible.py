@@ -101,7 +101,7 @@ class OpenAICompatible:
             raise exchange.failure
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()

@@ -48,9 +48,9 @@ class EventReader:
             raise TooMuch(f"an event of more than {MOST_EVENT_BYTES // 1_000_000} MB")
         first, *lines = data.split(b"\n")
         self._line.append(first)
-        for begun in lines:
+        for started in lines:
             whole = self._line[0] if len(self._line) == 1 else b"".join(self._line)
-            self._line = [begun]
+            self._line = [started]
             yield from self._take(whole)
 
     def close(self) -> Iterator[ServerEvent]:

@@ -109,13 +109,13 @@ class Engine:
         return self._connections.price_of(model)
 
     async def warm(self) -> None:
-        """Load what the first request needs, in a thread, and start the servers of tools."""
+        """Load what the first request needs, in a thread, and start the MCP servers."""
         if self.tool_servers is not None:
             self.tool_servers.start()
         await self._connections.warm()
 
     async def settle_tools(self) -> list[str]:
-        """Wait for the servers of tools; a sentence for each that cannot be used."""
+        """Wait for the MCP servers; a sentence for each that cannot be used."""
         if self.tool_servers is None:
             return []
         self.tool_servers.start()

@@ -169,7 +169,7 @@ class LiveSession:
             return await self._parts.now.agent.run_turn(prompt)
 
     async def retry_turn(self) -> TurnEnd:
-        """Go on with the last turn where it ended without its answer; there is no new prompt.
+        """Continue the last turn where it ended without its answer; there is no new prompt.
 
         Raises:
             SessionError: the last turn was answered, or there is none.

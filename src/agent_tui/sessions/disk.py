@@ -27,10 +27,10 @@ def translate_os_errors(doing: str, path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise spoken_error(doing, path, error) from error
+        raise translate_os_error(doing, path, error) from error
 
 
-def spoken_error(doing: str, path: Path, error: OSError) -> Exception:
+def translate_os_error(doing: str, path: Path, error: OSError) -> Exception:
     """The store's error for an OSError: read-only, full and failing disks read differently."""
     why = error.strerror or str(error)
     if error.errno in _FORBIDDEN:

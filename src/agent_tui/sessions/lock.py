@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent_tui.core.errors import SessionBusy, StorageError
 from agent_tui.core.format import format_minute
-from agent_tui.sessions.disk import FILE_MODE, open_regular, spoken_error
+from agent_tui.sessions.disk import FILE_MODE, open_regular, translate_os_error
 
 LOCK = "context.jsonl.lock"
 OWNER = "context.jsonl.owner"
@@ -175,7 +175,7 @@ def _open_lock(path: Path) -> int:
         descriptor, status = open_regular(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         if error.errno == errno.ELOOP:  # else reported under the log's name
-            raise spoken_error("Opening", path, error) from error
+            raise translate_os_error("Opening", path, error) from error
         raise
     try:
         if status.st_mode & 0o777 != FILE_MODE:

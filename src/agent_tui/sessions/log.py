@@ -40,8 +40,8 @@ from agent_tui.sessions.disk import (
     create_file,
     durable_sync,
     open_regular,
-    spoken_error,
     sync_folder,
+    translate_os_error,
     write_all,
 )
 from agent_tui.sessions.lock import FolderLock
@@ -116,7 +116,7 @@ class LogFile:
             finally:
                 self.lock.release()
         except OSError as error:
-            raise spoken_error("Writing", self.path, error) from error
+            raise translate_os_error("Writing", self.path, error) from error
 
     def _append(self, log: OpenLog, data: bytes, durability: Durability) -> Landing:
         descriptor, size, inode = log
@@ -188,7 +188,7 @@ class LogFile:
                 self._named_inode = left_at[0]
                 return number
         except OSError as error:
-            raise spoken_error("Replacing", self.path, error) from error
+            raise translate_os_error("Replacing", self.path, error) from error
 
     def recover(self) -> None:
         """Bring a folder in which a process died back to its old or its new state."""
@@ -196,7 +196,7 @@ class LogFile:
             with self._locked_log():
                 pass
         except OSError as error:
-            raise spoken_error("Recovering", self.path, error) from error
+            raise translate_os_error("Recovering", self.path, error) from error
 
     def remove_archives(self, numbers: Iterable[int]) -> None:
         """Delete archives for good."""
@@ -209,7 +209,7 @@ class LogFile:
                 sync_folder(self.folder)
         except OSError as error:
             if not removed:
-                raise spoken_error("Pruning", self.folder, error) from error
+                raise translate_os_error("Pruning", self.folder, error) from error
             raise StorageError(
                 f"Pruning {self.folder} was not finished: {error.strerror}."
                 f" Archives deleted: {removed}; prune again to delete the others."
@@ -338,7 +338,7 @@ def create_log(folder: Path, pieces: Iterable[Piece]) -> None:
         finally:
             log.lock.release()
     except OSError as error:
-        raise spoken_error("Creating", log.path, error) from error
+        raise translate_os_error("Creating", log.path, error) from error
     finally:
         log.close()
 

@@ -180,7 +180,7 @@ class LogWriter:
             return LogMark(status.st_ino, self._size, _checksum(descriptor, self._size))
 
     def revert(self, inode: int, old: SessionState, cut: int, act: RevertRecord) -> Change:
-        """Keep the first ``cut`` bytes of the log as they are, and add the act behind them.
+        """Keep the first ``cut`` bytes of the log, and add the operation's record behind them.
 
         Like ``clear`` and ``restore``, it changes only the log that it was worked out from, which
         ``inode`` tells; what was appended to that since goes into the archive.
@@ -199,7 +199,7 @@ class LogWriter:
         return self._replace(build, state)
 
     def clear(self, inode: int, kept: Sequence[Entry]) -> Change:
-        """Keep a few entries, and add a record of the act behind them."""
+        """Keep a few entries, and add the operation's record behind them."""
         state = SessionState()
 
         def build(log: OpenLog, number: int) -> Iterable[Piece]:

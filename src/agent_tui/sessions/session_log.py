@@ -1,4 +1,4 @@
-"""One open session: its state in memory, and every act that changes its log."""
+"""One open session: its state in memory, and every operation on its log."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from agent_tui.sessions.lock import Ownership, is_owned
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.log_writer import BuildLog, Change, LogMark, LogWriter
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
-from agent_tui.sessions.session_summary import glance_archives, glance_at
-from agent_tui.sessions.writer import Outcome, Writer, let_go
+from agent_tui.sessions.session_summary import list_archive_summaries, read_session_summary
+from agent_tui.sessions.writer import Outcome, Writer, free_later
 
 StartFork: TypeAlias = Callable[
     [Path, SessionState, int, SessionHeader, Entry | None], Awaitable["SessionLog"]
@@ -96,7 +96,7 @@ class SessionLog:
 
         Raises:
             UnknownCheckpoint: the log has no such checkpoint.
-            LogChanged: another act or program was faster; nothing was changed.
+            LogChanged: another operation or program was faster; nothing was changed.
         """
         await self._begin_change()
         state, inode = self.state, self._inode
@@ -127,7 +127,7 @@ class SessionLog:
 
         Raises:
             UnknownArchive: no archive is meant by that number here, or it no longer exists.
-            LogChanged: another act or program was faster; nothing was changed.
+            LogChanged: another operation or program was faster; nothing was changed.
         """
         await self._begin_change()
         path = await asyncio.to_thread(self.archive_file, number)
@@ -160,7 +160,7 @@ class SessionLog:
 
     def archives(self) -> list[ArchiveSummary]:
         """Every archive, oldest first, with why and when it was rotated out. Reads the disk."""
-        return glance_archives(self.folder)
+        return list_archive_summaries(self.folder)
 
     def archive_file(self, number: int) -> Path:
         """The archive that a number in this log means. Reads the disk.
@@ -274,7 +274,7 @@ class SessionLog:
         if not self._has_written or self.read_only or not title:
             return
         with suppress(AgentTuiError):
-            summary = await asyncio.to_thread(glance_at, self.folder)
+            summary = await asyncio.to_thread(read_session_summary, self.folder)
             if summary.title != title:
                 await self.append(TitleRecord(title), durability=Durability.D0)
 
@@ -299,7 +299,7 @@ class SessionLog:
         change = outcome.change
         self._has_written = self._has_written or bool(change.entries)
         if change.state is not None:
-            let_go(self.state)
+            free_later(self.state)
             self.state = change.state
             self._inode = change.inode
         elif change.entries:

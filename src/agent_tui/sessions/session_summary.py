@@ -35,15 +35,15 @@ TAIL_BYTES = 48 << 10
 _BEYOND_EVERY_ARCHIVE = 10**18
 
 
-def glance_at(folder: Path) -> SessionSummary:
+def read_session_summary(folder: Path) -> SessionSummary:
     """What the session list shows of one session; an unreadable one says so in its title."""
     try:
-        return _read_glance(folder)
+        return _read_parts_of_summary(folder)
     except AgentTuiError as error:
-        return unreadable_glance(folder, error)
+        return unreadable_summary(folder, error)
 
 
-def unreadable_glance(folder: Path, error: AgentTuiError) -> SessionSummary:
+def unreadable_summary(folder: Path, error: AgentTuiError) -> SessionSummary:
     """What the session list shows of a folder that cannot be read."""
     return SessionSummary(
         session_id=folder.name,
@@ -77,7 +77,7 @@ def parent_session(path: Path) -> str:
     return str(header.parent.get("session_id", "")) if header and header.parent else ""
 
 
-def _read_glance(folder: Path) -> SessionSummary:
+def _read_parts_of_summary(folder: Path) -> SessionSummary:
     path = folder / LIVE
     with reading(path) as (descriptor, status):
         size = status.st_size
@@ -159,7 +159,7 @@ class _Contents:
     acts: tuple[_Act, ...]
 
 
-def glance_archives(folder: Path) -> list[ArchiveSummary]:
+def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
     """Every archive of a session, oldest first, with why and when it was rotated out.
 
     The log that took an archive's place tells why: the next archive, or the live log.

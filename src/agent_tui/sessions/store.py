@@ -56,10 +56,10 @@ from agent_tui.sessions.repair import (
 from agent_tui.sessions.replay import Entry, SessionState, load_log
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.session_summary import (
-    glance_at,
     parent_session,
     read_header,
-    unreadable_glance,
+    read_session_summary,
+    unreadable_summary,
 )
 from agent_tui.sessions.writer import Writer
 
@@ -228,13 +228,13 @@ class SessionStore:
         summaries: dict[str, SessionSummary] = {}
         others: list[SessionSummary] = []
         for folder in self._folders(unlisted):
-            summary = glance_at(folder)
+            summary = read_session_summary(folder)
             if folder.name not in summaries and SESSION_ID.fullmatch(folder.name):
                 summaries[folder.name] = summary
             else:
                 title = f"agent-tui open {folder} reads this copy: {summary.title}"
                 others.append(replace(summary, title=title))
-        others += [unreadable_glance(folder, error) for folder, error in unlisted.items()]
+        others += [unreadable_summary(folder, error) for folder, error in unlisted.items()]
         every = (*summaries.values(), *others)
         return sorted(every, key=lambda summary: summary.updated_at, reverse=True)
 
@@ -351,7 +351,7 @@ class SessionStore:
             move_folder(place, folder)
 
     async def aclose(self) -> None:
-        """Finish every write that was begun."""
+        """Finish every write that was started."""
         await asyncio.to_thread(self._writer.close)
 
 

@@ -174,7 +174,7 @@ def _settle_some(loop: asyncio.AbstractEventLoop, done: deque[tuple[Job, Outcome
             loop.call_soon(_settle_some, loop, done)
 
 
-def let_go(state: SessionState) -> None:
+def free_later(state: SessionState) -> None:
     """Free a state that a loop is done with in a thread, bit by bit: it may hold many records."""
     asyncio.get_running_loop().run_in_executor(None, _free, [state])
 

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent_tui.core.errors import ToolError
+from agent_tui.core.text import format_count
 from agent_tui.tools.base import AnyTool, Parameters, Tool
 
 _LONGEST = 8_000_000
@@ -50,7 +51,9 @@ def _decode(name: str, text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     if len(text) > _LONGEST:
-        raise ToolError(f"The arguments of {name} are {len(text):,} characters long: too much.")
+        raise ToolError(
+            f"The arguments of {name} are too long: {format_count(len(text), 'character')}."
+        )
     try:
         value = json.loads(text, object_pairs_hook=_without_duplicates, strict=False)
     except RecursionError as error:

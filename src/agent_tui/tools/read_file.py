@@ -105,4 +105,6 @@ def _show_line(line: str) -> str:
     line = clean(line.removesuffix("\r"))
     if len(line) <= _LONGEST_LINE:
         return line
-    return f"{line[:_LONGEST_LINE]}[… {len(line) - _LONGEST_LINE:,} more characters …]"
+    return (
+        f"{line[:_LONGEST_LINE]}[… {format_count(len(line) - _LONGEST_LINE, 'more character')} …]"
+    )

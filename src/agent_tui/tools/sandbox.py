@@ -3,7 +3,7 @@
 Files can be read everywhere; they can be written in the workspace, in temporary folders, in caches
 and where the settings say. Bubblewrap also keeps ``.git``, our configuration and our sessions
 read-only, and gives the command a PID namespace that ends with it, and with this program. Landlock
-cannot take back a part of what it allows, so with it ``.git`` can be written.
+cannot revoke a part of what it allows, so with it ``.git`` can be written.
 """
 
 from __future__ import annotations

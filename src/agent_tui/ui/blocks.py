@@ -96,7 +96,7 @@ class CompactionBlock:
 
 @dataclass(frozen=True, slots=True)
 class RevertBlock:
-    """The log went back here; what it held until then is ``archive``."""
+    """The log was reverted here; what it held until then is ``archive``."""
 
     archive: int
     reason: str

@@ -522,7 +522,7 @@ class ChatScreen(Screen[None]):
         self.reload([*self._earlier, *self._shown][-_EARLIER_RECORDS:])
 
     def return_prompt(self, prompt: str) -> None:
-        """Put a prompt that an act took back into the prompt; one that is still there leaves."""
+        """Put a prompt that was removed back into the prompt; one that is still there leaves."""
         before = self.prompt_box.text
         written = "" if before == self._returned_prompt else before
         text = "\n\n".join(filter(None, [prompt, written]))

@@ -74,7 +74,7 @@ def make_plan(
     notices: tuple[str, ...] = (),
     conversation_only: bool = False,
 ) -> RevertPlan:
-    """Work out what taking captures back would do to the files as they are now.
+    """Work out what reverting captures would do to the files as they are now.
 
     ``captures`` come oldest first: all that happened since a checkpoint, or only some of it.
     ``own_causes`` says whose changes are ticked at first.

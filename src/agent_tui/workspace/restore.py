@@ -92,7 +92,7 @@ class Restore:
                 with open_root(self._root) as root:
                     self._clear(root, journal)
 
-    def take_back(self) -> None:
+    def undo(self) -> None:
         """The record could not be written: put everything back as it was."""
         with self._store.locked(alone=True), open_root(self._root) as root:
             journal = read_journal(self._journal_path)
@@ -248,7 +248,7 @@ class _Replacing:
         return tuple(sorted(done, key=lambda change: change.path)), tuple(left)
 
     def put_back(self) -> tuple[str, ...]:
-        """Take back what was made; returns the paths that somebody changed meanwhile."""
+        """Undo what was made; returns the paths that somebody changed meanwhile."""
         left = []
         backwards = [
             FileChange(change.path, change.new, change.old) for change in self.journal.changes

@@ -74,7 +74,7 @@ def test_a_query_finds_what_it_says(library: Library, query: str, found: list[st
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ("", "What should be looked for?"),
+        ("", "What do you want to find"),
         ("-only", "at least one word"),
         ("has:nothing", "has:error or has:compaction"),
         ("tide after:soon", "Expected a day such as 2026-01-31"),

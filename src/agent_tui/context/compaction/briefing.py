@@ -194,5 +194,5 @@ def shorten(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head, tail = limit * 2 // 3, limit // 3
-    missing = f"{len(text) - head - tail:,} characters left out"
+    missing = f"{format_count(len(text) - head - tail, 'character')} left out"
     return f"{text[:head].rstrip()}\n… [{missing}] …\n{text[-tail:].lstrip()}"

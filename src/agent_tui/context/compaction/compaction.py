@@ -185,7 +185,7 @@ def _new_log(draft: CompactionDraft, archive: int, usage: UsageRecord) -> list[R
 
 
 async def _correct_late_usage(context: Context, usage: UsageRecord, first_late: int) -> None:
-    """A usage that was reported after the draft was begun is kept, but it is of the old context."""
+    """A usage reported after the draft was started is kept, but it is of the old context."""
     state = context.state
     if state.token_estimated and state.token_count == usage.token_count:
         return

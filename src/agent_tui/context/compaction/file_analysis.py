@@ -88,7 +88,7 @@ def is_change(tool: str) -> bool:
 
 
 def rank_files(messages: Sequence[Message]) -> list[FileMention]:
-    """Every file that is spoken of: changed ones first, then by mentions, then the most recent."""
+    """Every file that is mentioned: changed ones first, then by mentions, then the most recent."""
     found: dict[str, FileMention] = {}
 
     def note(path: str, index: int, *, changed: bool = False) -> None:

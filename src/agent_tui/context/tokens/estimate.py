@@ -92,7 +92,7 @@ def estimate_tokens(text: str) -> int:
     return max(1, round(total))
 
 
-def glance_tokens(text: str) -> int:
+def quick_token_count(text: str) -> int:
     """A quicker and rougher guess: of a long text it sees three samples, of any a few marks.
 
     Right within a few percent over many texts; one alone may be a fifth off. Fitted like the other.
@@ -101,7 +101,7 @@ def glance_tokens(text: str) -> int:
     if length > _SAMPLES * _SAMPLE_CHARS:
         middle = (length - _SAMPLE_CHARS) // 2
         parts = text[:_SAMPLE_CHARS], text[middle : middle + _SAMPLE_CHARS], text[-_SAMPLE_CHARS:]
-        return round(glance_tokens("".join(parts)) * length / (_SAMPLES * _SAMPLE_CHARS))
+        return round(quick_token_count("".join(parts)) * length / (_SAMPLES * _SAMPLE_CHARS))
     total = length * _PER_CHAR
     count = text.count
     for mark, weight in _MARKS_AT_A_GLANCE:

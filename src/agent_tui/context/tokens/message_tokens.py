@@ -79,7 +79,7 @@ class MessageTokens:
 def count_fresh(counter: TokenCounter, messages: Sequence[Message]) -> list[int]:
     """Count messages, roughly where there are many."""
     if len(messages) > _MANY:
-        return [counter.glance_message(message) for message in messages]
+        return [counter.quick_message_count(message) for message in messages]
     return counter.count_messages(messages)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from agent_tui.context.cache import CacheStatistics, new_count_cache
 from agent_tui.context.tokens.counting import CountingProcess, counting_process
-from agent_tui.context.tokens.estimate import estimate_tokens, glance_tokens
+from agent_tui.context.tokens.estimate import estimate_tokens, quick_token_count
 from agent_tui.context.tokens.media import count_media
 from agent_tui.core.messages import (
     MediaPart,
@@ -123,15 +123,15 @@ class TokenCounter:
             for text, tokens in zip(some, self._count_exactly(some), strict=False):
                 self._counts.put(_key_of(text), tokens)
 
-    def glance_message(self, message: Message) -> int:
+    def quick_message_count(self, message: Message) -> int:
         """About the tokens of a message: rough, quick, and right on average over many."""
         content = message.content
         if not isinstance(content, str):
             return self.count_message(message)
-        tokens = MESSAGE_TOKENS + glance_tokens(content)
+        tokens = MESSAGE_TOKENS + quick_token_count(content)
         if isinstance(message, AssistantMessage):
             for call in message.tool_calls:
-                tokens += CALL_TOKENS + len(call.name) // 4 + glance_tokens(call.arguments)
+                tokens += CALL_TOKENS + len(call.name) // 4 + quick_token_count(call.arguments)
         return tokens
 
     def count_tools(self, tools: Iterable[ToolSchema]) -> int:

@@ -44,7 +44,7 @@ class PlacedRecords(Sequence[Record]):
         self._read = read
         roles = tree.roles
         spoken = (index for index, place in enumerate(places) if roles[place] in MESSAGES)
-        self._spoken = array("Q", spoken)
+        self._texts = array("Q", spoken)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -80,11 +80,11 @@ class PlacedRecords(Sequence[Record]):
     @property
     def message_count(self) -> int:
         """How many of the records are messages, as their roles tell."""
-        return len(self._spoken)
+        return len(self._texts)
 
     def messages_before(self, count: int) -> int:
         """How many of the first ``count`` records are messages."""
-        return bisect_left(self._spoken, count)
+        return bisect_left(self._texts, count)
 
     def sent(self, count: int) -> Sequence[Message]:
         """What is sent when the first ``count`` records have been written.
@@ -100,7 +100,7 @@ class PlacedRecords(Sequence[Record]):
     def _last_answer(self, end: int) -> int:
         """The number of the last answer before a message, as far as one would look for it."""
         for number in range(end - 1, max(-1, end - _CHUNK), -1):
-            if self._tree.role(self._places[self._spoken[number]]) == "assistant":
+            if self._tree.role(self._places[self._texts[number]]) == "assistant":
                 return number
         return end
 
@@ -109,7 +109,7 @@ class PlacedRecords(Sequence[Record]):
         return self._message(number) or AssistantMessage("")
 
     def _message(self, number: int) -> Message | None:
-        record = self[self._spoken[number]]
+        record = self[self._texts[number]]
         return record if is_message(record) else None
 
 

@@ -65,7 +65,7 @@ class TreeShape:
             self._jumps.setdefault(self.parent(place), []).append(place)
         self._forks = sorted(place for place in self._jumps if place != ROOT)
         roles = tree.roles
-        self._spoken = [p for p, role in enumerate(roles) if role in MESSAGES]
+        self._texts = [p for p, role in enumerate(roles) if role in MESSAGES]
         self._usages = sorted(tree.token_counts)
         self.lineage = Intervals(self._walk(self.leaf, self._starts, real=False))
         self.context = Intervals(self._walk(self.leaf, self._real_starts, real=True))
@@ -116,8 +116,8 @@ class TreeShape:
 
     def speaks(self, start: int, end: int) -> bool:
         """Whether there is a message in a stretch."""
-        index = bisect_left(self._spoken, start)
-        return index < len(self._spoken) and self._spoken[index] <= end
+        index = bisect_left(self._texts, start)
+        return index < len(self._texts) and self._texts[index] <= end
 
     def is_silent(self, start: int) -> bool:
         """Whether a branch is a dead end in which nobody ever spoke."""
@@ -185,7 +185,7 @@ class TreeShape:
         if not compactions:
             return
         seen: dict[str, int] = {}
-        for place in self._spoken:
+        for place in self._texts:
             seen.setdefault(tree.uuid(place), place)
         for place in compactions:
             for later in range(place + 1, len(tree)):

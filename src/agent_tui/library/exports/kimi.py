@@ -37,7 +37,7 @@ def export_kimi(records: Iterable[Record], token_count: int | None = None) -> It
 
     Only roles, fields and kinds of parts that it knows are written: it skips lines of other roles
     as broken and cannot load a part of another kind. It sends what it loads without
-    mending it, so that every call gets its result here.
+    repairing it, so that every call gets its result here.
 
     Args:
         records: the active path of a session.

@@ -33,7 +33,7 @@ INSERT INTO words (words, rank) VALUES ('automerge', 4);
 
 
 def open_index(path: Path) -> sqlite3.Connection:
-    """The index for writing; one that is damaged or of another version is begun anew.
+    """The index for writing; one that is damaged or of another version is started anew.
 
     Raises:
         sqlite3.OperationalError: another process writes it, or the disk refuses.

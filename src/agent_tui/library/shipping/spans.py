@@ -61,9 +61,9 @@ def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
         elif row.kind == "tool_call" and row.call_id:
             calls[row.call_id] = (row, now)
         elif row.kind == "tool_result" and row.call_id in calls:
-            call, begun = calls.pop(row.call_id)
+            call, started = calls.pop(row.call_id)
             yield _span(
-                *(trace, call, parent, f"execute_tool {call.tool}", begun, now),
+                *(trace, call, parent, f"execute_tool {call.tool}", started, now),
                 _tool(call, failed=row.is_error),
             )
         elif row.kind == "compaction":

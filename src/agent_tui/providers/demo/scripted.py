@@ -97,7 +97,7 @@ class Scripted:
         """Nothing is needed."""
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
     def _choose(self, request: ModelRequest) -> Cue:
         if is_brief(request):

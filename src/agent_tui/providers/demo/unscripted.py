@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agent_tui.core.arguments import read_arguments
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage
-from agent_tui.core.text import first_line
+from agent_tui.core.text import first_line, format_count
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.intents import Wish, find_wish, make_edit, read_path
 from agent_tui.providers.demo.progress import recall
@@ -141,7 +141,7 @@ def _fenced(text: str, *, most: int = 12, tail: bool = False) -> str:
     """Some lines of a text in a code fence that the text itself cannot close."""
     lines = text.splitlines() or ["(nothing)"]
     if len(lines) > most:
-        note = f"… {len(lines) - most} more lines"
+        note = f"… {format_count(len(lines) - most, 'more line')}"
         lines = [note, *lines[-most:]] if tail else [*lines[:most], note]
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)

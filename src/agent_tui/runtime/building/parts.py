@@ -59,7 +59,7 @@ class BuildParts(Protocol):
         ...
 
     def connection_for(self, log: SessionLog) -> Connection:
-        """The model that the session goes on with. Blocks."""
+        """The model that the session continues with. Blocks."""
         ...
 
     def choose(self, name: str, provider: str, *, exact: bool = False) -> Connection | None:

@@ -1,1 +1,1 @@
-"""What a run can ask: providers and their models, and servers of tools."""
+"""What a run can ask: providers and their models, and MCP servers."""

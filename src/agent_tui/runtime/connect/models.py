@@ -125,15 +125,15 @@ async def try_model(settings: Settings, row: ProviderRow, model: str, key: str =
     spec = describe_provider(row.name, own.model_copy(update={"base_url": row.base_url}))
     asked = await asyncio.to_thread(make_provider, spec, settings, key)
     request = ModelRequest(model, "", (UserMessage(_PROMPT, origin="human"),), (), 512)
-    begun, first, said = time.monotonic(), 0.0, ""
+    started, first, said = time.monotonic(), 0.0, ""
     try:
         async with asyncio.timeout(_TRY_SECONDS):
             async for part in asked.stream(request):
                 if isinstance(part, TextDelta | ThinkDelta):
-                    first = first or time.monotonic() - begun
+                    first = first or time.monotonic() - started
                     said += part.text if isinstance(part, TextDelta) else ""
     except TimeoutError:
         raise ProviderError(f"{model} did not answer within {_TRY_SECONDS:g} seconds.") from None
     finally:
         await asked.aclose()
-    return Answered(first or time.monotonic() - begun, said.strip())
+    return Answered(first or time.monotonic() - started, said.strip())

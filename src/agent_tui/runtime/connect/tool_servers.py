@@ -1,4 +1,4 @@
-"""Servers of tools for a run: found in the settings, started in the background, restarted."""
+"""MCP servers for a run: found in the settings, started in the background, restarted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which revert of files an undo or a redo means: the newest that is not taken back."""
+"""Which revert of files an undo or a redo means: the newest that is not undone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def last_cause(entries: Sequence[Entry]) -> ChangeCause | None:
 
 
 def last_revert(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
-    """The newest revert or redo that no undo took back."""
+    """The newest revert or redo that was not undone."""
     undone = 0
     for capture in reversed(captures):
         if capture.cause == "undo":
@@ -46,7 +46,7 @@ def last_revert(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
 
 
 def last_undo(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
-    """The newest undo that no redo took back, where no other revert came behind it."""
+    """The newest undo that was not redone, where no other revert came behind it."""
     redone = 0
     for capture in reversed(captures):
         if capture.cause == "revert":

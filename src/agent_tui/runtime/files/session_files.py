@@ -13,7 +13,7 @@ from agent_tui.agent.workspace_watch import Moment, WorkspaceWatch
 from agent_tui.core.changes import ChangeGroup
 from agent_tui.core.errors import (
     AgentTuiError,
-    NothingToTakeBack,
+    NothingToUndo,
     UnknownCheckpoint,
 )
 from agent_tui.core.file_changes import CAUSES, ChangeCause, FileChange
@@ -89,12 +89,12 @@ class SessionFiles:
             raise UnknownCheckpoint.among(checkpoint or 0, timeline.ids) from None
 
     async def plan_captures(self, ids: Collection[str]) -> RevertPlan:
-        """What taking back the captures with these ids would do."""
+        """What reverting the captures with these ids would do."""
         timeline = await self._fresh_timeline()
         return await self.plan_of([c for c in timeline.captures if c.stamp.uuid in ids])
 
     async def plan_since(self, checkpoint: int | str | None) -> RevertPlan:
-        """What taking the files back to a checkpoint would do.
+        """What reverting the files to a checkpoint would do.
 
         Raises:
             UnknownCheckpoint: there is no such checkpoint.
@@ -108,7 +108,7 @@ class SessionFiles:
         return make_plan(self._root, self._store, captures, notices=notices, conversation_only=lone)
 
     async def plan_of(self, captures: Sequence[WorkspaceRecord]) -> RevertPlan:
-        """What taking back some captures would do: one tool call, one turn, one revert."""
+        """What reverting some captures would do: one tool call, one turn, one revert."""
         await self._fresh_timeline()
         causes = frozenset(CAUSES)
         return await asyncio.to_thread(
@@ -182,7 +182,7 @@ class SessionFiles:
         try:
             record = await self._watch.write(record)
         except AgentTuiError:
-            await asyncio.to_thread(restore.take_back)
+            await asyncio.to_thread(restore.undo)
             raise
         await asyncio.to_thread(restore.finish)
         await self._watch.take_up(record)
@@ -192,19 +192,19 @@ class SessionFiles:
     def last_cause(self) -> ChangeCause | None:
         """The cause of the newest revert of files, its undo or redo; None where that is not newest.
 
-        Newest among everything that undo takes back: a revert of the conversation and the like.
+        Newest among everything that can be undone: a revert of the conversation and the like.
         """
         return last_cause(self._log.state.entries)
 
     async def undo(self) -> FilesReverted:
-        """Take the last revert of files back; raises NothingToTakeBack where there is none."""
-        return await self._take_back(last_revert, "undo", "There is no revert of files to undo.")
+        """Undo the last revert of files; raises NothingToUndo where there is none."""
+        return await self._undo_last(last_revert, "undo", "There is no revert of files to undo.")
 
     async def redo(self) -> FilesReverted:
-        """Take the last undo of a revert of files back."""
-        return await self._take_back(last_undo, "redo", "There is no undone revert of files.")
+        """Redo the last undone revert of files."""
+        return await self._undo_last(last_undo, "redo", "There is no undone revert of files.")
 
-    async def _take_back(
+    async def _undo_last(
         self,
         find: Callable[[Sequence[WorkspaceRecord]], WorkspaceRecord | None],
         cause: ChangeCause,
@@ -213,7 +213,7 @@ class SessionFiles:
         timeline = await self.timeline()
         found = find(timeline.captures)
         if found is None:
-            raise NothingToTakeBack(nothing)
+            raise NothingToUndo(nothing)
         plan = await self.plan_of([found])
         return await self.revert(plan, plan.default, cause)
 

@@ -1,4 +1,4 @@
-"""Every act on the tree of a session: begin a branch, go to another one, label, sum one up."""
+"""Every operation on the tree of a session: branch, switch, label, summarise."""
 
 from __future__ import annotations
 
@@ -95,8 +95,10 @@ class Branches:
         await settle(self.move(way.to, reason))
         return OperationReport(reason, 0)
 
-    async def sum_up(self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]) -> str:
-        """Have the model sum up a branch that was left, and tell it in the present one.
+    async def summarise(
+        self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
+    ) -> str:
+        """Have the model summarise a branch that was left, and tell it in the present one.
 
         Raises:
             SessionError: the row is not on another branch, or nothing was said there.

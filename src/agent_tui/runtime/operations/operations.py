@@ -36,7 +36,7 @@ class Operations:
     """The operations on one open session; memory equals disk after each.
 
     All raise SessionReadOnly where the session cannot be written, and SessionError while a turn
-    is running. What has begun is carried out, whatever is cancelled meanwhile.
+    is running. What has started is carried out, whatever is cancelled meanwhile.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Operations:
         return await self._carry_out(lambda: self._branches.switch(tree, row))
 
     async def undo(self) -> OperationReport:
-        """Undo the last operation; raises NothingToTakeBack where there is none."""
+        """Undo the last operation; raises NothingToUndo where there is none."""
         return await self._carry_out(self._undo_last)
 
     async def undo_compaction(self, archive: int) -> OperationReport:
@@ -102,7 +102,7 @@ class Operations:
         return await self._carry_out(lambda: self._undo(made_by(self._view.records, archive)))
 
     async def redo(self) -> OperationReport:
-        """Redo what was undone last; raises NothingToTakeBack where nothing was."""
+        """Redo what was undone last; raises NothingToUndo where nothing was."""
         return await self._carry_out(self._redo)
 
     async def revert_files(self, plan: RevertPlan, choice: Choice) -> FilesReverted:
@@ -116,12 +116,12 @@ class Operations:
             compactor = self._parts.now.compactor
             return await compactor.compact(CompactionRequest("manual", strategy, focus))
 
-    async def sum_up_branch(
+    async def summarise_branch(
         self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
     ) -> str:
         """Tell the model in a summary what was done on a branch that was left; returns it."""
         async with self._gate.alone():
-            summary = await self._branches.sum_up(tree, row, on_text)
+            summary = await self._branches.summarise(tree, row, on_text)
         self._parts.tell_status()
         return summary
 

@@ -30,7 +30,7 @@ class Run:
         connections: the models that can be asked.
         workspace: where a new session works.
         suggestions: first prompts to offer.
-        tool_servers: servers of tools, where any may be used.
+        tool_servers: MCP servers, where any may be used.
         trusted: whether what the workspace ships for agents is used.
     """
 

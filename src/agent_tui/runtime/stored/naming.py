@@ -21,7 +21,7 @@ async def rename_log(log: SessionLog, title: str) -> None:
 
 
 async def name_copy(log: SessionLog, title: str) -> None:
-    """Give a session that was just made of another one its name, and let go of it."""
+    """Give a session that was just made of another one its name, and close it."""
     try:
         await log.append(TitleRecord(title), durability=Durability.D1)
     finally:

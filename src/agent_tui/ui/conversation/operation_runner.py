@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
-from agent_tui.core.errors import AgentTuiError, NothingToTakeBack
+from agent_tui.core.errors import AgentTuiError, NothingToUndo
 
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
@@ -49,7 +49,7 @@ class OperationRunner:
         notices = self._chat.notices
         try:
             await work(session)
-        except NothingToTakeBack as error:
+        except NothingToUndo as error:
             notices.hint(str(error))
         except AgentTuiError as error:
             notices.failure(str(error))

@@ -301,7 +301,7 @@ class WireView:
             self._timeline.replace(index, shell)
 
     def _tell_work(self) -> None:
-        """Say which call waits or runs: of several that run, the one that was begun last."""
+        """Say which call waits or runs: of several that run, the one that was started last."""
         blocks = [block for _, block in self._tools.values()]
         running = [block.name for block in blocks if block.state == "running"]
         work = f"running {running[-1]}" if running else "thinking"

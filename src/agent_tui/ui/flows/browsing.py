@@ -41,7 +41,7 @@ class TimeActs(Protocol):
 
     @property
     def told(self) -> str:
-        """What the last act on the tree did, where that should be said; else empty."""
+        """What the last operation on the tree did, where that should be said; else empty."""
         ...
 
     async def act_on_tree(self, choice: TreeChoice) -> bool:

@@ -327,7 +327,7 @@ async def show_usage(chat: Conversation, _argument: str) -> None:
 
 
 async def show_tool_servers(chat: Conversation, _argument: str) -> None:
-    """Show the servers of tools."""
+    """Show the MCP servers."""
     from agent_tui.ui.flows.models import show_servers
 
     if chat.engine is not None:

@@ -232,7 +232,7 @@ async def choose_thinking(chat: Conversation, engine: Engine, argument: str) -> 
 
 
 async def show_servers(chat: Conversation, engine: Engine) -> None:
-    """List the servers of tools; Enter restarts one, or accepts its changed tools."""
+    """List the MCP servers; Enter restarts one, or accepts its changed tools."""
     servers = engine.tool_servers
     if servers is None:
         raise UsageError("The demo uses no MCP servers.")

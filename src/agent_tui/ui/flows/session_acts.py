@@ -56,7 +56,7 @@ class SessionActs:
                 chat.runner.start(lambda session: session.operations.switch_branch(tree, row))
             case "fork":
                 await self._fork(tree, row)
-            case "sum_up":
+            case "summarise":
                 chat.runner.start(lambda session: self._summarise(session, tree, row))
             case "label":
                 await self._label(tree, row)
@@ -114,7 +114,7 @@ class SessionActs:
 
         status.work = "summarising the branch"
         try:
-            await session.operations.sum_up_branch(tree, row, show)
+            await session.operations.summarise_branch(tree, row, show)
             self._chat.reload()
         finally:
             status.work = ""

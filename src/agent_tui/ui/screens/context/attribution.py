@@ -121,8 +121,8 @@ class AttributionScreen(Panel[None]):
             parts = sorted(
                 (share for share in shares if share.kind == kind), key=lambda share: -share.tokens
             )
-            self._lines.append(_sum_up(kind, parts))
-            self._lines += [_sum_up(kind, [part], part.detail) for part in parts if part.detail]
+            self._lines.append(_summarise(kind, parts))
+            self._lines += [_summarise(kind, [part], part.detail) for part in parts if part.detail]
         self._columns = [
             (title, [getattr(line, field) for line in self._lines])
             for title, field in _COLUMNS
@@ -171,7 +171,7 @@ def _freed(tokens: int) -> str:
     return f"-{format_tokens(tokens)}" if tokens else ""
 
 
-def _sum_up(kind: str, shares: Sequence[Share], detail: str = "") -> _Line:
+def _summarise(kind: str, shares: Sequence[Share], detail: str = "") -> _Line:
     return _Line(
         kind,
         detail,

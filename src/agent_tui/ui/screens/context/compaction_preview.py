@@ -225,7 +225,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         return self._pins != self._first_pins or self._edits != SummaryEdits()
 
     def action_pin(self) -> None:
-        """Keep the highlighted message, or let go of it."""
+        """Pin the highlighted message, or unpin it."""
         message = self.sides.message
         if self.losses.has_focus and self.losses.loss is not None and self._view is not None:
             message = self._view.before[self.losses.loss.message]
@@ -271,7 +271,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     async def _revise(self) -> None:
         """Bring the draft up to the summary and the pins of now.
 
-        Pins that leave nothing to compact are let go of again.
+        Pins that leave nothing to compact are unpinned again.
         """
         async with self._one_by_one:
             before, pins, summary = self._draft, self._pins, self._summary

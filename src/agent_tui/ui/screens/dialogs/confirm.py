@@ -15,7 +15,7 @@ from agent_tui.ui.widgets.lists.rows import Rows
 
 
 class ConfirmScreen(Popup[bool]):
-    """Is dismissed with True when the act may be done.
+    """Is dismissed with True when the operation may be done.
 
     Args:
         question: a short question.

@@ -1,4 +1,4 @@
-"""Everything that changed on disk in a session, by turn, step and cause; open, look, take back."""
+"""Everything that changed on disk in a session, by turn, step and cause; open, view, revert."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STYLES = {"tool_call": "$tool", "shell": "$user", "human": "$user", "outside": 
 
 @dataclass(frozen=True, slots=True)
 class ToRevert:
-    """What is to be taken back: one capture, or one file of it."""
+    """What is to be reverted: one capture, or one file of it."""
 
     capture: str
     path: str = ""
@@ -45,9 +45,9 @@ class _Row:
 
 
 class ChangesScreen(Panel[ToRevert]):
-    """The changes of files, newest first; dismissed with what is to be taken back, or None.
+    """The changes of files, newest first; dismissed with what is to be reverted, or None.
 
-    ``load`` gives the changes; ``why_not`` says why nothing can be taken back, or is empty.
+    ``load`` gives the changes; ``why_not`` says why nothing can be reverted, or is empty.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/changes.tcss")]
@@ -165,7 +165,7 @@ class ChangesScreen(Panel[ToRevert]):
         self._build()
 
     def action_revert(self) -> None:
-        """Take back what is under the cursor: a file, or all that a tool call changed."""
+        """Revert what is under the cursor: a file, or all that a tool call changed."""
         if not self._lines:
             return
         if self._why_not:

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.lead import Lead
 
-TreeAct: TypeAlias = Literal["branch", "switch", "fork", "label", "sum_up", "undo", "redo", "leave"]
+TreeAct: TypeAlias = Literal[
+    "branch", "switch", "fork", "label", "summarise", "undo", "redo", "leave"
+]
 """What to do in the tree; ``leave`` once the session was changed from there."""
 PRESENT = -1
 """Where a tree begins when nobody asked for another place."""
@@ -45,7 +47,7 @@ class TreeChoice:
 
 
 class TreeScreen(Panel[TreeChoice]):
-    """The tree of a session; dismissed with an act on it, or None.
+    """The tree of a session; dismissed with an operation on it, or None.
 
     Args:
         view: the session.
@@ -69,7 +71,7 @@ class TreeScreen(Panel[TreeChoice]):
         Binding("d", "fold", "more or less detail", key_display="d", show=False),
         Binding("u", "act('undo')", "undo", key_display="u U"),
         Binding("U,shift+u", "act('redo')", show=False),
-        Binding("m", "act('sum_up')", "summarise the branch", key_display="m", show=False),
+        Binding("m", "act('summarise')", "summarise the branch", key_display="m", show=False),
         Binding("space", "mark", "mark to compare", key_display="Space", show=False),
         Binding(
             "right_square_bracket", "next_branch(1)", "next branch", key_display="[ ]", show=False
@@ -166,7 +168,7 @@ class TreeScreen(Panel[TreeChoice]):
         return first_line(words, 40)
 
     def action_act(self, act: TreeAct) -> None:
-        """Leave with an act; the one who showed the screen carries it out."""
+        """Leave with an operation; the one who showed the screen carries it out."""
         tree, row = self._tree_shown, self._rows.row
         if tree is None or row is None:
             return

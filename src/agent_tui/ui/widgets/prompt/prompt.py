@@ -62,7 +62,7 @@ class Prompt(TextArea):
         self._take_paste(self.app.clipboard)
 
     def set_text(self, text: str, *, at_end: bool = True) -> None:
-        """Replace everything, as one step that undo can take back."""
+        """Replace everything, as one step that can be undone."""
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end if at_end else (0, len(self.document.get_line(0))))
 

@@ -136,7 +136,7 @@ class OpenAnswer:
                 break
 
     def _skip_to_the_end(self) -> None:
-        """More came than can be drawn: go on with its end, below what was drawn so far."""
+        """More came than can be drawn: continue with its end, below what was drawn so far."""
         assert self._canvas is not None
         self._pending = self._pending[-GLANCE_CHARS:].partition("\n")[2] or "…"
         self._writer = MarkdownWriter(self._canvas)
