@@ -7,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 
-from agent_tui.core.text import clean
+from agent_tui.core.text import clean, format_count
 from agent_tui.tools.blobs import LARGEST_BLOB_BYTES, Blob, BlobFolder
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -129,4 +129,4 @@ def cut_text(text: str, limit: int, blobs: BlobFolder | None) -> str:
         return text
     path = blobs.keep(text) if blobs else ""
     where = f"; the whole text: read_file {path}" if path else ""
-    return f"{text[:limit]}\n[… {more:,} more characters{where}]"
+    return f"{text[:limit]}\n[… {format_count(more, 'more character')}{where}]"

@@ -126,7 +126,7 @@ class SessionBuilder:
                     (data_root(), config_path().parent),
                     confinement=confinement_of(self._settings),
                     commands=commands,
-                    blobs=BlobFolder(log.folder / "blobs"),
+                    blobs=BlobFolder(log.folder / "blobs") if log.on_disk else None,
                     ask=None if who else questions.ask,
                 ),
                 watch,
