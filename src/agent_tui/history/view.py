@@ -150,13 +150,13 @@ class SessionView:
         return checkpoints.list_checkpoints(self.records)
 
     def find_undo(self) -> WayBack:
-        """How the last operation is undone; raises NothingToTakeBack."""
+        """How the last operation is undone; raises NothingToUndo."""
         from agent_tui.history.undo import find_undo
 
         return find_undo(self.records, self._contents.all_records)
 
     def find_redo(self) -> WayBack:
-        """How the last undo is redone; raises NothingToTakeBack."""
+        """How the last undo is redone; raises NothingToUndo."""
         from agent_tui.history.undo import find_redo
 
         return find_redo(self.records)

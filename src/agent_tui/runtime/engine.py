@@ -43,7 +43,7 @@ class Engine:
         settings: the settings of this run.
         workspace: where a new session works.
         project: what that folder is, and whether what it ships is used.
-        tool_servers: servers of tools, where any may be used.
+        tool_servers: MCP servers, where any may be used.
         suggestions: first prompts to offer.
     """
 
