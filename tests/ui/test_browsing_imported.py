@@ -66,7 +66,7 @@ async def test_a_session_of_another_agent_is_resumed_here(tmp_path: Path) -> Non
         await pilot.press("o")
         assert app.clipboard == "cd /w && claude --resume S"
         await pilot.press("f")
-        await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat)
+        await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat_screen)
         assert contents(app) == ["fix the bug", "Looking.", "ok", "no", "Done."]
         assert app.chat.session is not None
         assert app.chat.session.view.title == "fix the bug (from Claude Code)"
@@ -84,7 +84,7 @@ async def test_it_is_resumed_from_any_prompt_of_its_tree(tmp_path: Path) -> None
         await until(pilot, lambda: rows.count > 1)
         rows.cursor = rows.count - 1
         await pilot.press("f")
-        await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat)
+        await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat_screen)
         assert contents(app)[-1] == "one file"
         assert app.chat.prompt_box.text == "and now?"
 
@@ -143,7 +143,7 @@ async def test_the_list_leads_to_another_agents_session_and_on_from_it(
     app = AgentTui(Launch(tmp_path, demo=True))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
-        app.chat.run_command("sessions", "")
+        app.chat_screen.run_command("sessions")
         await until(pilot, lambda: "fix the bug" in shown(app) and "claude-code" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
@@ -152,7 +152,7 @@ async def test_the_list_leads_to_another_agents_session_and_on_from_it(
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
         await pilot.press("f")
-        await until(pilot, lambda: app.screen is app.chat and bool(contents(app)))
+        await until(pilot, lambda: app.screen is app.chat_screen and bool(contents(app)))
         assert contents(app)[0] == "fix the bug"
 
 

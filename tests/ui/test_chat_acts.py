@@ -22,7 +22,7 @@ from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import AssistantBlock, Block, NoticeBlock, ShellBlock, plain_text
-from agent_tui.ui.chat import ChatScreen
+from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.time.archives import ArchivesScreen
@@ -45,7 +45,7 @@ class Desk:
         self.app, self.pilot = app, pilot
 
     @property
-    def chat(self) -> ChatScreen:
+    def chat(self) -> Conversation:
         return self.app.chat
 
     @property
@@ -77,7 +77,7 @@ class Desk:
         await self.until(lambda: self.chat.status.notice == sentence)
 
     async def say(self, text: str) -> None:
-        self.chat.send(text)
+        self.chat.prompts.send(text)
         await self.until(lambda: not self.chat.runner.is_busy)
 
 
@@ -91,7 +91,7 @@ async def desk(
         here = Desk(app, pilot)
         await here.until(lambda: app.screen_stack != [] and app.chat.session is not None)
         yield here
-        await here.chat.end()
+        await here.app.chat_screen.end()
 
 
 @pytest.mark.every_python
@@ -99,8 +99,8 @@ async def test_a_second_prompt_in_the_same_moment_does_not_undo_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
-        here.chat.send("one thing")
-        here.chat.send("and another")
+        here.chat.prompts.send("one thing")
+        here.chat.prompts.send("and another")
         await here.until(lambda: not here.chat.runner.is_busy)
         assert here.prompts == ["one thing", "and another"]
         assert here.queued == []
@@ -111,13 +111,13 @@ async def test_a_marker_that_is_pressed_twice_asks_once(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
-        here.chat.run_command("revert", "0")
-        here.chat.run_command("revert", "0")
+        here.app.chat_screen.run_command("revert", "0")
+        here.app.chat_screen.run_command("revert", "0")
         await here.until(lambda: isinstance(here.app.screen, RevertPreviewScreen))
         await here.pilot.pause(0.2)
         await here.pilot.press("escape")
-        await here.until(lambda: here.app.screen is here.chat)
-        here.chat.run_command("revert", "0")
+        await here.until(lambda: here.app.screen is here.app.chat_screen)
+        here.app.chat_screen.run_command("revert", "0")
         await here.until(lambda: isinstance(here.app.screen, RevertPreviewScreen))
 
 
@@ -128,9 +128,9 @@ async def test_who_types_on_after_a_click_in_the_conversation_means_the_prompt(
         await here.say("one thing")
         await here.pilot.click("Timeline", offset=(10, 1))
         await here.pilot.pause(0.2)
-        if here.app.screen is not here.chat:
+        if here.app.screen is not here.app.chat_screen:
             await here.pilot.press("escape")
-            await here.until(lambda: here.app.screen is here.chat)
+            await here.until(lambda: here.app.screen is here.app.chat_screen)
         await here.pilot.press("u")
         assert here.chat.prompt_box.text == "u"
         assert here.prompts == ["one thing"]
@@ -149,7 +149,7 @@ async def test_each_of_three_quick_undos_takes_an_act_back(
             at = next(c.id for c in session.view.checkpoints() if c.prompt == prompt)
             await session.operations.revert(at)
         for _ in range(3):
-            here.chat.run_command("undo", "")
+            here.app.chat_screen.run_command("undo")
         await here.until(lambda: here.prompts == ["one", "two", "three"])
 
 
@@ -159,9 +159,9 @@ async def test_a_rename_is_taken_back_by_a_key_and_said_in_words(
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
         status, shown = here.chat.status, here.shown
-        here.chat.run_command("rename", "A good name")
+        here.app.chat_screen.run_command("rename", "A good name")
         await here.until(lambda: status.title == "A good name")
-        here.chat.run_command("model", "another")
+        here.app.chat_screen.run_command("model", "another")
         await here.until(lambda: status.model == "another")
         for letter, title, told in (
             ("u", "A good name", "Model: scripted"),
@@ -184,7 +184,7 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
     async with desk(tmp_path, monkeypatch) as here:
         here.chat.prompt_box.post_message(PromptBox.Submitted("sleep 60", shell=True))
         await here.until(lambda: here.chat.status.work == "running your command")
-        here.chat.send("said meanwhile")
+        here.chat.prompts.send("said meanwhile")
         assert here.queued == ["said meanwhile"]
         began = monotonic()
         await here.pilot.press("escape")
@@ -200,7 +200,7 @@ async def test_a_command_typed_while_the_agent_works_stays_in_the_prompt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
-        here.chat.send("one thing")
+        here.chat.prompts.send("one thing")
         here.chat.prompt_box.post_message(PromptBox.Submitted("echo no", shell=True))
         await here.until(lambda: here.chat.prompt_box.text == "!echo no")
         await here.until(lambda: not here.chat.runner.is_busy)
@@ -270,7 +270,7 @@ async def test_nothing_to_take_back_is_said_in_the_status_line_alone(
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
         shown = here.shown
-        here.chat.run_command(command, "")
+        here.app.chat_screen.run_command(command)
         await here.until_said(told)
         assert here.shown == shown
 
@@ -288,10 +288,10 @@ async def test_who_sends_a_message_or_meets_an_error_is_taken_to_the_end(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await scroll_up(here)
-        here.chat.send("and another")
+        here.chat.prompts.send("and another")
         assert here.chat.timeline.at_end
         here.chat.timeline.action_first()
-        here.chat.send("said meanwhile")
+        here.chat.prompts.send("said meanwhile")
         assert here.chat.timeline.at_end
         await here.until(lambda: not here.chat.runner.is_busy)
         here.chat.timeline.action_first()
@@ -310,7 +310,7 @@ async def test_a_turn_that_failed_shows_its_error_and_another_leaves_the_reader_
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await scroll_up(here)
-        here.chat._view._listener.turn_finished(end, 1)
+        here.chat.log.view._listener.turn_finished(end, 1)
         assert here.chat.timeline.at_end == (end == "failed")
 
 
@@ -320,7 +320,7 @@ async def test_an_approval_is_shown_with_the_end_of_the_conversation(
     async with desk(tmp_path, monkeypatch) as here:
         await scroll_up(here)
         call = ToolCall("c1", "run_command", '{"command": "ls"}')
-        here.chat._view._listener.approval_requested(
+        here.chat.log.view._listener.approval_requested(
             ApprovalRequest("r1", call, "Run ls", CommandDisplay("ls"))
         )
         await here.until(lambda: isinstance(here.app.screen, ApprovalScreen))
@@ -332,14 +332,14 @@ async def test_a_compaction_that_was_made_is_told_with_its_way_back(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         report = CompactionReport("manual", "last-messages", 12_400, 3_100, 2, 7, 1, 4)
-        here.chat._view._listener.compaction_finished(report, "")
+        here.chat.log.view._listener.compaction_finished(report, "")
         told = "Compacted: 12.4k → 3.1k tokens. Alt+U to undo."
         assert here.chat.status.notice == told
-        here.chat._view._listener.step_began(2)
+        here.chat.log.view._listener.step_began(2)
         assert here.chat.status.notice == told
-        here.chat._view._listener.compaction_finished(None, "It would not be smaller.")
+        here.chat.log.view._listener.compaction_finished(None, "It would not be smaller.")
         here.chat.status.notice = "retry 2 in 4 s: busy"
-        here.chat._view._listener.step_began(3)
+        here.chat.log.view._listener.step_began(3)
         assert here.chat.status.notice == ""
 
 
@@ -381,7 +381,7 @@ async def test_an_event_that_cannot_be_shown_is_told_and_its_turn_is_shown_from_
         assert any("one" in text for text in shown)
         await here.say("two")
         assert here.prompts == ["one", "two"]
-        assert not here.chat._is_deaf
+        assert not here.chat.wire.is_broken
 
 
 async def test_a_key_asks_again_where_a_turn_ended_without_its_answer(

@@ -69,7 +69,7 @@ async def test_a_slash_in_the_conversation_offers_the_commands(
     async with desk(tmp_path, monkeypatch) as here:
         await walk(here)
         await here.pilot.press("slash")
-        completion = here.chat.query_one(Completion)
+        completion = here.app.chat_screen.query_one(Completion)
         await here.until(lambda: completion.is_offering)
         assert here.chat.prompt_box.text == "/"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pkgutil import resolve_name
 
 import pytest
 from textual.widgets import TextArea
@@ -11,11 +12,11 @@ from agent_tui.ui.commands import (
     ALIASES,
     BY_NAME,
     COMMANDS,
+    FLOWS,
     find_command,
     key_bindings,
     slash_commands,
 )
-from agent_tui.ui.flows import flows
 from agent_tui.ui.screens.dialogs.palette import PaletteScreen, find_commands
 from agent_tui.ui.widgets.prompt.completion import match_commands
 from tests.ui.stage import Stage
@@ -92,6 +93,6 @@ def test_the_palette_offers_all_commands_and_puts_the_closest_first() -> None:
 
 def test_every_command_names_what_carries_it_out() -> None:
     for command in COMMANDS:
-        flow = getattr(flows, command.run)
+        flow = resolve_name(f"{FLOWS}.{command.run}")
         assert inspect.iscoroutinefunction(flow)
         assert next(iter(inspect.signature(flow).parameters)) == "chat"

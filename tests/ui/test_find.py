@@ -80,7 +80,7 @@ async def test_a_block_can_be_read_by_itself_and_quoted_into_the_prompt(
         await here.pilot.press("v")
         await here.until(lambda: type(here.app.screen).__name__ == "ReaderScreen")
         await here.pilot.press("escape")
-        await here.until(lambda: here.app.screen is here.chat)
+        await here.until(lambda: here.app.screen is here.app.chat_screen)
         timeline.focus()
         await here.pilot.press("q")
         await here.until(lambda: here.chat.prompt_box.text == "> one thing\n\n")

@@ -16,7 +16,7 @@ async def _busy(here: Desk, *queued: str) -> None:
     here.chat.prompt_box.post_message(PromptBox.Submitted("sleep 60", shell=True))
     await here.until(lambda: here.chat.status.work == "running your command")
     for prompt in queued:
-        here.chat.send(prompt)
+        here.chat.prompts.send(prompt)
     await here.pilot.pause()
 
 

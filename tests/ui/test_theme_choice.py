@@ -10,7 +10,7 @@ from tests.ui.test_chat_acts import Desk, desk
 
 
 async def _open(here: Desk) -> None:
-    here.chat.run_command("theme", "")
+    here.app.chat_screen.run_command("theme")
     await here.until(lambda: type(here.app.screen).__name__ == "ThemeScreen")
     await here.pilot.pause()
 

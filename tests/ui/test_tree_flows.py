@@ -40,7 +40,7 @@ class Table:
         self.app, self.pilot = app, pilot
 
     async def say(self, text: str) -> None:
-        self.app.chat.send(text)
+        self.app.chat.prompts.send(text)
         await until(self.pilot, lambda: self.app.chat.runner.is_busy)
         await until(self.pilot, lambda: not self.app.chat.runner.is_busy)
 
@@ -144,7 +144,7 @@ async def test_a_window_that_only_reads_forks_from_its_tree(
             await until(t.pilot, lambda: t.prompts == ["one thing"])
             assert not chat.status.banner
             assert chat.prompt_box.text == "another thing"
-            await chat.end()
+            await t.app.chat_screen.end()
 
 
 async def test_the_row_of_a_branch_opens_the_tree_at_what_was_left(
@@ -217,8 +217,8 @@ async def test_the_scrubber_and_the_comparison_open_from_their_commands(
         await t.press("escape")
         assert t.app.chat.session is not None
         await t.app.chat.session.operations.clear()
-        t.app.chat.run_command("archives", "")
-        await until(t.pilot, lambda: t.app.screen is not t.app.chat)
+        t.app.chat_screen.run_command("archives")
+        await until(t.pilot, lambda: t.app.screen is not t.app.chat_screen)
         await t.pilot.pause(0.3)
         await t.press("c")
         await until(t.pilot, lambda: isinstance(t.app.screen, CompareScreen))

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
-from textual import on
 from textual.binding import Binding
 
 from agent_tui.core.errors import AgentTuiError
@@ -20,6 +19,7 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
+from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.themes.theme import default_theme
 from agent_tui.ui.themes.themed import ThemedApp
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
+    from agent_tui.ui.conversation.conversation import Conversation
 
 _SECOND_PRESS_SECONDS = 2.0
 _JUST_SECONDS = 2.0
@@ -46,8 +47,7 @@ class AgentTui(ThemedApp[int]):
     def __init__(self, launch: Launch) -> None:
         super().__init__()
         self.launch = launch
-        self.engine: Engine | None = None
-        self._quit_pressed_at = -_SECOND_PRESS_SECONDS
+        self._second_ctrl_c = SecondPress(_SECOND_PRESS_SECONDS)
         self._is_leaving = False
         self._told = "", 0.0
         self.start_with(default_theme(dark=is_dark_terminal()))
@@ -84,43 +84,43 @@ class AgentTui(ThemedApp[int]):
             self.run_worker(self.leave(), group="leaving", exit_on_error=False)
 
     async def _start_engine(self) -> None:
-        chat = self.chat
-        await chat.mount_timeline()
+        screen = self.chat_screen
+        await screen.mount_timeline()
         try:
-            self.engine = chat.engine = await asyncio.to_thread(_assemble, self.launch)
-            if self.engine.settings.ui.reduced_motion:
+            engine = screen.chat.holder.engine = await asyncio.to_thread(_assemble, self.launch)
+            if engine.settings.ui.reduced_motion:
                 self.animation_level = "none"
-                chat.prompt_box.hold_cursor()
-            theme = self.engine.settings.ui.theme
+                screen.chat.prompt_box.hold_cursor()
+            theme = engine.settings.ui.theme
             if theme in self.available_themes:
                 self.theme = theme
             if self.launch.path is not None:
                 collect_in_bites()
-                await self._browse(self.engine, self.launch.path)
+                await self._browse(self.launch.path)
                 return
-            warming = asyncio.create_task(self.engine.warm())  # the SDK is what an answer waits for
-            await self._ask_for_trust(self.engine)
-            await chat.begin(self.engine)
+            warming = asyncio.create_task(engine.warm())  # the SDK is what an answer waits for
+            engine = await self._ask_for_trust(engine)
+            await screen.begin(engine)
             if theme and theme not in self.available_themes:
-                chat.notices.hint(f"The settings name an unknown theme: {theme!r}.")
-            if self.launch.is_new and not self.engine.is_connected:
-                chat.run_command("connect", "")
+                screen.chat.notices.hint(f"The settings name an unknown theme: {theme!r}.")
+            if self.launch.is_new and not engine.is_connected:
+                screen.run_command("connect")
             if self.launch.pick:
-                chat.run_command("sessions", "")
+                screen.run_command("sessions")
             await warming
-            self._watch_servers(self.engine)
+            self._watch_servers(engine)
             collect_in_bites()
             await self._preload_stylesheets()
         except AgentTuiError as error:
-            chat.fail_to_begin(str(error))
+            screen.fail_to_begin(str(error))
         except Exception as error:
-            chat.fail_to_begin(f"agent-tui could not start: {type(error).__name__}: {error}.")
+            screen.fail_to_begin(f"agent-tui could not start: {type(error).__name__}: {error}.")
         collect_in_bites()
 
     def _watch_servers(self, engine: Engine) -> None:
         """Say in the conversation what is wrong with a server of tools."""
         if engine.tool_servers is not None:
-            from agent_tui.ui.flows.models import ServerNotices
+            from agent_tui.ui.flows.servers import ServerNotices
 
             notices = ServerNotices(self.chat, engine.tool_servers)
             notices.listen()
@@ -140,34 +140,31 @@ class AgentTui(ThemedApp[int]):
         if self.stylesheet is known and len(known.source) == sources:
             self.stylesheet = whole
 
-    async def _browse(self, engine: Engine, path: Path) -> None:
+    async def _browse(self, path: Path) -> None:
         """Show a file read-only; when it is left, so is the program."""
-        from agent_tui.ui.flows.file_acts import view_file
+        from agent_tui.ui.flows.file_acts import open_file
 
         try:
-            fork = await view_file(self, engine, path)
+            is_open = await open_file(self.chat, path)
         except AgentTuiError as error:
             self.exit(1, return_code=1, message=clean(f"agent-tui: {error}"))
             return
-        if fork is None:
+        if not is_open:
             await self.leave()
-            return
-        await self.chat.show_session(await engine.open_session(fork.session_id))
-        self.chat.return_prompt(fork.prompt)
-        self.chat.notices.hint("Continued as a session of ours. The original is unchanged.")
 
-    async def _ask_for_trust(self, engine: Engine) -> None:
+    async def _ask_for_trust(self, engine: Engine) -> Engine:
         """The first time in a folder that ships files for agents: may they be used?"""
         shipped = await engine.project.untrusted_files()
         if not shipped or self.launch.prompt:
-            return
+            return engine
         from agent_tui.ui.screens.dialogs.trust import TrustScreen
 
         question = TrustScreen(str(engine.workspace), shipped, self.chat.prompt_box)
-        if await self.push_screen_wait(question):
-            await engine.project.trust()
-            await engine.aclose()
-            self.engine = self.chat.engine = await asyncio.to_thread(_assemble, self.launch)
+        if not await self.push_screen_wait(question):
+            return engine
+        await engine.project.trust()
+        await engine.aclose()
+        return await asyncio.to_thread(_assemble, self.launch)
 
     def _fatal_error(self) -> None:
         """End after a bug of ours with its traceback, but without the values of any variable."""
@@ -176,11 +173,16 @@ class AgentTui(ThemedApp[int]):
         self._close_messages_no_wait()
 
     @property
-    def chat(self) -> ChatScreen:
-        """The conversation, below whatever else is open."""
+    def chat_screen(self) -> ChatScreen:
+        """The screen of the conversation, below whatever else is open."""
         screen = self.screen_stack[0]
         assert isinstance(screen, ChatScreen)
         return screen
+
+    @property
+    def chat(self) -> Conversation:
+        """The conversation."""
+        return self.chat_screen.chat
 
     async def action_copy_or_quit(self) -> None:
         """Copy what is selected, empty the prompt, interrupt the agent; else twice quits."""
@@ -188,22 +190,25 @@ class AgentTui(ThemedApp[int]):
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
             return
-        if self.screen is self.chat and self.chat.prompt_box.text:
-            self.chat.prompt_box.clear()
-            self.chat.notices.hint("Prompt cleared. Press Up to restore it.")
+        if self.screen is self.chat_screen and self._clear_or_interrupt(self.chat):
             return
-        if self.screen is self.chat and self.chat.prompt_box.queue.prompts:
-            self.chat.prompt_box.queue.take_last()
-            return
-        if self.screen is self.chat and self.chat.runner.is_busy:
-            self.chat.escape()
-            return
-        now = time.monotonic()
-        if now - self._quit_pressed_at < _SECOND_PRESS_SECONDS:
+        if self._second_ctrl_c.press():
             await self.leave()
-            return
-        self._quit_pressed_at = now
-        self.chat.notices.hint("Press Ctrl+C again to quit.")
+        else:
+            self.chat.notices.hint("Press Ctrl+C again to quit.")
+
+    def _clear_or_interrupt(self, chat: Conversation) -> bool:
+        """Clear the prompt, pop its queue, or interrupt what runs; False where none is there."""
+        if chat.prompt_box.text:
+            chat.prompt_box.clear()
+            chat.notices.hint("Prompt cleared. Press Up to restore it.")
+        elif chat.prompt_box.queue.prompts:
+            chat.prompt_box.queue.take_last()
+        elif chat.runner.is_busy:
+            self.chat_screen.run_command("interrupt")
+        else:
+            return False
+        return True
 
     def notify(
         self,
@@ -219,7 +224,7 @@ class AgentTui(ThemedApp[int]):
         tell = getattr(screen, "tell", None)
         self._told = message, time.monotonic()
         if isinstance(screen, ChatScreen):
-            screen.notices.hint(message)
+            screen.chat.notices.hint(message)
         elif callable(tell):
             tell(message, is_error=severity == "error")
         else:
@@ -235,30 +240,17 @@ class AgentTui(ThemedApp[int]):
         """Ctrl+P: find a command by a few letters; over the conversation only."""
         from agent_tui.ui.screens.dialogs.palette import PaletteScreen
 
-        if self.screen is self.chat:
+        if self.screen is self.chat_screen:
             self.push_screen(PaletteScreen(), self._run_found)
 
     def _run_found(self, name: str | None) -> None:
         if name:
-            self.chat.run_command(name, "")
+            self.chat_screen.run_command(name)
 
     async def action_quit(self) -> None:
         """Ctrl+Q: like every way out, it lets the log settle first."""
         await self.leave()
 
-    @on(ChatScreen.CommandCalled)
-    def _run_command(self, event: ChatScreen.CommandCalled) -> None:
-        from agent_tui.ui.flows.command_runner import run_command
-
-        run_command(self.chat, event.name, event.argument)
-
-    @on(ChatScreen.FlowWanted)
-    def _run_flow(self, event: ChatScreen.FlowWanted) -> None:
-        from agent_tui.ui.flows.command_runner import run_flow
-
-        run_flow(self.chat, event.name, event.argument)
-
-    @on(ChatScreen.Leaving)
     async def leave(self) -> None:
         """Interrupt what runs, let the log settle, and exit."""
         session = self.chat.session
@@ -266,9 +258,10 @@ class AgentTui(ThemedApp[int]):
         if session is not None and session.is_saved and not session.view.is_empty:
             demo = "--demo " * self.launch.is_tour
             farewell = f"Session saved. Continue with: agent-tui {demo}-r {session.session_id}"
-        await self.chat.end()
-        if self.engine is not None:
-            await self.engine.aclose()
+        engine = self.chat.engine
+        await self.chat_screen.end()
+        if engine is not None:
+            await engine.aclose()
         self.exit(0, message=farewell or None)
 
 

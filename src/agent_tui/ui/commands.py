@@ -1,7 +1,7 @@
 """Every command, declared once: keys, slash completion, palette and help are read from this table.
 
 The screen that holds the conversation takes ``key_bindings()`` as its BINDINGS and implements
-``action_command(name)`` and ``run_command(name, argument)``; nothing else names a key.
+``action_command(name)``; nothing else names a key.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from textual.binding import Binding
 
+FLOWS = "agent_tui.ui.flows"
+"""The package whose modules carry commands out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -17,7 +20,8 @@ class Command:
 
     Attributes:
         name: what follows the slash, and the argument of ``action_command``.
-        run: the function of ``ui.flows`` that carries it out; those bring the screens.
+        run: the function below ``FLOWS`` that carries it out, as ``module:function``; loaded when
+            it is first wanted, with the screens that it shows.
         title: two or three words for the palette.
         help: one sentence.
         group: heading under which the help screen lists it.
@@ -59,7 +63,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command(
         "help",
-        "show_help",
+        "general:show_help",
         "Help",
         "Show keys and commands",
         "General",
@@ -70,14 +74,14 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "debug",
-        "show_debug",
+        "general:show_debug",
         "Cache statistics",
         "Show cache statistics of this run",
         "General",
     ),
     Command(
         "sessions",
-        "choose_session",
+        "sessions:choose_session",
         "Session list",
         "Browse the sessions of every project",
         "Session",
@@ -89,7 +93,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "search",
-        "search_sessions",
+        "sessions:search_sessions",
         "Search all sessions",
         "Search the text of every session of every agent",
         "Session",
@@ -101,7 +105,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "new",
-        "start_session",
+        "sessions:start_session",
         "New session",
         "Start a new session here",
         "Session",
@@ -111,7 +115,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "retry",
-        "retry_turn",
+        "sessions:retry_turn",
         "Retry",
         "Retry the last turn where it ended without an answer",
         "Session",
@@ -121,7 +125,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "fork",
-        "fork_session",
+        "sessions:fork_session",
         "Fork session",
         "Continue in a copy of this session",
         "Session",
@@ -131,7 +135,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "rename",
-        "rename_session",
+        "sessions:rename_session",
         "Rename session",
         "Name this session",
         "Session",
@@ -139,7 +143,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "revert",
-        "revert",
+        "past:revert",
         "Revert to a checkpoint",
         "Revert to a checkpoint, after a preview of what will be removed",
         "Time",
@@ -151,7 +155,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "changes",
-        "browse_changes",
+        "files:browse_changes",
         "Changes of files",
         "See what changed on disk, and who changed it; revert a file or a tool call",
         "Time",
@@ -161,7 +165,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "undo",
-        "undo",
+        "past:undo",
         "Undo",
         "Undo the last operation",
         "Time",
@@ -170,7 +174,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "redo",
-        "redo",
+        "past:redo",
         "Redo",
         "Redo what was undone",
         "Time",
@@ -179,7 +183,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "tree",
-        "show_tree",
+        "past:show_tree",
         "Tree of branches",
         "See every branch, archive and fork; branch, switch, compare, label",
         "Time",
@@ -189,7 +193,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "scrub",
-        "scrub",
+        "past:scrub",
         "Replay",
         "Replay the session, showing the model's context at each step",
         "Time",
@@ -199,7 +203,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "archives",
-        "show_archives",
+        "past:show_archives",
         "Archives",
         "List archived logs; open or restore one",
         "Time",
@@ -209,7 +213,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "clear",
-        "clear",
+        "past:clear",
         "Clear the context",
         "Empty the context; the old log is kept as an archive",
         "Time",
@@ -217,7 +221,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "compact",
-        "compact",
+        "context:compact",
         "Compact the context",
         "Preview what a summary would keep and lose, then apply it",
         "Context",
@@ -230,7 +234,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "compactions",
-        "show_compactions",
+        "context:show_compactions",
         "Past compactions",
         "Open a compaction of this session, before and after side by side",
         "Context",
@@ -238,7 +242,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "tokens",
-        "show_tokens",
+        "context:show_tokens",
         "What fills the context",
         "Show where the tokens are and what would free them",
         "Context",
@@ -248,7 +252,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "model",
-        "change_model",
+        "models:change_model",
         "Choose a model",
         "Choose a model for this session",
         "Session",
@@ -257,7 +261,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "connect",
-        "connect_model",
+        "models:connect_model",
         "Connect a model",
         "Find and connect a model provider",
         "Session",
@@ -265,7 +269,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "thinking",
-        "set_thinking",
+        "models:set_thinking",
         "Thinking",
         "Choose how hard models think",
         "Session",
@@ -274,7 +278,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "usage",
-        "show_usage",
+        "models:show_usage",
         "Usage and cost",
         "Show what this session used and cost",
         "Session",
@@ -282,7 +286,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "mcp",
-        "show_tool_servers",
+        "servers:show_tool_servers",
         "MCP servers",
         "List, restart and review MCP servers",
         "General",
@@ -290,7 +294,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "export",
-        "export",
+        "sessions:export",
         "Export session",
         "Write this session to a file",
         "Session",
@@ -298,7 +302,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "mode",
-        "change_mode",
+        "general:change_mode",
         "Approval mode",
         "Cycle what runs without asking: ask, accept edits, plan, auto",
         "General",
@@ -309,7 +313,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "plan",
-        "plan_first",
+        "general:plan_first",
         "Plan first",
         "Change nothing until you have approved the agent's plan",
         "General",
@@ -317,14 +321,14 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "todo",
-        "fold_todo",
+        "general:fold_todo",
         "To do",
         "Fold or unfold what the agent has to do",
         "General",
     ),
     Command(
         "approvals",
-        "show_approvals",
+        "general:show_approvals",
         "Approvals",
         "List what is allowed in this session, and revoke it",
         "General",
@@ -332,7 +336,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "theme",
-        "change_theme",
+        "general:change_theme",
         "Change theme",
         "Choose colours",
         "General",
@@ -340,7 +344,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "find",
-        "find_text",
+        "prompt:find_text",
         "Find in this session",
         "Find text in the conversation, folded parts included",
         "Session",
@@ -350,7 +354,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "fold",
-        "fold",
+        "prompt:fold",
         "Fold or unfold tool output",
         "Show or hide the output of tools",
         "General",
@@ -360,7 +364,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "editor",
-        "edit_prompt",
+        "prompt:edit_prompt",
         "Write in $EDITOR",
         "Edit the prompt in your editor",
         "General",
@@ -370,7 +374,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "interrupt",
-        "interrupt",
+        "general:interrupt",
         "Interrupt the agent",
         "Stop the running turn; what it did so far stays",
         "Session",
@@ -380,7 +384,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "exit",
-        "leave",
+        "general:leave",
         "Quit",
         "Leave agent-tui; sessions are always saved",
         "General",

@@ -1,144 +1,146 @@
-"""The screen of the conversation, as those see it that act on it or speak in it."""
+"""The open session on the screen, and those who run, say and keep things for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any
+
+from agent_tui.ui.conversation.drafts import DraftKeeper
+from agent_tui.ui.conversation.facts import SessionFacts
+from agent_tui.ui.conversation.holder import SessionHolder
+from agent_tui.ui.conversation.notices import Notices
+from agent_tui.ui.conversation.operation_runner import OperationRunner
+from agent_tui.ui.conversation.prompts import Prompts
+from agent_tui.ui.conversation.second_press import SecondPress
+from agent_tui.ui.conversation.shown_log import ShownLog
+from agent_tui.ui.conversation.wire_link import WireLink
 
 if TYPE_CHECKING:
     from textual.app import App
-    from textual.timer import Timer
-    from textual.worker import Worker
-    from textual.worker_manager import WorkerManager
+    from textual.screen import Screen
 
-    from agent_tui.core.events import ApprovalRequest
+    from agent_tui.core.summary import CompactionReport
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.ui.conversation.panes import Panes
+    from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.bars.gauge import TokenGauge
     from agent_tui.ui.widgets.bars.status_line import StatusLine
     from agent_tui.ui.widgets.panes.welcome import Welcome
     from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
-
-class Speaker(Protocol):
-    """Says things to the user, each in its place; see ``Notices``."""
-
-    def failure(self, sentence: str) -> None: ...
-    def notice(self, sentence: str) -> None: ...
-    def warning(self, sentence: str) -> None: ...
-    def hint(self, sentence: str) -> None: ...
-    def drop_progress(self) -> None: ...
+_SECOND_ESCAPE_SECONDS = 1.0
 
 
-Work: TypeAlias = "Callable[[LiveSession], Coroutine[Any, Any, object]]"
-"""A turn or an operation on a session."""
+class Conversation:
+    """Puts sessions on the screen, one at a time; commands and keys act on it.
 
+    Args:
+        screen: where it is shown; its workers do the work.
+        panes: the widgets.
 
-class Runner(Protocol):
-    """Runs what is done to the session; see ``OperationRunner``."""
+    Attributes:
+        holder: the engine and the open session.
+        notices: say things to the user.
+        facts: show what is known of the session around the conversation.
+        log: what of the session is in the timeline.
+        runner: runs turns and operations.
+        drafts: keeps what is typed.
+        prompts: send what was typed.
+        wire: what happens in the session comes this way.
+        escape: tells a second Esc from the first.
+    """
 
-    @property
-    def is_busy(self) -> bool: ...
-    def start(self, work: Work) -> Worker[None]: ...
-    def start_turn(self, work: Work) -> None: ...
-    def under_way(self) -> list[Worker[Any]]: ...
-    async def interrupt(self) -> None: ...
+    def __init__(self, screen: Screen[Any], panes: Panes) -> None:
+        self.screen = screen
+        self.panes = panes
+        self.holder = SessionHolder()
+        self.notices = Notices(panes, screen.set_timer)
+        self.facts = SessionFacts(screen, panes, self.holder)
+        self.log = ShownLog(panes, self.holder, self.notices, self.facts)
+        self.drafts = DraftKeeper(screen, panes.prompt_box, self.holder)
+        self.runner = OperationRunner(screen, self.holder, self.notices, self._come_to_rest)
+        self.prompts = Prompts(panes, self.holder, self.notices, self.runner, self.drafts, self.log)
+        self.wire = WireLink(self.notices)
+        self.escape = SecondPress(_SECOND_ESCAPE_SECONDS)
 
-
-class Conversation(Protocol):
-    """Holds the open session, its widgets, and those who run and say things."""
-
-    engine: Engine | None
-    session: LiveSession | None
-    has_timeline: bool
-    timeline: Timeline
-    prompt_box: PromptBox
-    status: StatusLine
-    gauge: TokenGauge
-    welcome: Welcome
-
-    @property
-    def notices(self) -> Speaker: ...
-    @property
-    def runner(self) -> Runner: ...
-    @property
-    def app(self) -> App[Any]: ...
-    @property
-    def workers(self) -> WorkerManager: ...
-    def run_worker(
-        self,
-        work: Coroutine[Any, Any, None],
-        name: str | None = "",
-        group: str = "default",
-        description: str = "",
-        exit_on_error: bool = True,  # as Textual declares it
-        start: bool = True,
-        exclusive: bool = False,
-        thread: bool = False,
-    ) -> Worker[None]: ...
-    def set_timer(self, delay: float, callback: Callable[[], object] | None = None) -> Timer: ...
+    def add_timeline(self, timeline: Timeline, view: WireView) -> None:
+        """The timeline is there, with what shows the wire in it."""
+        self.panes.add_timeline(timeline)
+        self.log.view = view
 
     async def show_session(self, session: LiveSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""
-        ...
+        before, self.holder.session = self.session, session
+        self.wire.listen(session, self.log.view)
+        self.log.load()
+        await self.drafts.take_up(before, session)
+        self.welcome.instructions = session.instructions
+        for notice in session.notices:
+            self.notices.warning(notice)
+        engine = self.engine
+        if engine is None:
+            return
+        if engine.settings.context.preview_auto:
+            session.compacting.review_automatic(self._review_compaction)
+        warming = self._warm(engine, session)
+        self.screen.run_worker(warming, group="warm", exclusive=True, exit_on_error=False)
+        if before is not None:
+            await engine.close_session(before)
 
-    def reload(self) -> None:
-        """Show the session as its log is now."""
-        ...
+    async def _warm(self, engine: Engine, session: LiveSession) -> None:
+        await engine.warm()
+        await session.warm()
 
-    def reload_compacted(self) -> None:
-        """Show the log as it is after a compaction, below what it took out."""
-        ...
+    async def _review_compaction(self) -> CompactionReport | None:
+        from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 
-    def send(self, prompt: str) -> None:
-        """Start a turn, or steer the one that runs."""
-        ...
+        screen = CompactionPreviewScreen(self.holder.require_session().compacting)
+        return await self.app.push_screen_wait(screen)
 
-    def settle(self) -> None:
-        """Show what was written meanwhile in place of the live blocks."""
-        ...
+    def _come_to_rest(self, session: LiveSession) -> None:
+        """Nothing is done to the session any more: what was not taken up goes back to be edited."""
+        self.prompts.give_back(session.take_steers())
+        if self.wire.is_broken and session is self.session:
+            self.wire.listen(session, self.log.view)
+            self.panes.show_work("")
+            self.log.load()
 
-    def show_facts(self, session: LiveSession) -> None:
-        """Show the session's title, model, mode and gauge."""
-        ...
+    async def end(self) -> None:
+        """Interrupt what runs, wait until the log is settled, and close the session."""
+        await self.runner.interrupt()
+        await self.drafts.keep_now()
+        if self.session is not None and self.engine is not None:
+            await self.engine.close_session(self.session)
 
-    def show_conversation(self, *, shown: bool) -> None:
-        """Show the timeline, or the welcome in its place."""
-        ...
+    @property
+    def app(self) -> App[Any]:
+        return self.screen.app
 
-    def colour_gauge(self, session: LiveSession) -> Worker[None]:
-        """Show in the gauge what fills the context."""
-        ...
+    @property
+    def engine(self) -> Engine | None:
+        return self.holder.engine
 
-    async def show_place(self) -> None:
-        """Show where the session works."""
-        ...
+    @property
+    def session(self) -> LiveSession | None:
+        return self.holder.session
 
-    def come_to_rest(self, session: LiveSession) -> None:
-        """Nothing is done to the session any more."""
-        ...
+    @property
+    def timeline(self) -> Timeline:
+        return self.panes.timeline
 
-    def give_back(self, unsaid: Sequence[str]) -> None:
-        """Prompts that nobody took up go back to be edited."""
-        ...
+    @property
+    def prompt_box(self) -> PromptBox:
+        return self.panes.prompt_box
 
-    def keep_drafts(self) -> None:
-        """Keep what is typed and what waits, so that a kill does not lose it."""
-        ...
+    @property
+    def status(self) -> StatusLine:
+        return self.panes.status
 
-    def ask_approval(self, request: ApprovalRequest) -> None:
-        """Ask the user about an action that waits."""
-        ...
+    @property
+    def gauge(self) -> TokenGauge:
+        return self.panes.gauge
 
-    def return_prompt(self, prompt: str) -> None:
-        """Put a prompt that an operation removed back to be edited."""
-        ...
-
-    def escape(self) -> None:
-        """Interrupt what runs."""
-        ...
-
-    def leave(self) -> None:
-        """Ask the app to end."""
-        ...
+    @property
+    def welcome(self) -> Welcome:
+        return self.panes.welcome

@@ -12,16 +12,13 @@ if TYPE_CHECKING:
 
 
 class Follower:
-    """Keeps the conversation up with its log while it is read-only here.
-
-    Attributes:
-        may_take_over: whether the session is opened to write as soon as it is free; tried once.
-    """
+    """Keeps the conversation up with its log while it is read-only here."""
 
     def __init__(self, chat: Conversation) -> None:
         self._chat = chat
         self._has_stopped = False
-        self.may_take_over = True
+        self._followed = ""
+        self._may_take_over = True
 
     def stop(self) -> None:
         """Follow no more: the session is being closed."""
@@ -30,29 +27,33 @@ class Follower:
     async def follow(self) -> None:
         """Look once for what came; call it every second or so."""
         session = self._chat.session
-        if session is None or not session.read_only or self._has_stopped:
+        if session is None or self._has_stopped:
+            return
+        if session.session_id != self._followed:  # each session is taken over once at most
+            self._followed, self._may_take_over = session.session_id, True
+        if not session.read_only:
             return
         try:
             await self._follow(session)
         except AgentTuiError as error:
-            self.may_take_over = False
+            self._may_take_over = False
             self._chat.notices.hint(str(error))
 
     async def _follow(self, session: LiveSession) -> None:
-        if self.may_take_over and await session.is_free():
+        if self._may_take_over and await session.is_free():
             await self._take_over(session)
             return
         match await session.follow():
             case "grown":
                 self._chat.timeline.settle()
-                self._chat.show_facts(session)
-                self._chat.show_conversation(shown=True)
+                self._chat.facts.show(session)
+                self._chat.panes.show_conversation(shown=True)
             case "replaced":
-                self._chat.reload()
+                self._chat.log.load()
 
     async def _take_over(self, session: LiveSession) -> None:
         """The other window closed the session: open it anew, this time to write."""
-        self.may_take_over = False
+        self._may_take_over = False
         chat = self._chat
         if chat.engine is None:
             return

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent_tui.ui.blocks import Level
-    from agent_tui.ui.conversation.conversation import Conversation
+    from agent_tui.ui.conversation.panes import Panes
 
 _HINT_SECONDS = 4
+
+SetTimer = Callable[[float, Callable[[], None]], object]
 
 
 class Notices:
     """Says things over the conversation.
 
     Args:
-        chat: the screen that holds the conversation.
+        panes: where they are said.
+        set_timer: calls a function after some seconds.
     """
 
-    def __init__(self, chat: Conversation) -> None:
-        self._chat = chat
+    def __init__(self, panes: Panes, set_timer: SetTimer) -> None:
+        self._panes = panes
+        self._set_timer = set_timer
         self._hint = ""
 
     def failure(self, sentence: str) -> None:
         """Show what went wrong where it cannot be missed, in the conversation."""
         self._show(sentence, "error")
-        if self._chat.has_timeline:
-            self._chat.timeline.action_last()
+        if self._panes.has_timeline:
+            self._panes.timeline.action_last()
 
     def notice(self, sentence: str) -> None:
         """Show a sentence of the program in the conversation."""
@@ -39,22 +44,22 @@ class Notices:
     def _show(self, sentence: str, level: Level) -> None:
         from agent_tui.ui.blocks import NoticeBlock
 
-        if not self._chat.has_timeline:
+        if not self._panes.has_timeline:
             self.hint(sentence)
             return
-        self._chat.show_conversation(shown=True)
-        self._chat.timeline.append(NoticeBlock(sentence, level))
+        self._panes.show_conversation(shown=True)
+        self._panes.timeline.append(NoticeBlock(sentence, level))
 
     def hint(self, sentence: str) -> None:
         """Show a sentence in the frame of the prompt for a few seconds."""
-        self._chat.status.notice = self._hint = sentence
-        self._chat.set_timer(_HINT_SECONDS, lambda: self._drop(sentence))
+        self._panes.status.notice = self._hint = sentence
+        self._set_timer(_HINT_SECONDS, lambda: self._drop(sentence))
 
     def _drop(self, sentence: str) -> None:
-        if self._chat.status.notice == sentence:
-            self._chat.status.notice = ""
+        if self._panes.status.notice == sentence:
+            self._panes.status.notice = ""
 
     def drop_progress(self) -> None:
         """What the agent did is done; a hint stays for its few seconds."""
-        if self._chat.status.notice != self._hint:
-            self._chat.status.notice = ""
+        if self._panes.status.notice != self._hint:
+            self._panes.status.notice = ""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from agent_tui.core.errors import AgentTuiError, NothingToUndo
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from agent_tui.runtime.live_session import LiveSession
-    from agent_tui.ui.conversation.conversation import Conversation, Work
+    from agent_tui.ui.conversation.holder import SessionHolder
+    from agent_tui.ui.conversation.notices import Notices
 
 _GROUP = "session"
+
+Work: TypeAlias = "Callable[[LiveSession], Coroutine[Any, Any, object]]"
+"""A turn or an operation on a session."""
 
 
 class OperationRunner:
@@ -22,11 +29,23 @@ class OperationRunner:
     Operations wait for each other, so none is lost when keys come quickly; Esc cancels them all.
 
     Args:
-        chat: the screen whose session it is.
+        screen: whose workers run.
+        holder: the session.
+        notices: say what went wrong.
+        come_to_rest: is told of a session to which nothing is done any more.
     """
 
-    def __init__(self, chat: Conversation) -> None:
-        self._chat = chat
+    def __init__(
+        self,
+        screen: Screen[Any],
+        holder: SessionHolder,
+        notices: Notices,
+        come_to_rest: Callable[[LiveSession], None],
+    ) -> None:
+        self._screen = screen
+        self._holder = holder
+        self._notices = notices
+        self._come_to_rest = come_to_rest
         self._turn: Worker[None] | None = None
 
     @property
@@ -36,8 +55,8 @@ class OperationRunner:
 
     def start(self, work: Work) -> Worker[None]:
         """Carry out an operation."""
-        run = self._run(self._chat.session, work)
-        return self._chat.run_worker(run, group=_GROUP, exit_on_error=False)
+        run = self._run(self._holder.session, work)
+        return self._screen.run_worker(run, group=_GROUP, exit_on_error=False)
 
     def start_turn(self, work: Work) -> None:
         """Work on a prompt, or run a command of the user: until its end the session is busy."""
@@ -46,22 +65,21 @@ class OperationRunner:
     async def _run(self, session: LiveSession | None, work: Work) -> None:
         if session is None:
             return
-        notices = self._chat.notices
         try:
             await work(session)
         except NothingToUndo as error:
-            notices.hint(str(error))
+            self._notices.hint(str(error))
         except AgentTuiError as error:
-            notices.failure(str(error))
+            self._notices.failure(str(error))
         except Exception as error:
-            notices.failure(f"Internal error: {type(error).__name__}: {error}.")
+            self._notices.failure(f"Internal error: {type(error).__name__}: {error}.")
         finally:
             if not session.busy:
-                self._chat.come_to_rest(session)
+                self._come_to_rest(session)
 
     def under_way(self) -> list[Worker[Any]]:
         """What runs or waits."""
-        workers = self._chat.workers
+        workers = self._screen.workers
         return [each for each in workers if each.group == _GROUP and not each.is_finished]
 
     async def interrupt(self) -> None:

@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent_tui.core.records import Record
     from agent_tui.core.todo import TodoItem
-    from agent_tui.ui.conversation.conversation import Conversation
+    from agent_tui.ui.conversation.panes import Panes
     from agent_tui.ui.widgets.panes.todo_panel import TodoPanel
 
 
-def show_todo(chat: Conversation, items: Sequence[TodoItem]) -> None:
+def show_todo(panes: Panes, items: Sequence[TodoItem]) -> None:
     """Show a list over the prompt; an empty one shows nothing."""
-    panel = todo_panel(chat)
+    panel = todo_panel(panes)
     if panel is None and items:
         from agent_tui.ui.widgets.panes.todo_panel import TodoPanel
 
         panel = TodoPanel()
-        chat.prompt_box.screen.mount(panel, before=chat.prompt_box)
+        panes.prompt_box.screen.mount(panel, before=panes.prompt_box)
     if panel is not None:
         panel.show_items(items)
 
 
-def show_last_todo(chat: Conversation, path: Sequence[Record]) -> None:
+def show_last_todo(panes: Panes, path: Sequence[Record]) -> None:
     """Show the list that is in force where a path ends."""
     from agent_tui.core.todo import last_todo
 
-    show_todo(chat, last_todo(path))
+    show_todo(panes, last_todo(path))
 
 
-def todo_panel(chat: Conversation) -> TodoPanel | None:
+def todo_panel(panes: Panes) -> TodoPanel | None:
     """The panel, where there ever was a list."""
     from agent_tui.ui.widgets.panes.todo_panel import TodoPanel
 
-    return next(iter(chat.prompt_box.screen.query(TodoPanel)), None)
+    return next(iter(panes.prompt_box.screen.query(TodoPanel)), None)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count, format_tokens
-from agent_tui.ui.conversation.asking import ask_question
+from agent_tui.ui.conversation.asking import ask_approval, ask_question
 from agent_tui.ui.conversation.todo import show_todo, todo_panel
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class TurnListener:
     """Shows around the conversation what is not part of it; a ``WireListener``.
 
     Args:
-        chat: the screen that holds the conversation.
+        chat: the conversation.
     """
 
     def __init__(self, chat: Conversation) -> None:
@@ -30,13 +30,12 @@ class TurnListener:
         self._summary_size = 0
 
     def prompt_joined(self, text: str) -> None:
-        self._chat.prompt_box.queue.remove_prompt(text)
-        self._chat.keep_drafts()
+        self._chat.prompts.take_joined(text)
 
     def turn_began(self, turn: int) -> None:
-        self._chat.show_conversation(shown=True)
+        self._chat.panes.show_conversation(shown=True)
         self._chat.prompt_box.running = True
-        if panel := todo_panel(self._chat):
+        if panel := todo_panel(self._chat.panes):
             panel.drop_done()
         if self._chat.session is not None:
             self._chat.status.title = self._chat.session.view.title
@@ -51,15 +50,13 @@ class TurnListener:
         self._chat.status.show_retry(event.attempt, event.wait_seconds, event.reason)
 
     def turn_finished(self, end: TurnEnd, steps: int) -> None:
-        self._chat.prompt_box.running = False
-        self._chat.status.work = ""
+        self._chat.panes.show_work("")
         self._chat.notices.drop_progress()
-        self._chat.settle()
-        place = self._chat.show_place()
-        self._chat.run_worker(place, group="place", exclusive=True, exit_on_error=False)
+        self._chat.log.settle()
+        self._chat.facts.update_place()
         if self._chat.session is not None:
-            self._chat.give_back(self._chat.session.take_steers())
-            self._chat.colour_gauge(self._chat.session)
+            self._chat.prompts.give_back(self._chat.session.take_steers())
+            self._chat.facts.colour_gauge(self._chat.session)
         if end == "failed":
             self._chat.timeline.action_last()
 
@@ -71,13 +68,13 @@ class TurnListener:
         self._chat.status.mode = mode
 
     def approval_requested(self, request: ApprovalRequest) -> None:
-        self._chat.ask_approval(request)
+        ask_approval(self._chat, request)
 
     def question_asked(self, question: Question) -> None:
         ask_question(self._chat, question)
 
     def todo_changed(self, items: tuple[TodoItem, ...]) -> None:
-        show_todo(self._chat, items)
+        show_todo(self._chat.panes, items)
 
     def background_changed(self, commands: tuple[str, ...]) -> None:
         self._chat.status.background = len(commands)
@@ -96,9 +93,9 @@ class TurnListener:
         self._chat.notices.drop_progress()
         if report is not None:
             if report.summarised or report.dropped:
-                self._chat.reload_compacted()
+                self._chat.log.load_compacted()
             else:
-                self._chat.reload()
+                self._chat.log.load()
             before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
             usage = report.usage
             cost = f" (the summary took {format_tokens(usage.total_tokens)})" if usage else ""
@@ -110,9 +107,9 @@ class TurnListener:
         if not report.moved:
             if self._chat.session is not None:
                 self._chat.timeline.settle()
-                self._chat.show_facts(self._chat.session)
+                self._chat.facts.show(self._chat.session)
             return
-        self._chat.reload()
-        self._chat.return_prompt(report.prompt)
+        self._chat.log.load()
+        self._chat.prompts.return_prompt(report.prompt)
         if report.fork:
             self._chat.notices.notice("Later messages were saved as a new session. F2 lists it.")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from agent_tui.ui.flows.browsing import Browser
 
 if TYPE_CHECKING:
-    from textual.app import App
-
     from agent_tui.core.tree import Fork
     from agent_tui.runtime.engine import Engine
+    from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.screens.time.tree import TreeChoice
 
 
@@ -47,18 +48,25 @@ class FileActs:
         return False
 
 
-async def view_file(app: App[Any], engine: Engine, path: Path) -> Fork | None:
-    """Show a file read-only until it is left; the session that was made of it, if one was.
+async def open_file(chat: Conversation, path: Path) -> bool:
+    """Show a file read-only until it is left; the session made of it, if one was, is then open.
+
+    Returns:
+        Whether a session was made of it.
 
     Raises:
         SessionError, StorageError: it cannot be read; the sentence says why.
     """
-    from agent_tui.ui.flows.browsing import Browser
-
+    engine = chat.holder.require_engine()
     tail = await engine.stored.open_tail(path)
     view = tail or await engine.stored.open_path(path)
     acts = FileActs(engine, path)
     whole = (lambda: engine.stored.open_path(path)) if tail else None
     follow = partial(engine.stored.follow_path, path)
-    await Browser(app, view, acts).look(view, whole=whole, follow=follow)
-    return acts.fork
+    await Browser(chat.app, view, acts).look(view, whole=whole, follow=follow)
+    if acts.fork is None:
+        return False
+    await chat.show_session(await engine.open_session(acts.fork.session_id))
+    chat.prompts.return_prompt(acts.fork.prompt)
+    chat.notices.hint("Continued as a session of ours. The original is unchanged.")
+    return True

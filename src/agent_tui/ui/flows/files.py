@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from agent_tui.ui.screens.time.revert_files import RevertDecision
 
 
-async def revert_to(chat: Conversation, session: LiveSession, checkpoint: int) -> None:
-    """Preview a revert, ask what is to go back, and do it."""
+async def revert_to(chat: Conversation, checkpoint: int) -> None:
+    """Preview a revert, ask what is to go back, and do it; raises UnknownCheckpoint."""
     from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
     from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 
+    session = chat.holder.require_session()
     preview = await session.view.preview_revert(checkpoint)
     plan = await session.files.plan_since(checkpoint)
     if not plan.paths:
@@ -30,11 +31,12 @@ async def revert_to(chat: Conversation, session: LiveSession, checkpoint: int) -
         chat.runner.start(lambda session: _carry_out(chat, session, plan, decision, checkpoint))
 
 
-async def show_changes(chat: Conversation, session: LiveSession) -> None:
+async def browse_changes(chat: Conversation, _argument: str) -> None:
     """Show what changed on disk, again after each revert that is chosen there."""
     from agent_tui.ui.screens.time.changes import ChangesScreen
     from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
 
+    session = chat.holder.require_session()
     while True:
         why_not = session.read_only or ("a turn is running" if session.busy else "")
         chosen = await chat.app.push_screen_wait(ChangesScreen(session.files.changes, why_not))

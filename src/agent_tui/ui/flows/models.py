@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from agent_tui.core.cost import Price, format_cost
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.models import ModelRow, ProviderRow
-from agent_tui.core.text import first_line
-from agent_tui.core.tool_servers import SERVER_STATE_WORDS, ToolServerStatus
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
-from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
 if TYPE_CHECKING:
-    from agent_tui.runtime.connect.tool_servers import ToolServers
     from agent_tui.runtime.engine import Engine
     from agent_tui.ui.conversation.conversation import Conversation
 
@@ -30,8 +25,9 @@ _NO_SERVER = (
 )
 
 
-async def connect(chat: Conversation, engine: Engine) -> None:
+async def connect_model(chat: Conversation, _argument: str) -> None:
     """Find a provider, let a model of it be chosen, try it, and keep the choice."""
+    engine = chat.holder.require_engine()
     trouble = ""
     while True:
         chosen = await chat.app.push_screen_wait(await _ways(engine, trouble))
@@ -130,11 +126,10 @@ def _say_price(price: Price | None) -> str:
     return f"${price.input:g} in, ${price.output:g} out /M" if price else ""
 
 
-async def choose_model(chat: Conversation, engine: Engine, argument: str) -> None:
+async def change_model(chat: Conversation, argument: str) -> None:
     """Ask another model from here on; without a name it is chosen from what servers list."""
-    session = chat.session
-    if session is None:
-        raise UsageError("The session is still being opened; try again in a moment.")
+    engine = chat.holder.require_engine()
+    session = chat.holder.require_session()
     if argument:
         chat.notices.hint(f"Model: {await session.operations.use_model(argument)}")
         return
@@ -142,7 +137,7 @@ async def choose_model(chat: Conversation, engine: Engine, argument: str) -> Non
     rows = await engine.connecting.providers()
     models = {model.name: model for row in rows for model in row.models}
     if not models:
-        await connect(chat, engine)
+        await connect_model(chat, "")
         return
     current = f"{session.provider}/{session.model}"
     picks = [_pick(model, several=len(rows) > 1) for model in models.values()]
@@ -156,11 +151,10 @@ async def choose_model(chat: Conversation, engine: Engine, argument: str) -> Non
         chat.notices.hint(f"Model: {model.model}. Undo with /undo.")
 
 
-async def show_costs(chat: Conversation, engine: Engine) -> None:
+async def show_usage(chat: Conversation, _argument: str) -> None:
     """Say what the session used and cost, by model."""
-    session = chat.session
-    if session is None:
-        raise UsageError("The session is still being opened; try again in a moment.")
+    engine = chat.holder.require_engine()
+    session = chat.holder.require_session()
     costs = await session.view.costs(engine.price_of)
     rows = [
         Choice(
@@ -182,40 +176,10 @@ async def show_costs(chat: Conversation, engine: Engine) -> None:
     await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="No model was asked yet."))
 
 
-class ServerNotices:
-    """Says in the conversation what is wrong with a server of tools, once for each trouble."""
-
-    def __init__(self, chat: Conversation, servers: ToolServers) -> None:
-        self._chat = chat
-        self._servers = servers
-        self._told: set[tuple[str, str]] = set()
-
-    def listen(self) -> None:
-        """Tell every trouble from now on; servers tell theirs on a thread of their own."""
-        loop = asyncio.get_running_loop()
-
-        def hear() -> None:
-            loop.call_soon_threadsafe(self.tell)
-
-        self._servers.listen(hear)
-        for trouble in self._servers.troubles:
-            self._chat.notices.warning(trouble)
-
-    def tell(self) -> None:
-        """Say what has not been said of the servers as they are now."""
-        for status in self._servers.statuses:
-            trouble = (status.name, status.detail)
-            if status.detail and trouble not in self._told:
-                self._told.add(trouble)
-                said = status.detail.rstrip(".")
-                self._chat.notices.warning(f"MCP server {status.name}: {said}. See /mcp.")
-
-
-async def choose_thinking(chat: Conversation, engine: Engine, argument: str) -> None:
+async def set_thinking(chat: Conversation, argument: str) -> None:
     """Choose how hard models think, for this session and the next ones."""
-    session = chat.session
-    if session is None:
-        raise UsageError("The session is still being opened; try again in a moment.")
+    engine = chat.holder.require_engine()
+    session = chat.holder.require_session()
     levels = ("off", "low", "medium", "high")
     current = engine.settings.thinking or ""
     if argument and argument not in levels:
@@ -229,41 +193,3 @@ async def choose_thinking(chat: Conversation, engine: Engine, argument: str) -> 
     await engine.reload_settings()
     await session.operations.use_model(session.model, session.provider)
     chat.notices.hint(f"Thinking: {level}")
-
-
-async def show_servers(chat: Conversation, engine: Engine) -> None:
-    """List the MCP servers; Enter restarts one, or accepts its changed tools."""
-    servers = engine.tool_servers
-    if servers is None:
-        raise UsageError("The demo uses no MCP servers.")
-    while True:
-        statuses = {status.name: status for status in servers.statuses}
-        rows = []
-        for status in statuses.values():
-            said = SERVER_STATE_WORDS[status.state]
-            count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
-            act = "Enter reviews the changes" if status.changed else "Enter restarts it"
-            note = " · ".join(each for each in (said, count, act, status.detail) if each)
-            rows.append(Choice(status.name, status.name, note))
-        empty = "No MCP servers. Add one with: agent-tui mcp add NAME COMMAND"
-        chosen = await chat.app.push_screen_wait(ChoiceScreen("MCP servers", rows, empty=empty))
-        if not chosen:
-            return
-        if statuses[chosen].changed:
-            if await chat.app.push_screen_wait(_review(servers, statuses[chosen])):
-                await servers.accept_changes(chosen)
-        else:
-            await servers.restart(chosen)
-            await asyncio.wait_for(servers.settle(), 60)
-
-
-def _review(servers: ToolServers, status: ToolServerStatus) -> ConfirmScreen:
-    """What changed tools say of themselves now: a person accepts no more than was shown."""
-    described = {tool.name: tool.description for tool in servers.describe(status.name)}
-    shown = [
-        f"{name}: {first_line(described.get(name, ''), _SHOWN_DESCRIPTION)}"
-        for name in status.changed[:_SHOWN_TOOLS]
-    ]
-    if more := len(status.changed) - len(shown):
-        shown.append(f"and {format_count(more, 'more tool')}: agent-tui mcp get {status.name}")
-    return ConfirmScreen(f"Accept changed tools of {status.name}?", "\n".join(shown), "Accept")

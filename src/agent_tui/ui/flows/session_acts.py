@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
+from agent_tui.ui.flows.browsing import Browser
 
 if TYPE_CHECKING:
     from agent_tui.core.summary import OperationReport
@@ -89,7 +90,7 @@ class SessionActs:
         engine = self._engine_at_rest()
         fork = await engine.stored.fork_at(tree, row)
         await self._chat.show_session(await engine.open_session(fork.session_id))
-        self._chat.return_prompt(fork.prompt)
+        self._chat.prompts.return_prompt(fork.prompt)
         self._chat.notices.hint("This is the fork. The original session is unchanged.")
 
     async def _label(self, tree: SessionTree, row: TreeRow) -> None:
@@ -115,13 +116,17 @@ class SessionActs:
         status.work = "summarising the branch"
         try:
             await session.operations.summarise_branch(tree, row, show)
-            self._chat.reload()
+            self._chat.log.load()
         finally:
             status.work = ""
 
     def _engine_at_rest(self) -> Engine:
         if self._chat.runner.is_busy:
             raise UsageError("A turn is running: interrupt it with Esc first.")
-        if self._chat.engine is None:
-            raise UsageError("agent-tui is still starting; try again in a moment.")
-        return self._chat.engine
+        return self._chat.holder.require_engine()
+
+
+def browse_session(chat: Conversation) -> Browser:
+    """Shows the past of the open session; raises UsageError while none is open."""
+    session = chat.holder.require_session()
+    return Browser(chat.app, session.view, SessionActs(chat, session))

@@ -93,6 +93,19 @@ class Welcome(Widget):
         """Go to the next suggestion or the one before; up from the first leaves them."""
         self.cursor = max(-1, min(self.cursor + step, len(self.offered) - 1))
 
+    def take_key(self, key: str) -> bool:
+        """Do what a key of an empty prompt means here; False where it means nothing."""
+        match key:
+            case "down":
+                self.move(1)
+            case "up" if self.cursor >= 0:
+                self.move(-1)
+            case "enter":
+                return self.choose()
+            case _:
+                return False
+        return True
+
     def choose(self) -> bool:
         """Take the suggestion under the cursor; False where there is none."""
         if not 0 <= self.cursor < len(self.offered):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -52,11 +52,19 @@ class Timeline(FoundText, can_focus=True):
     ]
 
     @dataclass
-    class BlockWanted(Message):
-        """A key asks for something about a block: ``flow`` names what, with the block's text."""
+    class ViewWanted(Message):
+        """A key asks for a block by itself, whole, given by its text."""
 
-        flow: str
         text: str
+
+    @dataclass
+    class QuoteWanted(Message):
+        """A key asks for a block's text in the prompt."""
+
+        text: str
+
+    class FindWanted(Message):
+        """A key asks for the line that finds text."""
 
     @dataclass
     class CheckpointPressed(Message):
@@ -81,6 +89,17 @@ class Timeline(FoundText, can_focus=True):
         """A row was opened that leads to another entry of the tree; ``entry`` is its id."""
 
         entry: str
+
+    Marker: TypeAlias = (
+        CheckpointPressed
+        | CompactionPressed
+        | ArchivePressed
+        | EntryPressed
+        | ViewWanted
+        | QuoteWanted
+        | FindWanted
+    )
+    """A row that was pressed, or a key upon one: it leads somewhere else."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -203,12 +222,12 @@ class Timeline(FoundText, can_focus=True):
     def action_view(self) -> None:
         """Have the block under the cursor shown by itself, whole."""
         if text := self._text_at_cursor():
-            self.post_message(self.BlockWanted("view_block", text))
+            self.post_message(self.ViewWanted(text))
 
     def action_quote(self) -> None:
         """Have the block under the cursor quoted in the prompt."""
         if text := self._text_at_cursor():
-            self.post_message(self.BlockWanted("quote_block", text))
+            self.post_message(self.QuoteWanted(text))
 
     def _text_at_cursor(self) -> str:
         block = None if self._cursor is None else self._blocks.block(self._cursor)
@@ -216,7 +235,7 @@ class Timeline(FoundText, can_focus=True):
 
     def action_find(self) -> None:
         """Have the conversation's line for finding opened."""
-        self.post_message(self.BlockWanted("find_text", ""))
+        self.post_message(self.FindWanted())
 
     def action_copy(self) -> None:
         """Copy the text of the block under the cursor."""

@@ -1,0 +1,79 @@
+"""Keeps what is typed and what waits in a file, a moment after it changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agent_tui.core.drafts import Drafts
+from agent_tui.core.errors import AgentTuiError
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.ui.conversation.holder import SessionHolder
+    from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
+
+_PAUSE_SECONDS = 0.4
+
+
+class DraftKeeper:
+    """Writes the newest drafts of the open session; what comes quickly is written once.
+
+    Args:
+        screen: whose workers write.
+        prompt_box: where it is typed, and where it waits.
+        holder: the session they belong to.
+    """
+
+    def __init__(self, screen: Screen[Any], prompt_box: PromptBox, holder: SessionHolder) -> None:
+        self._screen = screen
+        self._prompt_box = prompt_box
+        self._holder = holder
+        self._kept: Drafts | None = None
+
+    @property
+    def _drafts(self) -> Drafts:
+        return Drafts(self._prompt_box.text, self._prompt_box.queue.prompts)
+
+    def keep(self) -> None:
+        """Write the drafts after a pause; a newer call ends the one before."""
+        if self._holder.session is not None:
+            # Called by the worker: one that is replaced before it starts leaves nothing unawaited.
+            keep: Callable[[], Awaitable[None]] = partial(
+                self._keep, self._holder.session, self._drafts
+            )
+            self._screen.run_worker(keep, group="drafts", exclusive=True, exit_on_error=False)
+
+    async def keep_now(self) -> None:
+        """Write the drafts of the open session at once."""
+        if self._holder.session is not None:
+            await self._write(self._holder.session, self._drafts)
+
+    async def take_up(self, before: LiveSession | None, session: LiveSession) -> None:
+        """Another session is open: put what was typed or waited in it into the prompt.
+
+        What is in the prompt moves along from the session before.
+        """
+        if before is not None:
+            await self._write(before, Drafts())
+        kept = self._kept = await asyncio.to_thread(session.read_drafts)
+        text = "\n\n".join(filter(None, [*kept.queued, kept.text]))
+        if text and not self._prompt_box.text:
+            self._prompt_box.set_text(text)
+
+    async def _keep(self, session: LiveSession, drafts: Drafts) -> None:
+        await asyncio.sleep(_PAUSE_SECONDS)
+        await self._write(session, drafts)
+
+    async def _write(self, session: LiveSession, drafts: Drafts) -> None:
+        """Write the drafts where they changed; a disk that refuses is no reason to disturb."""
+        if drafts == self._kept or session.read_only:
+            return
+        self._kept = drafts
+        with suppress(AgentTuiError):
+            await session.keep_drafts(drafts)

@@ -1,0 +1,67 @@
+"""The facts of the open session, around the conversation: title, model, mode, place, gauge."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agent_tui.ui.conversation.todo import show_last_todo
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.ui.conversation.holder import SessionHolder
+    from agent_tui.ui.conversation.panes import Panes
+
+
+class SessionFacts:
+    """Shows what is known of the open session; called whenever it may have changed."""
+
+    def __init__(self, screen: Screen[Any], panes: Panes, holder: SessionHolder) -> None:
+        self._screen = screen
+        self._panes = panes
+        self._holder = holder
+
+    def show(self, session: LiveSession) -> None:
+        """Show title, model, mode and gauge, and why nothing can be written where that is so."""
+        status, prompt_box = self._panes.status, self._panes.prompt_box
+        self._panes.gauge.gauge = session.gauge
+        self.colour_gauge(session)
+        status.title = session.view.title
+        status.model = session.model
+        status.banner = session.read_only
+        status.mode = session.approvals.mode
+        status.background = len(session.background_commands)
+        prompt_box.read_only = session.read_only
+        show_last_todo(self._panes, session.view.records)
+
+    def colour_gauge(self, session: LiveSession) -> None:
+        """Show in the gauge what fills the context: counted between turns, kept until then."""
+        self._run(partial(self._colour_gauge, session), "shares")
+
+    async def _colour_gauge(self, session: LiveSession) -> None:
+        gauge = session.gauge
+        if gauge.tokens <= gauge.window:
+            shares = await session.filling()
+            if session is self._holder.session:
+                shown = self._panes.gauge
+                shown.gauge = replace(shown.gauge, shares=shares)
+
+    def update_place(self) -> None:
+        """Show where the session works, as soon as that was looked up."""
+        self._run(self.show_place, "place")
+
+    async def show_place(self) -> None:
+        """Say where this runs, and on which branch now."""
+        if self._holder.engine is not None:
+            where = await self._holder.engine.project.where()
+            status = self._panes.status
+            status.place, status.branch = where.name, where.branch
+            self._panes.welcome.place = " · ".join(filter(None, (where.path, where.branch)))
+
+    def _run(self, work: Callable[[], Awaitable[None]], group: str) -> None:
+        # Called by the worker: one that is replaced before it starts leaves nothing unawaited.
+        self._screen.run_worker(work, group=group, exclusive=True, exit_on_error=False)

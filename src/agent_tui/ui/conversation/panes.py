@@ -1,0 +1,49 @@
+"""The widgets of the conversation; the timeline comes a moment after the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_tui.ui.widgets.bars.gauge import TokenGauge
+    from agent_tui.ui.widgets.bars.status_line import StatusLine
+    from agent_tui.ui.widgets.panes.welcome import Welcome
+    from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
+    from agent_tui.ui.widgets.timeline.timeline import Timeline
+
+_INVITATION = "Ask anything, or press ↓ to choose from above"
+
+
+class Panes:
+    """Where the conversation is shown.
+
+    Attributes:
+        has_timeline: whether ``timeline`` is there: the first frame does without it.
+    """
+
+    timeline: Timeline
+
+    def __init__(
+        self, prompt_box: PromptBox, status: StatusLine, gauge: TokenGauge, welcome: Welcome
+    ) -> None:
+        self.prompt_box = prompt_box
+        self.status = status
+        self.gauge = gauge
+        self.welcome = welcome
+        self.has_timeline = False
+
+    def add_timeline(self, timeline: Timeline) -> None:
+        """From here on there is a timeline."""
+        self.timeline = timeline
+        self.has_timeline = True
+
+    def show_conversation(self, *, shown: bool) -> None:
+        """Show the timeline, or the welcome in its place."""
+        self.timeline.display = shown
+        self.welcome.display = not shown
+        self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
+
+    def show_work(self, work: str) -> None:
+        """Say in the status line what runs; an empty string where nothing does."""
+        self.prompt_box.running = bool(work)
+        self.status.work = work

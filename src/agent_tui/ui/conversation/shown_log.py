@@ -1,0 +1,59 @@
+"""What of the open session's log is in the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_tui.core.records import Record
+    from agent_tui.ui.conversation.facts import SessionFacts
+    from agent_tui.ui.conversation.holder import SessionHolder
+    from agent_tui.ui.conversation.notices import Notices
+    from agent_tui.ui.conversation.panes import Panes
+    from agent_tui.ui.conversation.wire_view import WireView
+
+_EARLIER_RECORDS = 2_000
+"""How much of what a compaction took out stays on screen; the archive has all of it."""
+
+
+class ShownLog:
+    """Loads the log into the timeline, anew wherever it is another one.
+
+    Attributes:
+        view: shows in the timeline what happens in between; set together with the timeline.
+    """
+
+    view: WireView
+
+    def __init__(
+        self, panes: Panes, holder: SessionHolder, notices: Notices, facts: SessionFacts
+    ) -> None:
+        self._panes = panes
+        self._holder = holder
+        self._notices = notices
+        self._facts = facts
+        self._earlier: Sequence[Record] = ()
+        self._shown: Sequence[Record] = ()
+
+    def load(self, earlier: Sequence[Record] = ()) -> None:
+        """Show the session as its log is now, below what a compaction just took out of it."""
+        session = self._holder.session
+        if session is None:
+            return
+        self._earlier, self._shown = earlier, session.view.records
+        self._panes.timeline.load(session.view.shown_records, earlier=earlier)
+        if cut_off := session.cut_off:
+            self._notices.notice(cut_off)
+        self.view.forget()
+        self._facts.show(session)
+        self._panes.show_conversation(shown=not session.view.is_empty)
+
+    def load_compacted(self) -> None:
+        """Show the log as it is after a compaction, below what it took out."""
+        self.load([*self._earlier, *self._shown][-_EARLIER_RECORDS:])
+
+    def settle(self) -> None:
+        """Show what was written meanwhile in place of the live blocks."""
+        self._panes.timeline.settle()
+        self.view.forget()

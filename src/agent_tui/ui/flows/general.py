@@ -1,0 +1,120 @@
+"""Flows about the program: help, modes, approvals, colours, Esc and the way out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_tui.core.errors import UsageError
+from agent_tui.core.text import format_count
+from agent_tui.runtime.machine.diagnostics import cache_statistics
+from agent_tui.ui.conversation.todo import todo_panel
+from agent_tui.ui.themes.theme import OFFERED
+
+if TYPE_CHECKING:
+    from agent_tui.ui.conversation.conversation import Conversation
+
+
+async def show_help(chat: Conversation, _argument: str) -> None:
+    """Show keys and commands."""
+    from agent_tui.ui.screens.dialogs.help import HelpScreen
+
+    await chat.app.push_screen_wait(HelpScreen())
+
+
+async def show_debug(chat: Conversation, _argument: str) -> None:
+    """Show cache statistics of this run."""
+    lines = [
+        f"{each.name}: {format_count(each.entries, 'entry', 'entries')}, {each.hit_share:.0%} of "
+        f"{each.hits + each.misses:,} found, {each.size:,.0f} of {each.limit:,.0f} used"
+        for each in cache_statistics()
+    ]
+    chat.notices.notice("\n".join(["Caches of this run", *lines]))
+
+
+async def change_mode(chat: Conversation, argument: str) -> None:
+    """Change what runs without asking."""
+    from agent_tui.core.modes import MODE_HELP, MODES, next_mode
+
+    approvals = chat.holder.require_session().approvals
+    named = [mode for mode in MODES if mode == argument.strip()]
+    if argument and not named:
+        raise UsageError(f"Expected one of {', '.join(MODES)}, got {argument!r}.")
+    mode = named[0] if named else next_mode(approvals.mode)
+    approvals.set_mode(mode)
+    chat.notices.hint(MODE_HELP[mode])
+
+
+async def plan_first(chat: Conversation, argument: str) -> None:
+    """Change nothing before a plan is approved; with a task, start on it."""
+    await change_mode(chat, "plan")
+    if argument.strip():
+        chat.prompts.send(argument.strip())
+
+
+async def fold_todo(chat: Conversation, _argument: str) -> None:
+    """Fold or unfold what the agent has to do."""
+    panel = todo_panel(chat.panes)
+    if panel is None or not panel.display:
+        raise UsageError("The agent has no list of things to do.")
+    panel.folded = not panel.folded
+
+
+_KEPT = "always in this folder · Enter revokes it"
+
+
+async def show_approvals(chat: Conversation, _argument: str) -> None:
+    """Show what is allowed in this session."""
+    from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
+
+    approvals = chat.holder.require_session().approvals
+    while True:
+        rows = [
+            *(Choice(str(rule), str(rule), "Enter revokes it") for rule in approvals.session_rules),
+            *(Choice(str(rule), str(rule), _KEPT) for rule in approvals.kept_rules),
+            *(Choice("", str(rule), "from the settings or --allow") for rule in approvals.always),
+        ]
+        if count := approvals.single_actions:
+            rows.append(Choice("*", f"single actions: {count}", "Enter revokes them"))
+        screen = ChoiceScreen("Allowed without asking", rows, empty="Nothing is allowed yet.")
+        chosen = await chat.app.push_screen_wait(screen)
+        if chosen is None:
+            return
+        if chosen == "*":
+            approvals.revoke_single_actions()
+        for rule in [rule for rule in approvals.session_rules if str(rule) == chosen]:
+            approvals.revoke(rule)
+        for rule in [rule for rule in approvals.kept_rules if str(rule) == chosen]:
+            await approvals.forget(rule)
+
+
+async def change_theme(chat: Conversation, argument: str) -> None:
+    """Change the colours."""
+    from agent_tui.ui.screens.dialogs.theme_choice import ThemeScreen
+
+    app = chat.app
+    if argument and argument not in app.available_themes:
+        raise UsageError(f"No theme is called {argument!r}. /theme lists them.")
+    chosen = argument or await app.push_screen_wait(ThemeScreen(OFFERED, app))
+    if not chosen:
+        return
+    app.theme = chosen
+    if chat.engine is not None:
+        await chat.engine.save_setting("ui.theme", chosen)
+        chat.notices.hint(f"Theme {chosen} saved.")
+
+
+async def interrupt(chat: Conversation, _argument: str) -> None:
+    """Stop what runs; with nothing to stop, a second Esc offers to go back."""
+    from agent_tui.ui.flows.past import revert
+
+    if chat.runner.under_way():
+        await chat.runner.interrupt()
+    elif chat.escape.press() and not chat.prompt_box.text:
+        await revert(chat, "")
+    else:
+        chat.prompt_box.focus()
+
+
+async def leave(chat: Conversation, _argument: str) -> None:
+    """Leave the program."""
+    chat.app.call_later(chat.app.action_quit)

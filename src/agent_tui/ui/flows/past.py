@@ -1,0 +1,79 @@
+"""Flows into the past of the open session: revert, undo, tree, replay, archives, clear."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent_tui.core.format import format_count
+from agent_tui.ui.flows.arguments import read_number
+from agent_tui.ui.flows.files import revert_to
+from agent_tui.ui.flows.session_acts import browse_session
+
+if TYPE_CHECKING:
+    from agent_tui.ui.conversation.conversation import Conversation
+
+
+async def revert(chat: Conversation, argument: str) -> None:
+    """Go back to a checkpoint, chosen from a list where none is given."""
+    from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
+
+    if argument:
+        await revert_to(chat, read_number(argument, "a checkpoint"))
+        return
+    screen = CheckpointsScreen(
+        await asyncio.to_thread(chat.holder.require_session().view.checkpoints)
+    )
+    checkpoint = await chat.app.push_screen_wait(screen)
+    if checkpoint is not None:
+        await revert_to(chat, checkpoint)
+
+
+async def undo(chat: Conversation, _argument: str) -> None:
+    """Undo the last operation."""
+    chat.runner.start(lambda session: session.operations.undo())
+
+
+async def redo(chat: Conversation, _argument: str) -> None:
+    """Redo what was undone."""
+    chat.runner.start(lambda session: session.operations.redo())
+
+
+async def show_tree(chat: Conversation, argument: str) -> None:
+    """Show the tree of the session, from an entry or the present."""
+    await browse_session(chat).tree(argument)
+
+
+async def scrub(chat: Conversation, _argument: str) -> None:
+    """Replay the session step by step."""
+    await browse_session(chat).scrub()
+
+
+async def show_archives(chat: Conversation, argument: str) -> None:
+    """Show an archive by its number, or all of them."""
+    if argument:
+        await show_archive(chat, read_number(argument, "an archive"))
+    else:
+        await browse_session(chat).archives()
+
+
+async def show_archive(chat: Conversation, number: int) -> None:
+    """Show an archive; raises UnknownArchive."""
+    await browse_session(chat).archive(number)
+
+
+async def clear(chat: Conversation, _argument: str) -> None:
+    """Empty the context, after a question."""
+    from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+    session = chat.holder.require_session()
+    screen = ConfirmScreen(
+        "Clear the context?",
+        f"{format_count(session.view.message_count, 'message')} will be removed. The old log "
+        "becomes an archive; undo with /undo.",
+        "Clear",
+    )
+    if await chat.app.push_screen_wait(screen):
+        await chat.runner.start(lambda session: session.operations.clear()).wait()
+        if session.view.is_empty:
+            chat.notices.hint("The context is empty. Undo with /undo.")

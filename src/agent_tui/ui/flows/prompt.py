@@ -1,0 +1,67 @@
+"""Flows around the prompt and the text above it: prompt files, the editor, find, quote, fold."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent_tui.core.errors import UsageError
+from agent_tui.core.format import format_count
+from agent_tui.core.text import first_line
+
+if TYPE_CHECKING:
+    from agent_tui.ui.conversation.conversation import Conversation
+
+
+async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None:
+    """Send a prompt that is kept in a file; a name that nobody knows goes back to be edited."""
+    found = (await chat.engine.project.prompt_files()).prompts.get(name) if chat.engine else None
+    if found is not None:
+        chat.prompts.send(found.fill_in(argument))
+        return
+    chat.prompt_box.set_text(f"/{name} {argument}".strip())
+    chat.notices.hint(f"There is no command /{first_line(name, 30)}; F1 lists them all.")
+
+
+async def edit_prompt(chat: Conversation, _argument: str) -> None:
+    """Continue the prompt in the user's editor."""
+    from agent_tui.runtime.machine.editor import edit_text, find_editor
+
+    editor = find_editor()
+    app, failure = chat.app, None
+    # The agent may be at work: it goes on meanwhile, and draws nothing. An exception must not
+    # leave the suspension, which would not be lifted then.
+    with app.suspend(), app.batch_update():
+        try:
+            chat.prompt_box.set_text(
+                await asyncio.to_thread(edit_text, editor, chat.prompt_box.text)
+            )
+        except UsageError as error:
+            failure = error
+    if failure is not None:
+        raise failure
+
+
+async def find_text(chat: Conversation, argument: str) -> None:
+    """Find text in the conversation, while it is typed."""
+    chat.holder.require_session()
+    chat.prompt_box.find_bar.start(chat.timeline, argument)
+
+
+async def fold(chat: Conversation, _argument: str) -> None:
+    """Open or fold the output of tools."""
+    chat.timeline.action_toggle_all()
+
+
+async def view_block(chat: Conversation, text: str) -> None:
+    """Show the text of a block by itself, whole."""
+    from agent_tui.ui.screens.dialogs.reader import ReaderScreen
+
+    lines = format_count(text.count("\n") + 1, "line")
+    await chat.app.push_screen_wait(ReaderScreen("Message", lines, text))
+
+
+async def quote_block(chat: Conversation, text: str) -> None:
+    """Put the text of a block into the prompt, as a quote."""
+    quoted = "\n".join(f"> {line}" for line in text.strip().split("\n"))
+    chat.prompt_box.paste(f"{quoted}\n\n")

@@ -1,0 +1,87 @@
+"""Flows about MCP servers: their list, their changes, and what is wrong with them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent_tui.core.errors import UsageError
+from agent_tui.core.format import format_count
+from agent_tui.core.text import first_line
+from agent_tui.core.tool_servers import SERVER_STATE_WORDS, ToolServerStatus
+from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
+from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.connect.tool_servers import ToolServers
+    from agent_tui.ui.conversation.conversation import Conversation
+
+_SHOWN_TOOLS = 8
+_SHOWN_DESCRIPTION = 300
+
+
+async def show_tool_servers(chat: Conversation, _argument: str) -> None:
+    """List the MCP servers; Enter restarts one, or accepts its changed tools."""
+    servers = chat.holder.require_engine().tool_servers
+    if servers is None:
+        raise UsageError("The demo uses no MCP servers.")
+    while True:
+        statuses = {status.name: status for status in servers.statuses}
+        rows = []
+        for status in statuses.values():
+            said = SERVER_STATE_WORDS[status.state]
+            count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
+            act = "Enter reviews the changes" if status.changed else "Enter restarts it"
+            note = " · ".join(each for each in (said, count, act, status.detail) if each)
+            rows.append(Choice(status.name, status.name, note))
+        empty = "No MCP servers. Add one with: agent-tui mcp add NAME COMMAND"
+        chosen = await chat.app.push_screen_wait(ChoiceScreen("MCP servers", rows, empty=empty))
+        if not chosen:
+            return
+        if statuses[chosen].changed:
+            if await chat.app.push_screen_wait(_review(servers, statuses[chosen])):
+                await servers.accept_changes(chosen)
+        else:
+            await servers.restart(chosen)
+            await asyncio.wait_for(servers.settle(), 60)
+
+
+def _review(servers: ToolServers, status: ToolServerStatus) -> ConfirmScreen:
+    """What changed tools say of themselves now: a person accepts no more than was shown."""
+    described = {tool.name: tool.description for tool in servers.describe(status.name)}
+    shown = [
+        f"{name}: {first_line(described.get(name, ''), _SHOWN_DESCRIPTION)}"
+        for name in status.changed[:_SHOWN_TOOLS]
+    ]
+    if more := len(status.changed) - len(shown):
+        shown.append(f"and {format_count(more, 'more tool')}: agent-tui mcp get {status.name}")
+    return ConfirmScreen(f"Accept changed tools of {status.name}?", "\n".join(shown), "Accept")
+
+
+class ServerNotices:
+    """Says in the conversation what is wrong with a server of tools, once for each trouble."""
+
+    def __init__(self, chat: Conversation, servers: ToolServers) -> None:
+        self._chat = chat
+        self._servers = servers
+        self._told: set[tuple[str, str]] = set()
+
+    def listen(self) -> None:
+        """Tell every trouble from now on; servers tell theirs on a thread of their own."""
+        loop = asyncio.get_running_loop()
+
+        def hear() -> None:
+            loop.call_soon_threadsafe(self.tell)
+
+        self._servers.listen(hear)
+        for trouble in self._servers.troubles:
+            self._chat.notices.warning(trouble)
+
+    def tell(self) -> None:
+        """Say what has not been said of the servers as they are now."""
+        for status in self._servers.statuses:
+            trouble = (status.name, status.detail)
+            if status.detail and trouble not in self._told:
+                self._told.add(trouble)
+                said = status.detail.rstrip(".")
+                self._chat.notices.warning(f"MCP server {status.name}: {said}. See /mcp.")

@@ -1,0 +1,95 @@
+"""Flows about whole sessions: start, choose, search, fork, rename, retry, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_tui.core.errors import UsageError
+from agent_tui.ui.flows.file_acts import open_file
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.engine import Engine
+    from agent_tui.ui.conversation.conversation import Conversation
+
+
+async def start_session(chat: Conversation, _argument: str) -> None:
+    """Start a new session."""
+    await chat.show_session(await chat.holder.require_engine().new_session())
+
+
+async def choose_session(chat: Conversation, argument: str) -> None:
+    """Open the session of an id, or one chosen from the list."""
+    engine = chat.holder.require_engine()
+    current = chat.session.session_id if chat.session else ""
+    choice: tuple[str, str] | None = ("open", argument)
+    if not argument:
+        choice = await _choose_session(chat, engine, current)
+    match choice:
+        case ("new", _):
+            await chat.show_session(await engine.new_session())
+        case ("open", session_id) if session_id != current:
+            await chat.show_session(await engine.open_session(session_id))
+        case _:
+            chat.log.load()
+
+
+async def _choose_session(
+    chat: Conversation, engine: Engine, current: str
+) -> tuple[str, str] | None:
+    """Show the list until something is chosen; another agent's session may become one of ours."""
+    from agent_tui.ui.screens.sessions.session_list import SessionListScreen
+
+    while True:
+        workspace, others = str(engine.workspace), engine.agent_sessions
+        screen = SessionListScreen(engine.stored, current, workspace, others)
+        choice = await chat.app.push_screen_wait(screen)
+        if choice is None or choice[0] != "view":
+            return choice
+        if await open_file(chat, Path(choice[1])):
+            return None
+
+
+async def search_sessions(chat: Conversation, argument: str) -> None:
+    """Search every session; open the one that was chosen, or view it where it is not ours."""
+    from agent_tui.runtime.stored.searching import SearchService
+    from agent_tui.ui.screens.sessions.search import SearchScreen
+
+    chosen = await chat.app.push_screen_wait(SearchScreen(SearchService(), argument))
+    if chosen is None:
+        return
+    found, _ = chosen
+    if found.is_live:
+        await choose_session(chat, found.session_id)
+    else:
+        await open_file(chat, Path(found.path))
+
+
+async def fork_session(chat: Conversation, _argument: str) -> None:
+    """Continue in a copy of the session."""
+    session = chat.holder.require_session()
+    engine = chat.holder.require_engine()
+    await chat.show_session(await engine.open_session(await session.operations.fork()))
+    chat.notices.hint("This is the fork; the original session is unchanged.")
+
+
+async def rename_session(chat: Conversation, argument: str) -> None:
+    """Name the session."""
+    session = chat.holder.require_session()
+    if not argument:
+        raise UsageError("Expected a name: /rename <title>.")
+    await session.operations.rename(argument)
+    chat.status.title = session.view.title
+
+
+async def retry_turn(chat: Conversation, _argument: str) -> None:
+    """Retry the last turn where it ended without an answer."""
+    chat.runner.start_turn(lambda session: session.retry_turn())
+
+
+async def export(chat: Conversation, argument: str) -> None:
+    """Write the session to a file."""
+    session = chat.holder.require_session()
+    cwd = chat.holder.require_engine().launch.cwd
+    path, redacted = await session.export_to(argument or "markdown", cwd)
+    chat.notices.notice(f"Exported to {path}. {redacted}".strip())
