@@ -92,6 +92,28 @@ def test_the_process_is_given_no_key(
     assert Path(f"/proc/{pid_of(process)}/environ").read_bytes() == b""
 
 
+def resident(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    (line,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_process_keeps_no_more_than_it_counts_with(process: CountingProcess) -> None:
+    script = (
+        "from agent_tui.context.tokens.ranks import load_encoding\n"
+        "kept = load_encoding('cl100k_base')\n"
+        "print(flush=True); input()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as plain:
+        assert plain.stdout is not None
+        plain.stdout.readline()
+        assert resident(pid_of(process)) < 0.85 * resident(plain.pid)
+        plain.kill()
+
+
 def test_the_ranks_are_never_loaded_into_the_program() -> None:
     code = (
         "import sys; from agent_tui.context.tokens.tokens import TokenCounter; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from rich.segment import Segment
@@ -10,7 +11,7 @@ from agent_tui.core.format import format_count
 from agent_tui.core.text import clean
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.lines import Line
-from agent_tui.ui.renderers.markdown import draw_markdown
+from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
 
 GLANCE_CHARS = 8_000
 """What is drawn of a text while one waits for a key; about 15 ms."""
@@ -20,6 +21,8 @@ MOST_CHARS = 128_000
 
 MOST_ROWS = 5_000
 _HASTY_CHARS = 1_000_000
+_SLICE_CHARS = 2_000
+_BREATH_SECONDS = 0.001
 _FENCE = "\n```"
 
 
@@ -80,15 +83,26 @@ def draw_text(text: str, canvas: Canvas, *, glance: bool) -> tuple[list[Line], i
     """
     most = GLANCE_CHARS if glance else MOST_CHARS
     if len(text) <= most:
-        return _bounded(draw_markdown(clean(text).strip("\n"), canvas), canvas)
+        return _bounded(_draw(text, canvas), canvas)
     ends = cut_ends(text, most, hasty=glance)
-    head = draw_markdown(clean(ends.head).strip("\n"), canvas)
-    tail = draw_markdown(clean(ends.tail).strip("\n"), canvas)
+    head, tail = _draw(ends.head, canvas), _draw(ends.tail, canvas)
     if not glance:
         head, tail = head[: MOST_ROWS // 2], tail[-MOST_ROWS // 2 :]
     note = f"… {format_count(ends.hidden, 'character')} not drawn: /export writes all of it"
     gap = [Segment("…" if glance else note, canvas.palette.faint)]
     return [*head, [], gap, [], *tail], len(head) + 1
+
+
+def _draw(text: str, canvas: Canvas) -> list[Line]:
+    """Markdown as rows; a long text is drawn in a thread, which lets others run now and then."""
+    text = clean(text).strip("\n")
+    if len(text) <= GLANCE_CHARS:
+        return draw_markdown(text, canvas)
+    writer = MarkdownWriter(canvas)
+    for start in range(0, len(text), _SLICE_CHARS):
+        writer.feed(text[start : start + _SLICE_CHARS])
+        time.sleep(_BREATH_SECONDS)
+    return writer.finish()
 
 
 def _bounded(rows: list[Line], canvas: Canvas) -> tuple[list[Line], int]:
