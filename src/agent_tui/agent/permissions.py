@@ -19,7 +19,7 @@ from agent_tui.tools.command_rules import command_is_allowed, offer_patterns, pa
 
 EDITS = "edits"
 COMMAND = "run_command"
-_MORE_TOOLS = ("present_plan", "recall", "send_dmail", "task")
+_MORE_TOOLS = ("present_plan", "recall", "search_web", "send_dmail", "task")
 _RULE = re.compile(r"([A-Za-z_][\w-]*)(?:\((.*)\))?", re.DOTALL)
 
 
