@@ -21,6 +21,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.messages import Display, ToolCall
 from agent_tui.core.modes import ApprovalMode
+from agent_tui.core.text import hides_characters
 from agent_tui.tools.base import Subject
 
 ANY_SUBJECT = Subject()
@@ -134,10 +135,12 @@ class Approvals:
         if self.mode == "auto" or key in self._allowed:
             return True
         if self.mode == "accept-edits" and subject.kind == "edit":
-            return not is_risky_edit(subject.text)
+            return not is_risky_edit(subject.text) and not hides_characters(subject.text)
         return False
 
     def _allowing(self, tool: str, subject: Subject) -> tuple[Rule, ...]:
+        if hides_characters(subject.text):
+            return ()
         rules = (*self.always, *self.kept_rules, *self.session_rules)
         return allowing_rules(rules, tool, subject)
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 from textual.app import App
 from textual.theme import Theme
 
+from agent_tui.ui.themes.safe_lines import SafeLines
 from agent_tui.ui.themes.theme import THEMES, tokens_of
 
 Result = TypeVar("Result")
@@ -17,6 +18,7 @@ class ThemedApp(App[Result]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._filters.insert(0, SafeLines())
         for theme in THEMES:
             self.register_theme(theme)
 

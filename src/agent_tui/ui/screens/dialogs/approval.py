@@ -241,7 +241,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         others = lines + answers
         free = max(1, (height if height < 20 else int(height * 0.9)) - 2 - others)
         is_cut = rows > free
-        tail.display = is_cut and free > 4
+        tail.display = is_cut and free > 1
         self._body.styles.height = min(rows, free - 1 if tail.display else free)
         if tail.display:
             room = max(8, self._body.size.width - len(_MORE))
