@@ -2,18 +2,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agent_tui.context.compaction.compaction import apply_draft, draft_compaction
 from agent_tui.context.compaction.diff import view_past
 from agent_tui.context.context import Context
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import TextPart
 from agent_tui.core.records import AssistantMessage, Checkpoint, Record, UsageRecord, UserMessage
+from agent_tui.importers.registry import import_session
 from tests.context.conftest import add_turn
 from tests.context.test_context_compaction import SUMMARY, says
+from tests.importers.session_files import (
+    answer,
+    checkpoint,
+    result,
+    system,
+    usage,
+    user,
+    write_lines,
+)
 
-KIMI = Path(__file__).parents[3] / "shared" / "data" / "kimi" / "compact"
 COUNT = TokenCounter().count_message
 
 
@@ -49,13 +56,14 @@ def test_an_empty_archive_has_an_empty_view() -> None:
     assert (view.before, view.after, view.losses) == ((), (), ())
 
 
-@pytest.mark.skipif(not KIMI.exists(), reason="the real kimi sessions are not here")
-def test_a_real_kimi_compaction_shows_both_sides() -> None:
-    from agent_tui.importers.registry import import_session
-
-    session = import_session(next(KIMI.rglob("context.jsonl")))
-    made = session.compactions[0]
+def test_a_compaction_by_kimi_shows_both_sides(tmp_path: Path) -> None:
+    steps = [answer("one", "r1"), result("r1"), answer("two", "r2"), result("r2")]
+    archive = [system(), checkpoint(0), user("do it"), checkpoint(1), *steps, usage(90_020)]
+    begin = [system(), checkpoint(0), user(PREFACE, "The focus."), *steps, usage(761)]
+    write_lines(tmp_path / "context_1.jsonl", archive)
+    write_lines(tmp_path / "context.jsonl", [*begin, checkpoint(1), answer("final"), usage(6_020)])
+    made = import_session(tmp_path / "context.jsonl").compactions[0]
     view = view_past(made.before, made.after, COUNT)
     assert [fate.fate for fate in view.before] == ["summarised", "kept", "kept", "kept", "kept"]
-    assert view.summary == "<current_focus>SUMMARY</current_focus>"
+    assert view.summary == "The focus."
     assert (view.report.tokens_before, view.report.tokens_after) == (90_020, 761)

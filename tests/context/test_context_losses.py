@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,8 +11,8 @@ from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.core.summary import CompactionReport, Loss
-
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "pi"
+from agent_tui.importers.registry import import_session
+from tests.importers.session_files import pi_answer, pi_entry, pi_header, pi_user, write_lines
 
 
 def user(text: str) -> UserMessage:
@@ -159,41 +158,27 @@ def test_a_summary_that_says_everything_loses_nothing_but_spelling(messages: lis
     assert len(find_losses(messages, everything)) <= len(find_losses(messages, ""))
 
 
-REVIEWED = {
-    1: [
-        "request: slight steering: why does unsubscribe clear the event listeners? i would a",
-        "request: this plan must be written in such a way, that you can starta  new session,",
-        "request: AgentSession looks like a good idea, can we put more stuff into that? what",
-        "decision: I want you to do a deep analysis, then provide me with a plan on how to un",
-        "decision: then it needs to have work packages in the best order to implement them, w",
-        "decision: for tui-renderer (which is a misnomer imo, should be interactive-mode or s",
-        "decision: The pattern is: getters are cheap reads, setters are methods because they ",
-        "request: ok, this looks amazing, start implementing",
-        "number: 69 lines",
-        "file: messages.ts",
-    ],
-    2: [
-        "request: i actually want you to: - copy the tui components to modes/interactive, so",
-        "request: same for queued messages? isn't that shit in agent session? i have a feeli",
-        "decision: propose where each of these files should go.",
-        "request: you can look up the detailed history of this session in /Users/badlogic/.p",
-        "request: why would we track the file slash commands in the interactive mode? agent ",
-        "file: tui-rendering.ts",
-        "request: ok, i hope i haven't lobotimized you by compacting",
-        "command: git checkout -- .",
-        "decision: Take AgentSession instead of individual params",
-    ],
-}
-"""What a reader found missing in the summaries that pi wrote, in the order of the report."""
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the real pi sessions are not here")
-@pytest.mark.parametrize("number", [1, 2])
-def test_the_report_on_a_real_compaction_is_as_reviewed(number: int) -> None:
-    from agent_tui.importers.registry import import_session
-
-    session = import_session(SHARED / "before-compaction.jsonl")
-    made = session.compactions[number - 1]
+def test_the_report_on_a_foreign_compaction_is_as_reviewed(tmp_path: Path) -> None:
+    """A session in pi's format, made for this test, and what a reader finds missing in it."""
+    summary = "The user asked for a tide table. write_table now lives in tidewatch/table.py."
+    texts = (
+        "Please print a tide table of the harbour, one line for each day.",
+        "I want the heights rounded half to even, never up. This must hold for the export as well.",
+        "Looks good. Please also drop the --utc flag and explain it in docs/changelog.md.",
+    )
+    entries = [pi_header()]
+    for number, text in enumerate(texts):
+        before = f"a{number - 1}" if number else None
+        entries.append(pi_user(text, f"q{number}", before))
+        entries.append(pi_answer("Done; 412 rows in 38 ms.", f"a{number}", f"q{number}"))
+    kept = {"tokensBefore": 900, "firstKeptEntryId": "a2"}
+    entries.append(pi_entry("compaction", "c", "a2", summary=summary, **kept))
+    made = import_session(write_lines(tmp_path / "s.jsonl", entries)).compactions[0]
     view = view_past(made.before, made.after, TokenCounter().count_message)
-    lines = [f"{loss.kind}: {loss.text[:74]}" for loss in view.losses[: len(REVIEWED[number])]]
-    assert lines == REVIEWED[number]
+    assert [f"{loss.kind}: {loss.text}" for loss in view.losses] == [
+        f"request: {texts[2]}",
+        f"request: {texts[1]}",
+        f"request: {texts[0]}",
+        "decision: This must hold for the export as well.",
+        "file: docs/changelog.md",
+    ]

@@ -24,6 +24,8 @@ from tests.providers.sse_server import (
 )
 from tests.terminal import environment
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-canary-0123456789abcdef"
 PROMISED = {
     "session_opened": {"session_id"},

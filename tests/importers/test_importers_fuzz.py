@@ -89,6 +89,7 @@ def damage(data: bytes, chance: random.Random) -> bytes:
     return b"\n".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -104,6 +104,7 @@ odd_objects = st.dictionaries(names, json_values | names | st.lists(json_values)
 odd_lines = st.lists(odd_objects | st.binary(max_size=40), max_size=8)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from agent_tui.core.tool_servers import ToolServerStatus
 from agent_tui.mcp.offered_tool import OfferedTool
 from agent_tui.mcp.servers import McpServers
 from agent_tui.mcp.specs import find_servers
+from tests import waiting
 
 ODD = Path(__file__).with_name("odd_server.py")
 LIMIT = 10_000
@@ -63,6 +63,5 @@ class McpStage:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something to become true; the test's own limit ends it."""
-    while not condition():  # noqa: ASYNC110 # it is another thread that makes it true
-        await asyncio.sleep(0.01)
+    """Wait for something to become true, in another thread or task."""
+    await waiting.until(None, condition)

@@ -272,6 +272,7 @@ async def test_a_file_of_every_format_opens_with_its_archives(tmp_path: Path) ->
                 assert (await view.view_compaction(number)).summary
 
 
+@pytest.mark.slow
 async def test_a_thousand_sessions_are_listed_and_found_quickly(tmp_path: Path) -> None:
     async with Stage(tmp_path, Reply(text="ok")) as stage:
         await stage.say("Hi")

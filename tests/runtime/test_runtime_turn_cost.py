@@ -124,6 +124,7 @@ def reply(seen: Seen) -> Answer:
     return stream(call, finish_chunk("tool_calls"), usage_chunk(90_000, 9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stand-in", "http"])
 async def test_the_operations_of_a_turn_do_not_grow_with_the_session(
     tmp_path: Path, kind: str

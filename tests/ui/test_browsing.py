@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,6 +30,7 @@ from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.agent.stage import Stage
+from tests.waiting import until
 
 LONG = "Nothing was decided about it. " * 200
 
@@ -49,14 +49,6 @@ def log(folder: Path, *records: Record) -> Path:
         every += [UserMessage(f"ask {number}"), AssistantMessage(f"answer {number}")]
     path.write_text("".join(f"{json.dumps(fields(record))}\n" for record in every))
     return path
-
-
-async def until(pilot: Pilot[int], happened: Callable[[], bool]) -> None:
-    for _ in range(400):
-        await pilot.pause(0.05)
-        if happened():
-            return
-    raise AssertionError("it never happened")
 
 
 def shown(app: AgentTui) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
@@ -29,19 +27,12 @@ from tests.importers.foreign_files import (
     said,
 )
 from tests.importers.session_files import write_lines
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
 def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
-
-
-async def until(pilot: Pilot[int], happened: Callable[[], bool]) -> None:
-    for _ in range(400):
-        await pilot.pause(0.05)
-        if happened():
-            return
-    raise AssertionError("it never happened")
 
 
 def shown(app: AgentTui) -> str:

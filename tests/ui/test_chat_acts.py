@@ -32,10 +32,9 @@ from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.timeline.block_list import BlockList
 from tests.agent.stage import Stage
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
-
-_SECONDS = 20.0
 
 
 class Desk:
@@ -68,10 +67,7 @@ class Desk:
         return [text_of(r.content) for r in records]
 
     async def until(self, happened: Callable[[], bool]) -> None:
-        deadline = monotonic() + _SECONDS
-        while not happened():
-            await self.pilot.pause(0.02)
-            assert monotonic() < deadline, "it never happened"
+        await until(self.pilot, happened)
 
     async def until_said(self, sentence: str) -> None:
         await self.until(lambda: self.chat.status.notice == sentence)

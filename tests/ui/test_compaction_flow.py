@@ -21,6 +21,7 @@ from agent_tui.ui.widgets.panes.sides import Sides
 from tests.agent.stage import Stage as Engine
 from tests.agent.stage import call
 from tests.ui.stage import Stage
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -53,11 +54,6 @@ async def wait(app: Stage, pilot: Pilot[None], *texts: str) -> None:
         assert monotonic() < deadline, f"waited in vain for {texts}\n{app.text}"
 
 
-async def settle(pilot: Pilot[None], app: Stage) -> None:
-    while not app.results:
-        await pilot.pause(0.01)
-
-
 def shown(app: Stage) -> list[str]:
     """What the right side says in each row, the part that a log holds too, without gaps."""
     pane = app.screen.query_one(Sides)
@@ -81,7 +77,7 @@ async def test_preview_and_look_back_show_the_order_that_is_written(tmp_path: Pa
             await wait(app, pilot, "% saved")
             promised = shown(app)
             await pilot.press("a")
-            await settle(pilot, app)
+            await until(pilot, lambda: app.results)
         in_log = written(session)
         past = PastCompactionScreen(1, lambda: session.view.view_compaction(1))
         async with (app := Stage(screen=past)).run_test(size=SIZE) as pilot:
@@ -120,7 +116,7 @@ async def test_pins_edits_and_losses_kept_by_hand_come_through_every_strategy(
                 await pilot.press("s", "home", *("down",) * place, "enter")
                 await wait(app, pilot, f"{each.name}  ●", "◉  3 user", "- 340 ms", "By me.")
             await pilot.press("a")
-            await settle(pilot, app)
+            await until(pilot, lambda: app.results)
         assert "find the modules" in " ".join(written(session)).lower()
         assert "# Kept by hand\\nBy me.\\n- 340 ms" in engine.log.read_text()
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from time import perf_counter
 
 import pytest
-from textual.pilot import Pilot
 
 from agent_tui.core.errors import CompactionError, ProviderError
 from agent_tui.core.summary import (
@@ -28,6 +27,7 @@ from agent_tui.ui.widgets.lists.loss_list import LossList
 from agent_tui.ui.widgets.panes.sides import Sides
 from agent_tui.ui.widgets.panes.summary_editor import SummaryEditor
 from tests.ui.stage import Stage
+from tests.waiting import settle
 
 SUMMARY = "# Focus\nThe parser must handle nested quotes.\n\n# Done\n- [bold]read[/] src/parser.py"
 LOSS = Loss("request", "always use tabs", "Please always use tabs.", 2, 9.0)
@@ -159,11 +159,6 @@ def past(view: CompactionView) -> Stage:
 
 def sides(app: Stage) -> Sides:
     return app.screen.query_one(Sides)
-
-
-async def settle(pilot: Pilot[None]) -> None:
-    for _ in range(4):
-        await pilot.pause()
 
 
 def split(app: Stage) -> list[tuple[str, str]]:

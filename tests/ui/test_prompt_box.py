@@ -12,6 +12,7 @@ from agent_tui.ui.widgets.prompt.completion import Completion
 from agent_tui.ui.widgets.prompt.prompt import Prompt
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from tests.ui.stage import Stage
+from tests.waiting import settle
 
 PATHS = ("README.md", "src/", "src/main.py", "tests/", "evil\x1b[2J.py")
 
@@ -51,11 +52,6 @@ class Host(Stage):
 async def type_text(pilot: Pilot[None], text: str) -> None:
     names = {" ": "space", "\n": "ctrl+j"}
     await pilot.press(*(names.get(character, character) for character in text))
-
-
-async def settle(pilot: Pilot[None]) -> None:
-    await pilot.app.workers.wait_for_complete()
-    await pilot.pause()
 
 
 async def test_enter_sends_the_whole_prompt_and_empties_the_field() -> None:
@@ -127,11 +123,11 @@ async def test_an_argument_typed_faster_than_the_list_follows_is_sent() -> None:
     app = Host()
     async with app.run_test() as pilot:
         await type_text(pilot, "/rename")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         for character in " Tide":
             app.prompt.post_message(Key({" ": "space"}.get(character, character), character))
         app.prompt.post_message(Key("enter", "\r"))
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert app.sent == [PromptBox.CommandEntered("rename", "Tide")]
 
 
@@ -164,11 +160,11 @@ async def test_escape_closes_the_list_and_keeps_the_text() -> None:
 async def test_an_at_sign_completes_paths_of_the_workspace() -> None:
     async with (app := Host()).run_test() as pilot:
         await type_text(pilot, "look at @s")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("enter")
         assert app.prompt_box.text == "look at @src/"
         await type_text(pilot, "m")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("tab")
         assert app.prompt_box.text == "look at @src/main.py "
 
@@ -176,14 +172,14 @@ async def test_an_at_sign_completes_paths_of_the_workspace() -> None:
 async def test_a_path_with_control_characters_is_never_offered() -> None:
     async with (app := Host()).run_test() as pilot:
         await type_text(pilot, "@evil")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert not app.completion.is_offering
 
 
 async def test_an_at_sign_inside_a_word_offers_nothing() -> None:
     async with (app := Host()).run_test() as pilot:
         await type_text(pilot, "me@s")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert not app.completion.is_offering
 
 

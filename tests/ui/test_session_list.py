@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from time import perf_counter
 
 import pytest
-from textual.pilot import Pilot
 
 from agent_tui.core.errors import SessionBusy, StorageError
 from agent_tui.core.summary import SessionSummary
@@ -16,6 +15,7 @@ from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
+from tests.waiting import settle
 
 
 def summary(number: int, title: str = "", cwd: str = "/home/me/project") -> SessionSummary:
@@ -71,11 +71,6 @@ def rows(app: Stage) -> Rows:
     return app.screen.query_one(Rows)
 
 
-async def settle(pilot: Pilot[None]) -> None:
-    await pilot.app.workers.wait_for_complete()
-    await pilot.pause()
-
-
 THREE = (
     summary(1, "Fix the parser"),
     summary(2, "Écrire des tests"),
@@ -86,7 +81,7 @@ THREE = (
 @pytest.mark.every_python
 async def test_the_newest_stands_first_and_enter_opens_it() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         lines = [line for line in app.text.splitlines() if "session 3" in line or "parser" in line]
         assert "session 3" in lines[0]
         await pilot.press("enter")
@@ -96,7 +91,7 @@ async def test_the_newest_stands_first_and_enter_opens_it() -> None:
 
 async def test_a_second_click_opens_what_the_first_chose() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.click(Rows, offset=(6, 2))
         await pilot.pause()
         assert app.results == []
@@ -107,7 +102,7 @@ async def test_a_second_click_opens_what_the_first_chose() -> None:
 
 async def test_typing_in_the_filter_narrows_the_list_and_enter_opens() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("slash", *"pars")
         await pilot.pause()
         assert rows(app).count == 1
@@ -118,7 +113,7 @@ async def test_typing_in_the_filter_narrows_the_list_and_enter_opens() -> None:
 
 async def test_the_filter_finds_projects_and_prompts_too() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("slash", *"website", "space", "3")
         await pilot.pause()
         assert rows(app).count == 1
@@ -130,7 +125,7 @@ async def test_the_filter_finds_projects_and_prompts_too() -> None:
 
 async def test_n_begins_a_new_session_and_escape_leaves() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("n")
         await pilot.pause()
         assert app.results == [("new", "")]
@@ -143,9 +138,9 @@ async def test_n_begins_a_new_session_and_escape_leaves() -> None:
 async def test_a_rename_shows_and_is_kept() -> None:
     sessions = Sessions(*THREE)
     async with (app := show(sessions)).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("r", "ctrl+u", *"better", "enter")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert sessions.all["s3"].title == "better"
         assert "better" in app.text
 
@@ -153,13 +148,13 @@ async def test_a_rename_shows_and_is_kept() -> None:
 async def test_a_deleted_session_comes_back_with_u() -> None:
     sessions = Sessions(*THREE)
     async with (app := show(sessions)).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("d")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert "s3" not in sessions.all
         assert rows(app).count == 2
         await pilot.press("u")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert "s3" in sessions.all
         assert rows(app).count == 3
 
@@ -167,19 +162,19 @@ async def test_a_deleted_session_comes_back_with_u() -> None:
 async def test_the_open_session_cannot_be_deleted() -> None:
     sessions = Sessions(*THREE)
     async with show(sessions, current="s3").run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("d")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert "s3" in sessions.all
 
 
 async def test_a_failure_is_one_sentence_and_the_list_lives_on() -> None:
     sessions = Sessions(*THREE)
     async with (app := show(sessions)).run_test(size=(100, 24), notifications=True) as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         sessions.error = SessionBusy("Another window holds the session (pid 12).")
         await pilot.press("d")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.pause(0.3)
         assert "Another window holds" in app.text
         assert rows(app).count == 3
@@ -189,29 +184,29 @@ async def test_an_unreadable_store_says_why() -> None:
     sessions = Sessions()
     sessions.error = StorageError("The disk refused.")
     async with (app := show(sessions)).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert "The disk refused." in app.text
 
 
 async def test_without_sessions_it_says_how_to_begin() -> None:
     async with (app := show(Sessions())).run_test(size=(40, 12)) as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert "Press n" in app.text
         await pilot.press("enter", "d", "r", "u")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert app.results == []
 
 
 async def test_a_title_is_text_and_is_cleaned() -> None:
     hostile = summary(1, "[@click=app.quit]x[/] \x1b[2J\u202e")
     async with (app := show(Sessions(hostile))).run_test() as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert "[@click=app.quit]x[/] ␛[2J<U+202E>" in app.text
 
 
 async def test_the_preview_shows_what_was_said_last_once_the_cursor_rests() -> None:
     async with (app := show(Sessions(*THREE))).run_test(size=(120, 30)) as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.pause(0.3)
         assert "the last prompt of s" in app.text
         await pilot.press("down")
@@ -226,7 +221,7 @@ async def test_a_delete_that_was_made_before_the_list_was_opened_is_undone_by_na
     token = await sessions.delete_session("s2")
     sessions.deleted = [token]  # type: ignore[attr-defined]
     async with (app := show(sessions)).run_test(size=(100, 20)) as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("u")
         await pilot.pause(0.2)
         assert f"Restored \u201c{title}\u201d." in app.text
@@ -235,7 +230,7 @@ async def test_a_delete_that_was_made_before_the_list_was_opened_is_undone_by_na
 async def test_ten_thousand_sessions_filter_within_a_frame_or_two() -> None:
     many = Sessions(*(summary(number) for number in range(10_000)))
     async with (app := show(many)).run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         screen = app.screen
         assert isinstance(screen, SessionListScreen)
         began = perf_counter()
@@ -269,22 +264,22 @@ async def test_sessions_of_other_agents_stand_beside_ours() -> None:
     others = Others(foreign(9), foreign(2, "claude-code"), cached=1)
     screen = SessionListScreen(Sessions(*THREE), others=others)
     async with (app := Stage(screen=screen)).run_test(size=(120, 30)) as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert "5 sessions in 2 projects" in app.text
         assert "3 agents" in app.text
         assert rows(app).cursor == 0
         assert "codex" in app.text
         assert "claude-code" in app.text
         await pilot.press("a")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         assert "3 sessions" in app.text
         assert "theirs" not in app.text
         await pilot.press("a")
-        await settle(pilot)
+        await settle(pilot, workers=True)
         await pilot.press("d", "r")
         assert "theirs 9" in app.text
         await pilot.press("home", "enter")
-        await settle(pilot)
+        await settle(pilot, workers=True)
     assert app.results == [("view", "/home/me/.codex/9.jsonl")]
 
 
@@ -293,6 +288,6 @@ async def test_a_session_that_is_being_written_is_marked() -> None:
     others = Others(replace(foreign(9), updated_at=now), foreign(2))
     screen = SessionListScreen(Sessions(), others=others)
     async with (app := Stage(screen=screen)).run_test(size=(120, 30)) as pilot:
-        await settle(pilot)
+        await settle(pilot, workers=True)
         (live,) = (line for line in app.text.split("\n") if "○" in line)
         assert "theirs 9" in live

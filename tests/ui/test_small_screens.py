@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from textual.pilot import Pilot
 
 from agent_tui.core.errors import StorageError
 from agent_tui.core.messages import ToolCall
@@ -23,6 +22,7 @@ from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
+from tests.waiting import settle
 
 ARCHIVES = tuple(
     ArchiveSummary(
@@ -75,11 +75,6 @@ class Followed(Browser):
 
     def restore(self, archive: int) -> None:
         self.restored.append(archive)
-
-
-async def settle(pilot: Pilot[None]) -> None:
-    await pilot.pause()
-    await pilot.pause()
 
 
 async def test_archives_come_newest_first_with_reason_and_size() -> None:

@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from agent_tui.core.errors import StorageError
 from agent_tui.core.records import (
@@ -36,6 +35,7 @@ from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.history.views import source_of
 from tests.ui.stage import Stage
+from tests.waiting import settle
 
 HEADER = SessionHeader("s1", "/w", "2025-01-01T00:00:00Z", "0", stamp=Stamp("h"))
 
@@ -71,11 +71,6 @@ def branched(read_only: str = "") -> SessionView:
 def tree_stage(view: SessionView, **options: Any) -> Stage:
     """The tree of a session, over an app that leads on from it."""
     return Stage(make_screen=lambda app: TreeScreen(view, Browser(app, view), **options))
-
-
-async def settle(pilot: Pilot[None]) -> None:
-    for _ in range(4):
-        await pilot.pause(0.02)
 
 
 async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,16 +21,9 @@ from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.agent.stage import Stage
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
-
-
-async def until(pilot: Pilot[int], happened: Callable[[], bool]) -> None:
-    for _ in range(400):
-        await pilot.pause(0.05)
-        if happened():
-            return
-    raise AssertionError("it never happened")
 
 
 class Table:

@@ -19,7 +19,8 @@ from agent_tui.ui.widgets.bars.track import Track
 from agent_tui.ui.widgets.panes.pairs import Pairs
 from tests.history.views import source_of
 from tests.ui.stage import Stage
-from tests.ui.test_tree import branched, settle
+from tests.ui.test_tree import branched
+from tests.waiting import settle
 
 
 def loader() -> Callable[[], Awaitable[Scrub]]:
