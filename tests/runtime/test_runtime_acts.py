@@ -105,7 +105,7 @@ async def test_shares_say_what_this_session_s_compaction_and_a_revert_would_free
     async with Stage(tmp_path, *numbered(4, "word " * 400), context=chosen) as stage:
         await talk(stage, "one", "two", "three")
         at = next(c.id for c in stage.session.view.checkpoints() if c.prompt == "three")
-        shares = await stage.session.attribution(at)
+        shares = await stage.session.shares.attribution(at)
         answers = next(share for share in shares if share.kind == "assistant")
         assert answers.tokens > answers.revert_frees > answers.tokens // 4
         # All of it is recent in a window this wide: a compaction would take nothing.

@@ -106,11 +106,11 @@ async def cost_of_a_turn(folder: Path, provider: Provider, messages: int, calls:
     session = await engine.open_session("long")
     for _ in range(2):  # the first turns count and encode what was there before
         await session.run_turn("go")
-        await session.filling()
+        await session.shares.filling()
     costs = []
     for _ in range(3):
         costs.append(await calls.of(lambda: session.run_turn("go")))
-        costs[-1] += await calls.of(session.filling)
+        costs[-1] += await calls.of(session.shares.filling)
     await engine.close_session(session)
     await engine.aclose()
     return min(costs)

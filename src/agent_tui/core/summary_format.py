@@ -36,7 +36,11 @@ _INDEX = ("\n\n<index>\n", "\n</index>")
 INDEX_OPENING = _INDEX[0]
 """Where the index begins, behind all that was told in words."""
 
-_FOREIGN_OPENINGS = ("<system>Previous context has been compacted.",)  # kimi's, which has no origin
+_OPENINGS = (
+    "<system>Previous context has been compacted",  # kimi's
+    "<system>Earlier messages were compacted",
+    "<system>Earlier messages were cut off",
+)
 _PREFACE = re.compile(r"\A\s*<system>[^<]*</system>\s*")
 _FILE = re.compile(r'^<file path="([^"\n]+)"', re.MULTILINE)
 _INDEX_LINE = re.compile(r"^([A-Z][a-z]+): (.+)$", re.MULTILINE)
@@ -100,6 +104,9 @@ def read_summary(content: Content) -> SummaryText:
     return SummaryText(body.strip(), tuple(_FILE.findall(files)), named)
 
 
-def is_foreign_summary(text: str) -> bool:
-    """Whether a text of an agent that tells no origins stands for what was compacted."""
-    return text.startswith(_FOREIGN_OPENINGS)
+def opens_summary(text: str) -> bool:
+    """Whether a text stands for what was compacted, in a log of kimi's form: it tells no origins.
+
+    Such logs hold kimi's summaries, and ours where a session of ours was exported.
+    """
+    return text.lstrip().startswith(_OPENINGS)

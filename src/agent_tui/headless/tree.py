@@ -86,7 +86,7 @@ async def _trim(engine: Engine, fork: Fork, part: ContextFilter) -> None:
         return
     session = await engine.open_session(fork.session_id)
     try:
-        await session.trim(part)
+        await session.operations.trim(part)
     finally:
         await session.close()
 

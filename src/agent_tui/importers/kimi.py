@@ -27,6 +27,7 @@ from agent_tui.core.records import (
     is_prompt,
 )
 from agent_tui.core.summary import OURS, SessionSummary
+from agent_tui.core.summary_format import read_summary
 from agent_tui.core.text import first_line
 from agent_tui.importers import fields
 from agent_tui.importers.accounting import Accounting, add_up
@@ -56,7 +57,6 @@ _BOOKKEEPING = ("_session", "_system_prompt", "_checkpoint", "_usage")
 _MESSAGES = ("user", "assistant", "tool")
 _ELSEWHERE = ("system", "developer", "function")
 _FOREIGN = frozenset({"type", "id", "message_id", "sessionID", "sessionId"})
-_PREFACE = re.compile(r"^\s*<system>[^<]*</system>\s*")
 _OURS = re.compile(r"(?P<base>.+\.jsonl)\.(?P<number>\d{1,9})")
 _THEIRS = re.compile(r"(?P<base>.+)_(?P<number>\d{1,9})\.jsonl")
 
@@ -251,7 +251,7 @@ def _compactions(logs: Sequence[_Log]) -> Iterator[ImportedCompaction]:
 def _summary_after(records: Records, position: int) -> str:
     for record in records[position:]:
         if isinstance(record, UserMessage) and record.origin == "compaction":
-            return _PREFACE.sub("", text_of(record.content))
+            return read_summary(record.content).summary
     return ""
 
 

@@ -14,12 +14,10 @@ from agent_tui.core.records import (
     ToolMessage,
     UserMessage,
 )
+from agent_tui.core.summary_format import opens_summary
 
 _MARKS: tuple[tuple[str, Origin], ...] = (
     ("<system>CHECKPOINT ", "checkpoint"),
-    ("<system>Previous context has been compacted", "compaction"),
-    ("<system>Earlier messages were compacted", "compaction"),
-    ("<system>Earlier messages were cut off", "compaction"),
     ("<system>You just got a D-Mail from your future self", "dmail"),
     ("<system", "reminder"),
 )
@@ -48,6 +46,8 @@ def infer_origins(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _origin_of(text: str, running: bool) -> Origin:
+    if opens_summary(text):
+        return "compaction"
     for beginning, origin in _MARKS:
         if text.startswith(beginning):
             return origin

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agent_tui.agent.approval import Approvals
-from agent_tui.agent.settle import settle
 from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
-from agent_tui.core.drafts import Drafts
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import ApprovalAnswer, Event, TurnEnd
 from agent_tui.core.text import first_line
-from agent_tui.core.usage import Gauge, Share
+from agent_tui.core.usage import Gauge
 from agent_tui.history.live_source import LiveSource, MemorySource
 from agent_tui.history.view import SessionView
 from agent_tui.runtime.building.parts import CurrentParts
-from agent_tui.runtime.files.watching import content_store
+from agent_tui.runtime.building.shares import Shares
 from agent_tui.runtime.operations.beginning import note_beginning
 from agent_tui.runtime.operations.gate import Gate
 from agent_tui.sessions.drafts import DraftFile
 
 if TYPE_CHECKING:
-    from agent_tui.context.compaction.filling import Filling
     from agent_tui.context.filters import ContextFilter
     from agent_tui.runtime.files.session_files import SessionFiles
     from agent_tui.runtime.operations.compacting import Compacting
@@ -43,6 +39,8 @@ class LiveSession:
 
     Attributes:
         view: how it is looked at.
+        shares: what fills its context.
+        drafts: what was typed and not sent, or waited for the agent, when the program last ended.
         instructions: which of the project's instruction files a new session took, in words.
     """
 
@@ -50,8 +48,8 @@ class LiveSession:
         self._parts = parts
         self._log = parts.log
         self._gate = Gate(parts.log)
-        self._drafts = DraftFile(parts.log.folder)
-        self._filling: Filling | None = None
+        self.drafts = DraftFile(parts.log.folder, on_disk=parts.log.on_disk)
+        self.shares = Shares(parts)
         source = (LiveSource if parts.log.on_disk else MemorySource)(
             parts.log,
             count=lambda message: parts.now.context.count_message(message),
@@ -86,13 +84,6 @@ class LiveSession:
 
     compacting = cached_property(_load_compacting)
     """Previews of compactions."""
-
-    async def recover_files(self) -> None:
-        """Finish or roll back a revert of files that a crash cut off; a notice says which."""
-        journal = content_store(self._log).journal_path
-        is_there = await asyncio.to_thread(os.path.lexists, journal)
-        if is_there and (told := await self.files.recover()):
-            self._log.notices.append(told)
 
     @property
     def session_id(self) -> str:
@@ -196,15 +187,6 @@ class LiveSession:
         """Send a message that waits no more; False where it has been taken up already."""
         return self._parts.now.agent.withdraw_steer(prompt)
 
-    def read_drafts(self) -> Drafts:
-        """What was typed and not sent, or waited for the agent, when the program last ended."""
-        return self._drafts.read() if self._log.on_disk else Drafts()
-
-    async def keep_drafts(self, drafts: Drafts) -> None:
-        """Keep what is typed and what waits, so that a kill does not lose it."""
-        if self._log.on_disk:
-            await asyncio.to_thread(self._drafts.write, drafts)
-
     def take_steers(self) -> list[str]:
         """What was sent to a turn that ended before it could join: for the prompt."""
         return self._parts.now.agent.take_steers()
@@ -227,31 +209,6 @@ class LiveSession:
         """Answer a question of the agent; an empty answer is none."""
         self._parts.now.questions.answer(question_id, answer)
 
-    async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
-        """What fills the context now; what a compaction and a revert to a checkpoint would free."""
-        from agent_tui.context.compaction.attribution import attribute_context
-
-        parts = self._parts.now
-        policy = parts.compactor.policy
-        return await asyncio.to_thread(
-            attribute_context,
-            parts.context,
-            parts.toolset.schemas,
-            checkpoint,
-            strategy=policy.strategy,
-            window=policy.window,
-            total=parts.context.token_count,
-        )
-
-    async def filling(self) -> tuple[Share, ...]:
-        """What kinds of things fill the context now; after a turn it costs what the turn added."""
-        from agent_tui.context.compaction.filling import Filling
-
-        context = self._parts.now.context
-        if self._filling is None or self._filling.context is not context:
-            self._filling = Filling(context)
-        return await asyncio.to_thread(self._filling.shares, context.token_count)
-
     async def export(self, form: str, part: ContextFilter | None = None) -> Exported:
         """The session, or a part of it, in another format, without secrets; raises UsageError."""
         from agent_tui.library.exports.table import About
@@ -259,14 +216,6 @@ class LiveSession:
 
         about = About(self.session_id, self.view.title, self.gauge.tokens)
         return await asyncio.to_thread(export_records, form, self.view.records, about, part)
-
-    async def trim(self, part: ContextFilter) -> None:
-        """Keep only a part of the context; all of it stays in an archive. Raises SessionError."""
-        from agent_tui.runtime.operations.trimming import trim_context
-
-        async with self._gate.alone():
-            await settle(trim_context(self._parts.now.context, part))
-        self._parts.tell_status()
 
     async def export_to(self, form: str, folder: Path) -> tuple[Path, str]:
         """Write the session to a new file in a folder; returns its path and what was redacted."""

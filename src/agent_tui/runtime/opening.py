@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import HeadRecord, Record
 from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.building.parts import CurrentParts
+from agent_tui.runtime.files.watching import content_store
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.starting.confining import is_too_wide
 from agent_tui.runtime.starting.debug_log import log_event
@@ -65,7 +67,7 @@ class Opening:
             session.instructions = f"not trusted, not used: {', '.join(unused)}"
         if self._debug:
             session.subscribe(log_event)
-        await session.recover_files()
+        await _recover_files(session, log)
         return session
 
     async def _tell_folder(self, log: SessionLog) -> None:
@@ -82,6 +84,14 @@ class Opening:
                 f"The folder of this session, {folder}, no longer exists. You can read and "
                 "continue the session, but its tools will find no files."
             )
+
+
+async def _recover_files(session: LiveSession, log: SessionLog) -> None:
+    """Finish or roll back a revert of files that a crash cut off; a notice says which."""
+    journal = content_store(log).journal_path
+    is_there = await asyncio.to_thread(os.path.lexists, journal)
+    if is_there and (told := await session.files.recover()):
+        log.notices.append(told)
 
 
 def read_glimpse(folder: Path) -> list[Record]:

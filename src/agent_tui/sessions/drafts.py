@@ -19,14 +19,18 @@ _MOST_BYTES = 8_000_000
 
 
 class DraftFile:
-    """The drafts of one session; before its log exists they are kept for its project."""
+    """The drafts of one session; before its log exists they are kept for its project.
 
-    def __init__(self, folder: Path) -> None:
+    A session that is not on disk keeps none.
+    """
+
+    def __init__(self, folder: Path, *, on_disk: bool = True) -> None:
         self._folder = folder
+        self._on_disk = on_disk
 
     def read(self) -> Drafts:
         """What was kept; nothing where there is no file, or none of ours."""
-        for folder in (self._folder, self._folder.parent):
+        for folder in (self._folder, self._folder.parent) if self._on_disk else ():
             with suppress(AgentTuiError, ValueError, KeyError, TypeError):
                 return _parse(folder / NAME)
             if folder.exists():
@@ -39,6 +43,8 @@ class DraftFile:
         Raises:
             AgentTuiError: the file could not be written.
         """
+        if not self._on_disk:
+            return
         early = self._folder.parent / NAME
         if not self._folder.exists():
             _replace(early, drafts)

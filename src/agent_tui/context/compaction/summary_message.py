@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from agent_tui.context.compaction.file_analysis import FileExcerpt
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message, UserMessage
-from agent_tui.core.summary_format import is_foreign_summary, read_summary, write_summary
+from agent_tui.core.summary_format import opens_summary, read_summary, write_summary
 
 
 def write_summary_message(
@@ -31,7 +31,7 @@ def is_summary(message: Message) -> bool:
     if message.origin not in (None, "import"):
         return False
     content = message.content
-    return is_foreign_summary(content if isinstance(content, str) else text_of(content[:1]))
+    return opens_summary(content if isinstance(content, str) else text_of(content[:1]))
 
 
 def summary_text(message: Message) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from agent_tui.agent.settle import settle
+from agent_tui.context.filters import ContextFilter
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Reverted
 from agent_tui.core.records import RevertReason
@@ -28,6 +29,7 @@ from agent_tui.runtime.files.session_files import FilesReverted, SessionFiles
 from agent_tui.runtime.operations.branches import Branches
 from agent_tui.runtime.operations.choices import Choices
 from agent_tui.runtime.operations.gate import Gate
+from agent_tui.runtime.operations.trimming import trim_context
 from agent_tui.runtime.stored.headers import fork_header
 from agent_tui.runtime.stored.naming import name_copy
 
@@ -115,6 +117,12 @@ class Operations:
         async with self._gate.alone():
             compactor = self._parts.now.compactor
             return await compactor.compact(CompactionRequest("manual", strategy, focus))
+
+    async def trim(self, part: ContextFilter) -> None:
+        """Keep only a part of the context; all of it stays in an archive. Raises SessionError."""
+        async with self._gate.alone():
+            await settle(trim_context(self._parts.now.context, part))
+        self._parts.tell_status()
 
     async def summarise_branch(
         self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]

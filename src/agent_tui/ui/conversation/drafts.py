@@ -61,7 +61,7 @@ class DraftKeeper:
         """
         if before is not None:
             await self._write(before, Drafts())
-        kept = self._kept = await asyncio.to_thread(session.read_drafts)
+        kept = self._kept = await asyncio.to_thread(session.drafts.read)
         text = "\n\n".join(filter(None, [*kept.queued, kept.text]))
         if text and not self._prompt_box.text:
             self._prompt_box.set_text(text)
@@ -76,4 +76,4 @@ class DraftKeeper:
             return
         self._kept = drafts
         with suppress(AgentTuiError):
-            await session.keep_drafts(drafts)
+            await asyncio.to_thread(session.drafts.write, drafts)

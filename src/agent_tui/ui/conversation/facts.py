@@ -45,7 +45,7 @@ class SessionFacts:
     async def _colour_gauge(self, session: LiveSession) -> None:
         gauge = session.gauge
         if gauge.tokens <= gauge.window:
-            shares = await session.filling()
+            shares = await session.shares.filling()
             if session is self._holder.session:
                 shown = self._panes.gauge
                 shown.gauge = replace(shown.gauge, shares=shares)

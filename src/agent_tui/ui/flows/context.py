@@ -37,5 +37,5 @@ async def show_tokens(chat: Conversation, _argument: str) -> None:
     from agent_tui.ui.screens.context.attribution import AttributionScreen
 
     session = chat.holder.require_session()
-    screen = AttributionScreen(session.gauge, session.attribution, session.view.checkpoints)
+    screen = AttributionScreen(session.gauge, session.shares.attribution, session.view.checkpoints)
     await chat.app.push_screen_wait(screen)

@@ -45,7 +45,7 @@ class AttributionScreen(Panel[None]):
 
     Args:
         gauge: how full the context is.
-        load: gives the shares for a checkpoint, for example ``session.attribution``.
+        load: gives the shares for a checkpoint, for example ``session.shares.attribution``.
         checkpoints: gives the places to return to, for example ``session.checkpoints``.
     """
 

@@ -48,7 +48,7 @@ from agent_tui.core.records import (
     WorkspaceRecord,
 )
 from agent_tui.core.shell import SHELL, shell_output
-from agent_tui.core.summary_format import read_summary
+from agent_tui.core.summary_format import opens_summary, read_summary
 from agent_tui.core.text import reveal
 from agent_tui.core.words import outcome_of
 from agent_tui.ui.blocks import (
@@ -88,7 +88,6 @@ _MARKERS = (
 # Logs without origins (plain kimi-style ones) wrap what the program said in a tag.
 _CHECKPOINT_NOTICE = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
 _DMAIL_NOTICE = re.compile(r"\s*<system>You just got a D-Mail")
-_COMPACTION_NOTICE = re.compile(r"\s*<system>Previous context has been compacted")
 
 
 class RecordBlocks:
@@ -331,7 +330,7 @@ def _tagged_origin(text: str) -> Origin:
         return "checkpoint"
     if _DMAIL_NOTICE.match(text):
         return "dmail"
-    return "compaction" if _COMPACTION_NOTICE.match(text) else "human"
+    return "compaction" if opens_summary(text) else "human"
 
 
 def _medium(part: MediaPart) -> str:

@@ -1,0 +1,45 @@
+"""What fills the context of an open session, by kinds of things and by what would free it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent_tui.core.usage import Share
+from agent_tui.runtime.building.parts import CurrentParts
+
+if TYPE_CHECKING:
+    from agent_tui.context.compaction.filling import Filling
+
+
+class Shares:
+    """Counts the shares of a context off the loop; what counts them is loaded when it is asked."""
+
+    def __init__(self, parts: CurrentParts) -> None:
+        self._parts = parts
+        self._filling: Filling | None = None
+
+    async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
+        """What fills the context now; what a compaction and a revert to a checkpoint would free."""
+        from agent_tui.context.compaction.attribution import attribute_context
+
+        parts = self._parts.now
+        policy = parts.compactor.policy
+        return await asyncio.to_thread(
+            attribute_context,
+            parts.context,
+            parts.toolset.schemas,
+            checkpoint,
+            strategy=policy.strategy,
+            window=policy.window,
+            total=parts.context.token_count,
+        )
+
+    async def filling(self) -> tuple[Share, ...]:
+        """What kinds of things fill the context now; after a turn it costs what the turn added."""
+        from agent_tui.context.compaction.filling import Filling
+
+        context = self._parts.now.context
+        if self._filling is None or self._filling.context is not context:
+            self._filling = Filling(context)
+        return await asyncio.to_thread(self._filling.shares, context.token_count)
