@@ -100,12 +100,27 @@ def test_a_process_without_environment_or_group_is_ended_without_a_sandbox(
     daemon = "env -i /usr/bin/setsid -f /bin/sh -c 'echo $$ > pid; exec sleep 300'"
     output = run(tmp_path, f"{daemon} >/dev/null 2>&1; sleep 0.5", Confinement("off"))
     assert "left in the background were ended" in output
-    pid = int((tmp_path / "pid").read_text())
+    assert has_ended(tmp_path / "pid")
+
+
+def test_a_command_that_kills_what_watches_it_leaves_nothing_that_bears_its_mark(
+    tmp_path: Path,
+) -> None:
+    if not Path("/proc/self/stat").exists():
+        return
+    stray = "setsid -f sh -c 'echo $$ > pid; exec sleep 300' >/dev/null 2>&1"
+    run(tmp_path, f"{stray}; sleep 0.5; kill -9 $PPID; sleep 2", Confinement("off"))
+    assert has_ended(tmp_path / "pid")
+
+
+def has_ended(file: Path) -> bool:
+    """Whether the process that a file names is gone, or soon is."""
+    pid = int(file.read_text())
     for _ in range(100):
         if state_of(pid) in "ZX":
-            break
+            return True
         time.sleep(0.02)
-    assert state_of(pid) in "ZX"
+    return False
 
 
 def state_of(pid: int) -> str:

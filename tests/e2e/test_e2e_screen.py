@@ -99,6 +99,8 @@ def test_chat_approve_revert_compact_undo_restore_and_quit(tmp_path: Path) -> No
         terminal.wait_for("● ready")
         terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_until_closed() == 0
+        farewell = f"agent-tui --demo -r {disk.log.parent.name}"
+        assert farewell.encode() in bytes(terminal.raw)
     assert disk.archives() == [1, 2, 3, 4]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,10 +22,20 @@ from agent_tui.providers.demo.scenario import Reply
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.blocks import AssistantBlock, Block, NoticeBlock, ShellBlock, plain_text
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    Block,
+    EarlierBlock,
+    EarlierHeadBlock,
+    NoticeBlock,
+    ShellBlock,
+    UserBlock,
+    plain_text,
+)
 from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from agent_tui.ui.screens.dialogs.wide_folder import WideFolderScreen
 from agent_tui.ui.screens.time.archives import ArchivesScreen
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
@@ -65,6 +76,11 @@ class Desk:
         assert self.chat.session is not None
         records = [r for r in self.chat.session.view.records if isinstance(r, UserMessage)]
         return [text_of(r.content) for r in records]
+
+    @property
+    def wide_folder(self) -> Path | None:
+        session = self.chat.session
+        return session.wide_folder if session is not None else None
 
     async def until(self, happened: Callable[[], bool]) -> None:
         await until(self.pilot, happened)
@@ -339,6 +355,17 @@ async def test_a_compaction_that_was_made_is_told_with_its_way_back(
         assert here.chat.status.notice == ""
 
 
+async def test_what_was_on_the_screen_before_a_compaction_stays_above_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        report = CompactionReport("auto", "last-messages", 12_400, 3_100, 2, 7, 1, 4)
+        here.chat.log.view._listener.compaction_finished(report, "")
+        assert any(isinstance(block, EarlierHeadBlock) for block in here.shown)
+        assert EarlierBlock(UserBlock("one thing")) in here.shown
+
+
 async def test_after_looking_at_an_archive_the_same_one_is_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -409,3 +436,27 @@ async def test_a_key_asks_again_where_a_turn_ended_without_its_answer(
         await here.until(
             lambda: any(plain_text(block).startswith("Nothing to retry") for block in here.shown)
         )
+
+
+@pytest.mark.parametrize(("key", "folder"), [("n", ""), ("y", "/")])
+async def test_a_session_of_a_wide_folder_asks_before_it_works_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, folder: str
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    place = tmp_path / "home" / "projects" / "-" / "wide"
+    place.mkdir(parents=True, mode=0o700)
+    header = {"role": "_session", "format": 1, "session_id": "wide", "cwd": "/"}
+    lines = (header, {"role": "user", "content": "go"}, {"role": "assistant", "content": "on"})
+    (place / "context.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    app = AgentTui(Launch(tmp_path, resume="wide"))
+    async with app.run_test(size=(100, 30)) as pilot:
+        here = Desk(app, pilot)
+        await here.until(lambda: isinstance(app.screen, WideFolderScreen))
+        await pilot.pause(0.5)
+        await pilot.press(key)
+        await here.until(lambda: not isinstance(app.screen, WideFolderScreen))
+        await here.until(lambda: bool(here.wide_folder) is not bool(folder))
+        assert here.chat.session is not None
+        await here.chat.session.run_shell(f"pwd > {tmp_path}/told")
+        assert (tmp_path / "told").read_text().strip() == (folder or str(tmp_path))
+        await here.chat.end()

@@ -136,6 +136,13 @@ class Engine:
         found = await self.stored.find_id(session_id)
         return await self._opening.open(await self._store.open(found))
 
+    async def open_in_its_folder(self, session: LiveSession) -> LiveSession:
+        """Open a session anew, to work in the wide folder that it names: a person agreed."""
+        if session.wide_folder is not None:
+            self._opening.accept_folder(session.wide_folder)
+        await session.close()
+        return await self.open_session(session.session_id)
+
     async def read_session(self, session_id: str) -> LiveSession:
         """Open a session only to look at it: nothing is locked or written, whoever has it open."""
         folder = await self.stored.find_folder(session_id)

@@ -42,6 +42,7 @@ class LiveSession:
         shares: what fills its context.
         drafts: what was typed and not sent, or waited for the agent, when the program last ended.
         instructions: which of the project's instruction files a new session took, in words.
+        wide_folder: the folder that its log names, where it is too wide to be used unasked.
     """
 
     def __init__(self, parts: CurrentParts, related: Callable[[], Sequence[Path]] = tuple) -> None:
@@ -58,6 +59,7 @@ class LiveSession:
         )
         self.view = SessionView(source)
         self.instructions = ""
+        self.wide_folder: Path | None = None
 
     # What no first answer needs is loaded when it is first asked for.
 

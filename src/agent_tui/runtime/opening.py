@@ -14,7 +14,6 @@ from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.runtime.files.watching import content_store
 from agent_tui.runtime.live_session import LiveSession
-from agent_tui.runtime.starting.confining import is_too_wide
 from agent_tui.runtime.starting.debug_log import log_event
 from agent_tui.runtime.starting.project import Project
 from agent_tui.sessions.archive import LIVE
@@ -54,6 +53,10 @@ class Opening:
         await self._tell_folder(log)
         return session
 
+    def accept_folder(self, folder: Path) -> None:
+        """Let sessions work in a folder, however wide: a person said so."""
+        self._builder.accept_folder(folder)
+
     async def _assemble(self, log: SessionLog) -> LiveSession:
         builder = self._builder
         instructions = await builder.instruct(log)
@@ -62,6 +65,7 @@ class Opening:
         await parts.note_model()
         related = partial(self._store.related_sessions, log.folder.name)
         session = LiveSession(parts, related)
+        session.wide_folder = builder.wide_folder(log)
         session.instructions = instructions.describe(builder.workspace_of(log))
         if not log.state.messages and (unused := await self._project.untrusted_files()):
             session.instructions = f"not trusted, not used: {', '.join(unused)}"
@@ -73,10 +77,9 @@ class Opening:
     async def _tell_folder(self, log: SessionLog) -> None:
         """Say where the session does not work in the folder that its log names."""
         folder = self._builder.workspace_of(log)
-        named = log.state.header.cwd if log.state.header else ""
-        if named and is_too_wide(Path(named), self._builder.workspace):
+        if wide := self._builder.wide_folder(log):
             log.notices.append(
-                f"This session names {named} as its folder, which is wider than a project. "
+                f"This session names {wide} as its folder, which is wider than a project. "
                 f"Its tools work in {folder} instead."
             )
         if not await asyncio.to_thread(folder.is_dir):

@@ -131,10 +131,10 @@ def _bwrap(limits: Confinement, workspace: Path, protected: Sequence[Path]) -> I
 
 def _bwrap_base() -> Iterator[str]:
     yield from (shutil.which("bwrap") or "bwrap", "--ro-bind", "/", "/")
-    yield from ("--dev", "/dev", "--proc", "/proc")
 
 
 def _isolation(*, network: bool) -> Iterator[str]:
+    yield from ("--dev", "/dev", "--proc", "/proc")  # over a workspace that is the root
     yield from _NAMESPACES
     if not network:
         yield "--unshare-net"

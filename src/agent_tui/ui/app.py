@@ -107,6 +107,7 @@ class AgentTui(ThemedApp[int]):
                 screen.run_command("connect")
             if self.launch.pick:
                 screen.run_command("sessions")
+            await self._ask_for_wide_folder()
             await warming
             self._watch_servers(engine)
             collect_in_bites()
@@ -116,6 +117,14 @@ class AgentTui(ThemedApp[int]):
         except Exception as error:
             screen.fail_to_begin(f"agent-tui could not start: {type(error).__name__}: {error}.")
         collect_in_bites()
+
+    async def _ask_for_wide_folder(self) -> None:
+        """A resumed log may name a folder that holds far more than a project."""
+        session = self.chat.session
+        if session is not None and session.wide_folder is not None:
+            from agent_tui.ui.flows.wide_folder import ask_for_wide_folder
+
+            await ask_for_wide_folder(self.chat)
 
     def _watch_servers(self, engine: Engine) -> None:
         """Say in the conversation what is wrong with a server of tools."""

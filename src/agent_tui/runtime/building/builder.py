@@ -64,6 +64,7 @@ class SessionBuilder:
         self._connections = run.connections
         self._tool_servers = run.tool_servers
         self._trusted = trusted
+        self._accepted: set[Path] = set()
 
     def connection_for(self, log: SessionLog) -> Connection:
         """The model that the session had, unless this run names another. Blocks."""
@@ -228,8 +229,20 @@ class SessionBuilder:
         header = log.state.header
         if header is None or not header.cwd or self._launch.demo:
             return self.workspace
+        return self.workspace if self.wide_folder(log) else Path(header.cwd)
+
+    def wide_folder(self, log: SessionLog) -> Path | None:
+        """The folder that a log names, where it is wider than a project and nobody accepted it."""
+        header = log.state.header
+        if header is None or not header.cwd or self._launch.demo:
+            return None
         folder = Path(header.cwd)
-        return self.workspace if is_too_wide(folder, self.workspace) else folder
+        is_wide = folder not in self._accepted and is_too_wide(folder, self.workspace)
+        return folder if is_wide else None
+
+    def accept_folder(self, folder: Path) -> None:
+        """Let sessions of this run work in a folder, however wide: a person said so."""
+        self._accepted.add(folder)
 
     async def instruct(self, log: SessionLog, spec: AgentSpec | None = None) -> Instructions:
         """Write the system prompt where there is none, and say what it took from the project.

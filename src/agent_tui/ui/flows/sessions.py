@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
 from agent_tui.ui.flows.file_acts import open_file
+from agent_tui.ui.flows.wide_folder import ask_for_wide_folder
 
 if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
@@ -30,6 +31,7 @@ async def choose_session(chat: Conversation, argument: str) -> None:
             await chat.show_session(await engine.new_session())
         case ("open", session_id) if session_id != current:
             await chat.show_session(await engine.open_session(session_id))
+            await ask_for_wide_folder(chat)
         case _:
             chat.log.load()
 

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import monotonic
-from typing import assert_never
-
-from textual import events
 
 from agent_tui.core.text import reveal
-from agent_tui.ui.screens.dialogs.answer_guard import AnswerGuard
-from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from agent_tui.ui.screens.dialogs.typed_answers import (
-    REJECT_HOLD_SECONDS,
-    TICK_SECONDS,
-    WIDE_HOLD_SECONDS,
-    Counts,
-    Draft,
-    Dropped,
-    Held,
-    NoDraft,
-    Typed,
-    TypedAnswers,
-)
-from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.screens.dialogs.grant import GrantScreen
+from agent_tui.ui.screens.dialogs.typed_answers import Draft
 
 _MOST_SHOWN = 8
 
 
-class TrustScreen(ConfirmScreen):
+class TrustScreen(GrantScreen):
     """Is dismissed with True when the folder is trusted; Esc and Enter leave it untrusted.
 
     Args:
@@ -46,58 +29,5 @@ class TrustScreen(ConfirmScreen):
             "Without trust they are not used; everything else works.",
             "Trust the folder",
             "Continue without",
+            draft,
         )
-        self._guard = AnswerGuard()
-        self._prompt = draft or NoDraft()
-        self._judge = TypedAnswers(
-            self._guard,
-            {"y": 0, "n": 1},
-            (WIDE_HOLD_SECONDS, REJECT_HOLD_SECONDS),
-            lambda: bool(self._prompt.text),
-        )
-        self._press_counts = False
-
-    def on_mount(self) -> None:
-        self._rows = self.query_one(Rows)
-        self._rows.cursor = 1
-        self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
-        self.call_after_refresh(lambda: self._guard.show(monotonic()))
-
-    def on_key(self, event: events.Key) -> None:
-        """Take an answer, or leave to the prompt what was meant for it."""
-        character = event.character if event.is_printable else None
-        verdict = self._judge.take(event.key, character, event.time, monotonic())
-        if isinstance(verdict, Counts):
-            return
-        event.stop()
-        event.prevent_default()
-        match verdict:
-            case Typed():
-                self._rows.cursor = 1
-                verdict.put_into(self._prompt)
-            case Held(index):
-                self._rows.cursor = index
-                self._ticking.resume()
-            case Dropped():
-                pass
-            case _:
-                assert_never(verdict)
-
-    def on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        self._judge.take_paste(event.text, event.time).put_into(self._prompt)
-
-    def _tick(self) -> None:
-        """Give the held answer once nothing was typed behind it."""
-        if not self._judge.is_holding:
-            self._ticking.pause()
-        elif self._judge.settle(monotonic()):
-            self._ticking.pause()
-            self.action_answer(self._rows.cursor == 0)
-
-    def _forward_event(self, event: events.Event) -> None:
-        if isinstance(event, events.MouseDown):
-            self._press_counts = self._guard.accepts(event.time, monotonic())
-        elif isinstance(event, events.Click) and not self._press_counts:
-            return
-        super()._forward_event(event)
