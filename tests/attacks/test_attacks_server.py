@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import resource
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
+import httpx2
 import pytest
 
 from agent_tui.core.errors import ProviderError
@@ -100,6 +101,18 @@ async def test_a_refusal_is_read_no_further_than_needed() -> None:
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert "refused" in sentence or "400" in sentence
     print(f"an error body of 100 MB: {grown // 1000} MB more")
+    taken = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal taken
+        while taken < 100:
+            taken += 1
+            yield b"x" * MEGABYTE
+
+    response = httpx2.Response(400, content=endless())
+    await bounds.cut_refusal(response)
+    assert taken == 2
+    assert len(await response.aread()) == bounds.MOST_ERROR_BYTES
 
 
 async def test_the_key_is_in_no_sentence_however_a_server_echoes_it() -> None:
