@@ -61,7 +61,7 @@ async def test_a_demo_asks_nobody_else() -> None:
 
 async def test_a_change_of_provider_is_written_and_undone(tmp_path: Path) -> None:
     stage = Stage(tmp_path, Reply(text="ok"), Reply(text="ok again"))
-    stage.engine._connections._settings = TWO
+    stage.engine.connections._settings = TWO
     async with stage:
         await stage.say("one")
         here = read_log(stage.log).provider

@@ -160,7 +160,7 @@ async def print_turn(launch: Launch, form: OutputFormat, schema: AnswerSchema | 
         end: TurnEnd = "cancelled"
         try:
             if session.view.is_empty:  # a prompt that nobody answers is no session
-                engine.require_model()
+                engine.connections.require_model()
             end = await _run(session, launch.prompt, printer, schema)
         except asyncio.CancelledError:
             reader.check()

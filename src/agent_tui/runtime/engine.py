@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.config import config_path, data_root
-from agent_tui.core.cost import Price
-from agent_tui.core.errors import AgentTuiError, ProviderError
+from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import Record
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.builder import SessionBuilder
-from agent_tui.runtime.connect.connections import NO_MODEL
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.opening import Opening, read_glimpse
@@ -43,6 +41,7 @@ class Engine:
         settings: the settings of this run.
         workspace: where a new session works.
         project: what that folder is, and whether what it ships is used.
+        connections: the models that can be asked, and which one a new session asks.
         tool_servers: MCP servers, where any may be used.
         suggestions: first prompts to offer.
     """
@@ -54,7 +53,7 @@ class Engine:
         self.suggestions = run.suggestions
         self.tool_servers = run.tool_servers
         self._store = run.store
-        self._connections = run.connections
+        self.connections = run.connections
         self.project = Project(run.workspace, trusted=run.trusted or run.launch.trust)
         agents = Agents(config_path().parent, self.project.trusted_folders())
         self._builder = SessionBuilder(run, agents, trusted=self.project.trusted)
@@ -89,30 +88,11 @@ class Engine:
 
         return Connecting(lambda: self.settings, self.reload_settings)
 
-    @property
-    def model_label(self) -> str:
-        """The provider and model of new sessions, for the status line."""
-        return self._connections.label
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a model to ask."""
-        return self._connections.is_connected
-
-    def require_model(self) -> None:
-        """Raise ProviderError, which says how to connect a model, where there is none to ask."""
-        if not self.is_connected:
-            raise ProviderError(NO_MODEL)
-
-    def price_of(self, model: str) -> Price | None:
-        """What a model costs; None where nobody knows."""
-        return self._connections.price_of(model)
-
     async def warm(self) -> None:
         """Load what the first request needs, in a thread, and start the MCP servers."""
         if self.tool_servers is not None:
             self.tool_servers.start()
-        await self._connections.warm()
+        await self.connections.warm()
 
     async def settle_tools(self) -> list[str]:
         """Wait for the MCP servers; a sentence for each that cannot be used."""
@@ -150,7 +130,7 @@ class Engine:
 
     async def latest_session(self) -> LiveSession:
         """Open the newest session of the workspace; a new one when it has none."""
-        model = self._connections.default.model
+        model = self.connections.default.model
         for row in await self.stored.list_sessions():
             # A demo gets a new copy of its workspace each time: its sessions are told by model.
             if row.model == model if self.launch.demo else row.cwd == str(self.workspace):
@@ -192,8 +172,8 @@ class Engine:
         """Read the settings again, and ask the providers that they name now; raises ConfigError."""
         trusted = self.project.trusted
         self.settings = await asyncio.to_thread(read_settings, self.launch, trusted=trusted)
-        await asyncio.to_thread(self._connections.refresh, self.settings)
-        await self._connections.warm()
+        await asyncio.to_thread(self.connections.refresh, self.settings)
+        await self.connections.warm()
 
     async def save_setting(self, key: str, value: str | bool) -> None:
         """Write a setting into the user's config file, for this run's successors.
@@ -216,7 +196,7 @@ class Engine:
         """Close everything; the demo's workspace is removed."""
         if self.tool_servers is not None:
             await self.tool_servers.aclose()
-        await self._connections.aclose()
+        await self.connections.aclose()
         await self._store.aclose()
         if self.launch.demo:
             await asyncio.to_thread(shutil.rmtree, self.workspace.parent, ignore_errors=True)

@@ -103,7 +103,7 @@ class AgentTui(ThemedApp[int]):
             await screen.begin(engine)
             if theme and theme not in self.available_themes:
                 screen.chat.notices.hint(f"The settings name an unknown theme: {theme!r}.")
-            if self.launch.is_new and not engine.is_connected:
+            if self.launch.is_new and not engine.connections.is_connected:
                 screen.run_command("connect")
             if self.launch.pick:
                 screen.run_command("sessions")

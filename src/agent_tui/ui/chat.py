@@ -101,7 +101,7 @@ class ChatScreen(Screen[None]):
         """Take over the engine and open what the command line asked for."""
         chat = self.chat
         chat.holder.engine = engine
-        chat.welcome.model = engine.model_label
+        chat.welcome.model = engine.connections.label
         chat.welcome.suggestions = engine.suggestions
         if glimpse := await engine.glimpse():
             chat.timeline.load(glimpse)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent_tui.config import Settings
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.cost import Price
-from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.errors import AgentTuiError, ProviderError
 from agent_tui.providers.base import Provider
 from agent_tui.providers.keys import find_key
 from agent_tui.providers.model_facts import facts_of
@@ -123,6 +123,11 @@ class Connections:
     def is_connected(self) -> bool:
         """Whether there is a model to ask."""
         return self.default.provider.name != "none"
+
+    def require_model(self) -> None:
+        """Raise ProviderError, which says how to connect a model, where there is none to ask."""
+        if not self.is_connected:
+            raise ProviderError(NO_MODEL)
 
     def find(self, provider: str, model: str) -> Connection:
         """A model that a log names; the default where its provider cannot be asked. Blocks."""

@@ -110,7 +110,7 @@ async def _take(
     session = chat.session
     if session is not None:
         await session.operations.use_model(model.model, model.provider)
-    chat.welcome.model = engine.model_label
+    chat.welcome.model = engine.connections.label
     chat.notices.hint(f"Connected: {model.model} answered in {answered.seconds:.1f} s.")
     return True
 
@@ -155,7 +155,7 @@ async def show_usage(chat: Conversation, _argument: str) -> None:
     """Say what the session used and cost, by model."""
     engine = chat.holder.require_engine()
     session = chat.holder.require_session()
-    costs = await session.view.costs(engine.price_of)
+    costs = await session.view.costs(engine.connections.price_of)
     rows = [
         Choice(
             row.name,
