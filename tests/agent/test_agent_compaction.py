@@ -223,7 +223,7 @@ async def test_a_strange_refusal_of_what_fills_the_window_is_compacted_and_made_
 ) -> None:
     server = Strange(most_chars=12_000)
     settings = ContextSettings(ratio=1.0, reserved=0)
-    async with Stage(tmp_path, provider=server, window=5_100, context=settings) as stage:
+    async with Stage(tmp_path, provider=server, window=5_600, context=settings) as stage:
         for turn in range(6):
             assert await stage.say(f"Question {turn}") == "done"
         assert server.refusals == 1
@@ -276,7 +276,7 @@ async def test_a_summary_that_breaks_off_is_asked_for_again(tmp_path: Path) -> N
         (summary,) = [m for m in stage.on_disk("user") if m["origin"] == "compaction"]
         assert summary["content"][1]["text"] == "The first half and the second."
         told = "".join(e.text for e in stage.events if isinstance(e, CompactionDelta))
-        assert told.startswith("The first half\n\n(The answer broke off")
+        assert told.startswith("The first half\n\n(The answer was cut off")
 
 
 class Wordy(Halting):

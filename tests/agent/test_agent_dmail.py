@@ -94,7 +94,7 @@ async def test_a_dmail_to_nowhere_and_a_second_one_are_refused(tmp_path: Path) -
         assert results["b"] == "This session has no checkpoint 99: there are 1."
         assert results["c"].startswith("This session has no checkpoint 0:")
         assert results["d"].startswith("Accepted")
-        assert results["e"].startswith("A D-Mail is on its way already")
+        assert results["e"].startswith("A D-Mail was already sent")
         (mail,) = [m for m in stage.on_disk("user") if m["origin"] == "dmail"]
         assert mail["content"].endswith("first")
 

@@ -86,7 +86,7 @@ def _judge_refusal(folder: Path) -> list[str]:
     except StorageError:
         pass
     except AgentTuiError as error:
-        if "not there" not in str(error):
+        if "no such file" not in str(error) and "no longer exists" not in str(error):
             return [f"refused with {error!r}"]
     else:
         return ["it was read"]

@@ -663,7 +663,7 @@ async def test_tls_to_a_plain_server_is_explained(sse_server: SseServer) -> None
 async def test_an_address_that_is_none_is_told_before_anything_is_sent(url: str) -> None:
     provider = OpenAICompatible(base_url=url, api_key="k" * 20)
     provider.warm()
-    with pytest.raises(ProviderError, match="is no address of a server"):
+    with pytest.raises(ProviderError, match="is not a server address"):
         await play(provider, ask("x"))
 
 

@@ -241,7 +241,7 @@ def test_only_a_regular_file_is_written(tmp_path: Path, kind: str) -> None:
 def test_a_session_whose_folder_is_gone_says_so(file: LogFile) -> None:
     for path in file.folder.iterdir():
         path.unlink()
-    with pytest.raises(SessionNotFound, match="not there"):
+    with pytest.raises(SessionNotFound, match="no such file or folder"):
         file.append(TWO, D1)
 
 
