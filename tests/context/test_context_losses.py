@@ -182,3 +182,10 @@ def test_the_report_on_a_foreign_compaction_is_as_reviewed(tmp_path: Path) -> No
         "decision: This must hold for the export as well.",
         "file: docs/changelog.md",
     ]
+
+
+def test_both_sides_of_a_compaction_name_the_tool_of_a_result() -> None:
+    messages: list[Message] = [user("Check it."), *ran(1, "make check", "all good")]
+    report = CompactionReport("manual", "s", 3, 3, 2, 0, 1, 1)
+    view = compare(messages, [1] * 3, Selection((1, 2), (), (0,)), None, 0, report)
+    assert [message.tool for message in view.before] == ["", "", "run_command"]

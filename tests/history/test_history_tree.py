@@ -12,6 +12,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import BranchSummary, HeadRecord, UserMessage
 from agent_tui.core.tree import Detail, TreeRow
 from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.outline import find_rails
 from tests.agent.stage import Reply, Stage
 
 ANSWERS = tuple(Reply(text=f"Answer {number}.") for number in range(12))
@@ -301,3 +302,28 @@ async def test_forks_are_part_of_the_tree(tmp_path: Path) -> None:
         names = {source.session_id for source in tree.tree.sources}
         assert names == {fork, stage.session.session_id}
         await other.close()
+
+
+@pytest.mark.parametrize(
+    ("rows", "drawn"),
+    [
+        ("0 1o 1 0", ["", "├─", "│ ", ""]),
+        ("0 1o 1", ["", "└─", "  "]),
+        ("0 1o 1 1o 0", ["", "├─", "│ ", "├─", ""]),
+        ("0 1o 2o 2 1o 1", ["", "├─", "│ └─", "│   ", "└─", "  "]),
+        ("0 1o 2o 1 0", ["", "├─", "│ ├─", "│ ", ""]),
+    ],
+)
+def test_a_rail_ends_where_nothing_follows_it(rows: str, drawn: list[str]) -> None:
+    depths = [int(row[0]) for row in rows.split()]
+    opens = [row.endswith("o") for row in rows.split()]
+    rails = find_rails(depths, opens)
+
+    def draw(index: int) -> str:
+        on = [bool(rails[index] >> column & 1) for column in range(depths[index])]
+        drawn = ["│ " if goes_on else "  " for goes_on in on]
+        if opens[index]:
+            drawn[-1] = "├─" if on[-1] else "└─"
+        return "".join(drawn)
+
+    assert [draw(index) for index in range(len(depths))] == drawn

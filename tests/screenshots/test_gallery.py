@@ -264,7 +264,7 @@ async def _rotate(visitor: Visitor) -> None:
     await _work(visitor)
     await visitor.say("/revert 8")
     await visitor.until_screen("RevertFilesScreen")
-    await visitor.press("w", "w", "r")
+    await visitor.press("w", "w", "y")
     await visitor.until_text("reverted to")
     visitor.clock.let_pass(minutes=11)
     await visitor.ask("Show me the tide table of Grey Bar", allow=1)

@@ -182,6 +182,16 @@ async def test_every_message_shows_its_fate_and_its_tokens() -> None:
             assert text in app.text
 
 
+async def test_a_row_of_a_tool_names_the_tool() -> None:
+    view = look()
+    tools = ("edit_file" if each.role == "tool" else "" for each in view.before)
+    before = tuple(replace(each, tool=name) for each, name in zip(view.before, tools, strict=True))
+    async with (app := past(replace(view, before=before))).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        lefts = [left for left, _ in split(app)]
+        assert lefts[11].split()[:3] == ["●", "12", "edit_file"]
+
+
 async def test_the_right_side_is_the_new_context_in_its_own_order() -> None:
     for view in (look(), look(first_kept=True), look(kept=11), look(count=5, kept=4)):
         async with (app := past(view)).run_test(size=(120, 60)) as pilot:

@@ -61,6 +61,8 @@ async def test_hunks_and_files_are_ticked_by_key_and_by_click(yard: Yard) -> Non
         await pilot.press("end", "home", "w")
         assert "Revert 2 files" in app.text
         await pilot.press("r")
+        assert not app.results
+        await pilot.press("y")  # as in every question
         (decision,) = app.results
         assert isinstance(decision, RevertDecision)
         assert decision.scope == "files"

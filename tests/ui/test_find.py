@@ -54,7 +54,8 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
         await here.say("another thing")
-        await here.pilot.press("alt+f")
+        assert here.chat.prompt_box.is_writing
+        await here.pilot.press("ctrl+f")
         bar = here.chat.prompt_box.find_bar
         await here.until(lambda: bar.display)
         await here.pilot.press(*"thing")

@@ -270,8 +270,10 @@ async def test_sessions_of_other_agents_stand_beside_ours() -> None:
         assert rows(app).cursor == 0
         assert "codex" in app.text
         assert "claude-code" in app.text
+        assert "a only agent-tui" in app.text
         await pilot.press("a")
         await settle(pilot, workers=True)
+        assert "a all agents" in app.text
         assert "3 sessions" in app.text
         assert "theirs" not in app.text
         await pilot.press("a")
@@ -291,3 +293,13 @@ async def test_a_session_that_is_being_written_is_marked() -> None:
         await settle(pilot, workers=True)
         (live,) = (line for line in app.text.split("\n") if "○" in line)
         assert "theirs 9" in live
+
+
+async def test_every_row_names_its_project() -> None:
+    async with (app := show(Sessions(*THREE))).run_test(size=(120, 30)) as pilot:
+        await settle(pilot, workers=True)
+        lines = app.text.splitlines()
+        first = next(place for place, line in enumerate(lines) if "PROJECT" in line)
+        column = lines[first].index("PROJECT")
+        names = [line[column : column + 10].strip() for line in lines[first + 1 : first + 4]]
+        assert all(names), names

@@ -199,7 +199,8 @@ class CompactionReport:
 class MessageFate:
     """What a compaction does, or did, with one message of the old context.
 
-    ``index`` counts messages of the old context from 0; ``key`` survives a reload.
+    ``index`` counts messages of the old context from 0; ``key`` survives a reload; ``tool`` names
+    the tool whose result it is.
     """
 
     index: int
@@ -209,6 +210,7 @@ class MessageFate:
     tokens: int
     fate: Fate
     pinned: bool = False
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)

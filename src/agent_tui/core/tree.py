@@ -46,6 +46,7 @@ class TreeRow:
         end: the last place of the stretch.
         depth: how many branches it lies away from the trunk.
         opens: whether a side branch begins here.
+        rails: which branches go on below this row: bit ``n`` for the one that is ``n`` deep.
         tokens: what the context took at the end of the stretch; 0 where unknown.
         leaves: the logs that end in this stretch: ``live``, ``archive 3``, or a session's id.
         session_id: the session whose log holds the row, when it is not this one.
@@ -62,6 +63,7 @@ class TreeRow:
     tokens: int = 0
     leaves: tuple[str, ...] = ()
     session_id: str = ""
+    rails: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -349,8 +349,9 @@ COMMANDS: tuple[Command, ...] = (
         "Find text in the conversation, folded parts included",
         "Session",
         argument="[text]",
-        key="alt+f",
-        key_label="Alt+F",
+        key="ctrl+f,alt+f",
+        key_label="Ctrl+F",
+        priority=True,
     ),
     Command(
         "fold",

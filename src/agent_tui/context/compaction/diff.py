@@ -57,8 +57,9 @@ def compare(
 ) -> CompactionView:
     """The view of a compaction; without a summary message the right side holds what is kept."""
     fates = selection.fates()
+    tools = _name_tools(messages)
     before = tuple(
-        _fate(index, message, tokens[index], fates[index], pins)
+        _fate(index, message, tokens[index], fates[index], pins, tools)
         for index, message in enumerate(messages)
     )
     rows: list[AfterRow] = []
@@ -84,11 +85,24 @@ def _losses(messages: Sequence[Message], fates: Sequence[Fate], summary: str) ->
 
 
 def _fate(
-    index: int, message: Message, tokens: int, fate: Fate, pins: frozenset[str]
+    index: int,
+    message: Message,
+    tokens: int,
+    fate: Fate,
+    pins: frozenset[str],
+    tools: Mapping[str, str],
 ) -> MessageFate:
     key = message_key(index, message)
     text = message_text(message)
-    return MessageFate(index, key, role_of(message), text, tokens, fate, pinned=key in pins)
+    tool = tools.get(message.tool_call_id, "") if isinstance(message, ToolMessage) else ""
+    role, pinned = role_of(message), key in pins
+    return MessageFate(index, key, role, text, tokens, fate, pinned=pinned, tool=tool)
+
+
+def _name_tools(messages: Sequence[Message]) -> dict[str, str]:
+    """The tool of each call, by the call's id."""
+    answers = (message for message in messages if isinstance(message, AssistantMessage))
+    return {call.id: call.name for answer in answers for call in answer.tool_calls}
 
 
 def role_of(message: Message) -> str:

@@ -30,6 +30,9 @@ _REVERTS: dict[str, RowKind] = {
 }
 
 
+_DEEPEST_RAIL = 63
+
+
 class Outline:
     """The rows of a tree at one level of detail, in the order in which they are shown."""
 
@@ -46,6 +49,7 @@ class Outline:
         self._labels = self._find_labels()
         self._wanted = self._choose()
         self._lay_out()
+        self._rails = find_rails(self._depths, self._opens)
         self._pieces.sort()
         self._piece_starts = [start for start, _ in self._pieces]
         self._leaves: dict[int, tuple[str, ...]] = {}
@@ -73,6 +77,7 @@ class Outline:
             tokens=self._shape.tokens_at(self._ends[index]),
             leaves=self._leaves.get(index, ()),
             session_id="" if source.session_id == own else source.session_id,
+            rails=self._rails[index],
         )
 
     def row_of(self, place: int) -> int:
@@ -241,3 +246,19 @@ class Outline:
         self._ends.append(place)
         self._depths.append(depth)
         self._opens.append(opens)
+
+
+def find_rails(depths: Sequence[int], opens: Sequence[int]) -> array[int]:
+    """For each row, which of the branches around it go on below it, as bits by their depth.
+
+    A branch goes on where a row of it follows, or another one opens from it, before the rows come
+    back to what lies further out. Depths beyond the last bit count as that one.
+    """
+    rails = array("Q", bytes(8 * len(depths)))
+    below = 0
+    for index in range(len(depths) - 1, -1, -1):
+        rails[index] = below
+        depth = min(depths[index], _DEEPEST_RAIL)
+        column = depth - 1 if opens[index] and depth else depth  # a branch hangs off the one before
+        below = below & ((1 << depth) - 1) | 1 << column
+    return rails

@@ -43,8 +43,7 @@ async def _choose_session(
     from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 
     while True:
-        workspace, others = str(engine.workspace), engine.agent_sessions
-        screen = SessionListScreen(engine.stored, current, workspace, others)
+        screen = SessionListScreen(engine.stored, current, engine.agent_sessions)
         choice = await chat.app.push_screen_wait(screen)
         if choice is None or choice[0] != "view":
             return choice

@@ -147,7 +147,8 @@ class CompactionPane(Panel[Result], Generic[Result]):
             self.app.push_screen(ReaderScreen("Summary", "", self._view.summary))
         if message is None:
             return
-        note = f"{message.role} · {message.tokens:,} tokens · {message.fate}"
+        who = clean(message.tool) or message.role
+        note = f"{who} · {message.tokens:,} tokens · {message.fate}"
         self.app.push_screen(ReaderScreen(f"Message {message.index + 1}", note, message.text))
 
 

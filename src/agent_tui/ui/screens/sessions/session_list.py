@@ -61,7 +61,6 @@ class SessionListScreen(Panel[SessionChoice]):
     Args:
         sessions: the engine.
         current: the id of the open session, which is marked and cannot be deleted here.
-        project: sessions of this folder show no project.
         others: the sessions of other agents, which are shown as they are found.
     """
 
@@ -77,7 +76,8 @@ class SessionListScreen(Panel[SessionChoice]):
         Binding("r", "rename", "rename"),
         Binding("d,delete", "delete", "delete", key_display="d"),
         Binding("u", "undelete", "undo"),
-        Binding("a", "toggle_agents", "all agents"),
+        Binding("a", "toggle_agents(True)", "only agent-tui", key_display="a"),
+        Binding("a", "toggle_agents(False)", "all agents", key_display="a"),
         Binding("ctrl+r,f5", "reload", "Read again", show=False),
     ]
 
@@ -85,7 +85,6 @@ class SessionListScreen(Panel[SessionChoice]):
         self,
         sessions: Sessions,
         current: str = "",
-        project: str = "",
         others: OtherSessions | None = None,
     ) -> None:
         super().__init__()
@@ -95,7 +94,6 @@ class SessionListScreen(Panel[SessionChoice]):
         self._theirs: list[SessionSummary] = []
         self._only_ours = False
         self._current = current
-        self._project = project
         self._all: list[SessionSummary] = []
         self._texts: list[str] = []
         self._shown: list[SessionSummary] = []
@@ -156,10 +154,16 @@ class SessionListScreen(Panel[SessionChoice]):
             self._theirs = found
             await self._show_all()
 
-    async def action_toggle_agents(self) -> None:
-        """Show the sessions of all agents, or only our own."""
-        self._only_ours = not self._only_ours
+    async def action_toggle_agents(self, only_ours: bool) -> None:
+        """Show only our own sessions, or those of all agents."""
+        self._only_ours = only_ours
+        self.refresh_bindings()
         await self._show_all()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "toggle_agents":  # the hint says what the key does next
+            return parameters != (self._only_ours,)
+        return super().check_action(action, parameters)
 
     def _take_out(self, summary: SessionSummary) -> None:
         gone = summary.session_id
@@ -213,7 +217,7 @@ class SessionListScreen(Panel[SessionChoice]):
             title = fit_cells(_title(summary), width - 10)
             return Content.assemble((mark, "$ok"), title, (f" {age}", "$muted"))
         size = f" {format_size(summary.size_bytes).rjust(8)}" if width >= _WITH_SIZE else ""
-        project = "" if summary.cwd == self._project else reveal(_name_of(summary.cwd))
+        project = reveal(_name_of(summary.cwd))
         if summary.source != OURS:
             project = " · ".join(name for name in (reveal(summary.source), project) if name)
         return Content.assemble(

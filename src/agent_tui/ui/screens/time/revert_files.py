@@ -55,7 +55,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/revert_files.tcss")]
     AUTO_FOCUS = "#answers"
     BINDINGS = [
-        Binding("r,R", "answer(0)", "revert", key_display="r"),
+        Binding("y,Y", "answer(0)", "revert", key_display="y"),
         Binding("space", "tick", "tick", key_display="Space"),
         Binding("w,W", "next_scope", "files, conversation or both", key_display="w"),
         Binding("tab", "other_list", "list", key_display="Tab", priority=True),

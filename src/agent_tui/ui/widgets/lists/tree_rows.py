@@ -158,7 +158,7 @@ def _draw_head(row: TreeRow, width: int, *, marked: bool) -> Content:
     """The bar of the present, the lines of the branches around, and the sign."""
     bar, bar_style = _BARS[row.standing]
     depth = min(row.depth, max(2, width // 6))
-    guides = "│ " * (depth - 1) + ("├─" if row.opens else "│ ") if depth else ""
+    guides = _draw_rails(row, depth)
     sign, style = SIGNS[row.kind]
     if row.standing == "side":
         style = "$muted"
@@ -168,6 +168,18 @@ def _draw_head(row: TreeRow, width: int, *, marked: bool) -> Content:
         ("◎" if marked else sign, "$attention" if marked else style),
         " ",
     )
+
+
+def _draw_rails(row: TreeRow, depth: int) -> str:
+    """The lines of the branches around, the innermost last; one ends where nothing follows it."""
+    rails = []
+    for column in range(row.depth - depth, row.depth):
+        goes_on = bool(row.rails >> column & 1)
+        if row.opens and column == row.depth - 1:
+            rails.append("├─" if goes_on else "└─")
+        else:
+            rails.append("│ " if goes_on else "  ")
+    return "".join(rails)
 
 
 def _draw_text(row: TreeRow, record: Record | None) -> Content:

@@ -22,6 +22,8 @@ Side: TypeAlias = Literal["before", "after"]
 
 _TOKENS_WIDTH = 6
 _ROLE_WIDTH = 8
+_ROLE_WIDTH_OF_TOOLS = 12
+_WITH_TOOLS = 44
 _LEAST_TEXT = 14
 _ROLES = {
     "user": ("user", "$user"),
@@ -208,7 +210,8 @@ class Sides(Rows):
         message = self._view.before[index]
         glyph = PINNED if message.pinned else GLYPHS[message.fate]
         number = str(index + 1).rjust(len(str(len(self._view.before)))) + " "
-        text_width = width - 2 - _ROLE_WIDTH - _TOKENS_WIDTH
+        role_width = _ROLE_WIDTH_OF_TOOLS if width >= _WITH_TOOLS else _ROLE_WIDTH
+        text_width = width - 2 - role_width - _TOKENS_WIDTH
         if text_width - len(number) < _LEAST_TEXT:
             number = ""
         text_width = max(4, text_width - len(number))
@@ -218,7 +221,7 @@ class Sides(Rows):
         return Content.assemble(
             (f"{glyph} ", STYLES[message.fate]),
             (number, "$faint"),
-            (role[: _ROLE_WIDTH - 1].ljust(_ROLE_WIDTH), role_style),
+            (fit_cells(clean(message.tool) or role, role_width - 1) + " ", role_style),
             (fit_cells(text, text_width), "" if message.fate == "kept" else "$muted"),
             (format_tokens(shown.tokens).rjust(_TOKENS_WIDTH), "$faint"),
         )
