@@ -10,6 +10,8 @@ from agent_tui.config import load_settings
 from agent_tui.core.errors import ConfigError
 from agent_tui.providers.failures import Server
 from agent_tui.providers.secret import Secret
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
 
 KEY = "sk-canary-0123456789abcdefghijklmnop"
 PLACES = [
@@ -37,3 +39,19 @@ def test_a_password_in_an_address_of_any_scheme_is_not_repeated(scheme: str) -> 
     server = Server(url, "m", Secret(""), "X")
     assert "hunter2" not in server.quote(f"It is at {url}.")
     assert "hunter2" not in server.shown_url
+
+
+async def test_a_crash_prints_its_traceback_without_the_value_of_any_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    app = AgentTui(Launch(tmp_path))
+    async with app.run_test():
+        held = KEY.upper()  # a variable of the frame that fails
+        try:
+            int("a bug")
+        except ValueError:
+            app._fatal_error()
+    told = "".join(capfd.readouterr())
+    assert "ValueError" in told
+    assert held not in told

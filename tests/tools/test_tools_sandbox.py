@@ -94,7 +94,6 @@ async def test_commands_work_as_without_a_sandbox(
     assert await run(workspace, command) == told
 
 
-@pytest.mark.slow
 async def test_pytest_runs_inside(kind: SandboxKind, workspace: Path) -> None:
     (workspace / "test_small.py").write_text("def test_small(tmp_path): assert tmp_path.exists()")
     assert "1 passed" in await run(workspace, f"{PYTHON} -m pytest -q -p no:randomly .", 120)
@@ -130,7 +129,6 @@ async def test_what_is_left_behind_is_ended_and_told(
     await eventually(lambda: not processes_of(tmp_path))
 
 
-@pytest.mark.slow
 async def test_a_command_may_clean_up_and_one_that_does_not_end_is_killed(
     kind: SandboxKind, workspace: Path, tmp_path: Path
 ) -> None:
@@ -154,10 +152,11 @@ async def test_a_cancelled_command_leaves_nothing(
     await eventually(lambda: not processes_of(tmp_path))
 
 
+@pytest.mark.parametrize("sandbox", ["strict", "off"])
 async def test_nothing_outlives_the_program(
-    kind: SandboxKind, workspace: Path, tmp_path: Path
+    kind: SandboxKind, workspace: Path, tmp_path: Path, sandbox: str
 ) -> None:
-    if kind != "bwrap":
+    if kind != "bwrap" or (sandbox == "off" and not Path("/proc/self/stat").exists()):
         return
     program = (
         "import asyncio, sys; from pathlib import Path\n"
@@ -165,10 +164,10 @@ async def test_nothing_outlives_the_program(
         "from agent_tui.tools.confinement import Confinement\n"
         "from agent_tui.tools.run_command import RunCommand, RunCommandArguments\n"
         "command = RunCommandArguments(command='setsid sleep 100 & echo > up; sleep 100')\n"
-        "context = ToolContext(Path(sys.argv[1]), confinement=Confinement('strict'))\n"
+        "context = ToolContext(Path(sys.argv[1]), confinement=Confinement(sys.argv[2]))\n"
         "asyncio.run(RunCommand().run(command, context))\n"
     )
-    running = await asyncio.create_subprocess_exec(PYTHON, "-c", program, str(workspace))
+    running = await asyncio.create_subprocess_exec(PYTHON, "-c", program, str(workspace), sandbox)
     await eventually((workspace / "up").exists)
     running.kill()
     await running.wait()
