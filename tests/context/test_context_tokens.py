@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import json
+import lzma
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_tui import resources
+from agent_tui.context.tokens import ranks
 from agent_tui.context.tokens.estimate import estimate_tokens, quick_token_count
 from agent_tui.context.tokens.ranks import load_encoding
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core import messages as messages_module
+from agent_tui.core.errors import StorageError
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.providers.base import ToolSchema
@@ -138,3 +142,18 @@ def test_one_more_message_never_makes_a_context_smaller(held: list[Message], new
 @given(st.text(), st.text())
 def test_more_text_is_never_estimated_as_much_less(one: str, other: str) -> None:
     assert estimate_tokens(one + other) >= max(estimate_tokens(one), estimate_tokens(other)) - 1
+
+
+def test_ranks_that_are_not_those_we_ship_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = bytearray(resources.token_ranks("cl100k_base").read_bytes())
+    other = tmp_path / "cl100k_base.tiktoken.xz"
+    other.write_bytes(lzma.compress(lzma.decompress(packed) + b"AAAA 200000\n"))
+    monkeypatch.setattr(resources, "token_ranks", lambda _name: other)
+    ranks._make_encoding.cache_clear()
+    try:
+        with pytest.raises(StorageError, match="damaged"):
+            load_encoding("cl100k_base")
+    finally:
+        ranks._make_encoding.cache_clear()
