@@ -2,8 +2,10 @@
 
 A prompt such as ``%%chunks=200 rate=100 chars=20 tools=1%%`` is answered with one tool call and
 then with 200 chunks of prose, 100 a second (``rate=0``: all at once), ending in END, or in the
-``end`` that it names, in capitals. What happens when is printed as JSON lines, by the clock that
-all processes of a machine share: ``{"at": seconds, "event": "request" | "first" | "last"}``.
+``end`` that it names, in capitals. ``kind=thinking`` makes the chunks reasoning, and
+``kind=arguments`` makes them the arguments of a call before the answer. What happens when is
+printed as JSON lines, by the clock that all processes of a machine share:
+``{"at": seconds, "event": "request" | "first" | "last"}``.
 
 Run: ``python -m tests.benchmarks.chat_server``.
 """
@@ -33,6 +35,7 @@ class Script:
     tools: int = 0
     pause: float = 0.0
     end: str = END
+    kind: str = "prose"
 
     @classmethod
     def read(cls, body: bytes) -> Script:
@@ -48,6 +51,7 @@ class Script:
             int(fields.get("tools", 0)),
             float(fields.get("pause", 0)),
             fields.get("end", "").upper() or END,
+            fields.get("kind", "prose"),
         )
 
 
@@ -70,6 +74,23 @@ def piece(number: int, chars: int) -> str:
     return (_WORDS * (chars // len(_WORDS) + 1))[: chars - 2] + (
         "\n\n" if number % 5 == 4 else "  "
     )
+
+
+def delta(script: Script, number: int) -> dict[str, object]:
+    """What one chunk adds to the answer."""
+    text = piece(number, script.chars)
+    if script.kind == "thinking":
+        return {"reasoning_content": text}
+    if script.kind != "arguments":
+        return {"content": text}
+    text = json.dumps(text)[1:-1]
+    if not number:
+        text = '{"text": "' + text
+    if number == script.chunks - 1:
+        text += '"}'
+    function = {"arguments": text} | ({} if number else {"name": "no_such_tool"})
+    named = {} if number else {"id": f"call-{time.perf_counter_ns()}"}
+    return {"tool_calls": [{"index": 0, "function": function} | named]}
 
 
 class ChatServer:
@@ -99,13 +120,17 @@ class ChatServer:
         await writer.drain()
         await asyncio.sleep(script.pause)
         tell("first")
-        if done < script.tools:
+        if script.kind == "arguments" and not done:
+            await self.stream(script, writer)
+            await send(writer, encode({}, "tool_calls"))
+        elif done < script.tools:
             function = {"name": "find_files", "arguments": '{"pattern": "*.nothing"}'}
             call = {"index": 0, "id": f"call-{time.perf_counter_ns()}", "function": function}
             await send(writer, encode({"content": "I look. "}) + encode({"tool_calls": [call]}))
             await send(writer, encode({}, "tool_calls"))
         else:
-            await self.stream(script, writer)
+            if script.kind != "arguments":
+                await self.stream(script, writer)
             await send(writer, encode({"content": "\n\n" + script.end}) + encode({}, "stop"))
         usage = {"prompt_tokens": len(body) // 4, "completion_tokens": script.chunks}
         last = {"id": "c1", "choices": [], "usage": usage}
@@ -117,7 +142,7 @@ class ChatServer:
 
     async def stream(self, script: Script, writer: asyncio.StreamWriter) -> None:
         """The chunks, at their rate."""
-        chunks = [encode({"content": piece(n, script.chars)}) for n in range(script.chunks)]
+        chunks = [encode(delta(script, number)) for number in range(script.chunks)]
         if not script.rate:
             await send(writer, b"".join(chunks))
             return

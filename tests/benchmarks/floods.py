@@ -26,6 +26,9 @@ FLOODS = {
     "10 MB in one chunk": "chunks=1 chars=10000000",
     "1 MB in one chunk": "chunks=1 chars=1000000",
     "10 MB in 10,000 chunks": "chunks=10000 chars=1000",
+    "10 MB of thinking": "chunks=10000 chars=1000 kind=thinking",
+    "10 MB of arguments": "chunks=10000 chars=1000 kind=arguments",
+    "10 MB of arguments in one chunk": "chunks=1 chars=10000000 kind=arguments",
 }
 _ORDINARY = "chunks=20"
 
@@ -42,10 +45,10 @@ def measure_late(script: str, runs: int, program: Program, server: Server) -> li
         program.send("\r")
         while len(server.times("last")) == ended:
             program.read(0.002)
-        waited = program.waited_ms
+        before = program.shares()
         shown = program.until(f"MARK{run}")
         last = server.times("last")[-1]
-        late.append(Key(last, (shown - last) * 1000, program.waited_ms - waited))
+        late.append(program.timed(last, shown, before))
         program.quiet(0.5)
     return late
 

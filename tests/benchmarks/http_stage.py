@@ -86,18 +86,36 @@ class Server:
 class Key:
     """One key that was pressed: when, and how long until it was drawn.
 
-    ``waited`` is how much of that the machine gave to others, while the program's main thread, or
-    the one that measures, was ready to run.
+    ``waited`` is how much of that the machine gave to others, while those who bring a key to the
+    screen were ready to run; ``used`` is what the program's main thread used of the processor.
     """
 
     at: float
     milliseconds: float
     waited: float = 0.0
+    used: float = 0.0
 
     @property
     def held(self) -> float:
         """How long the program itself let the key wait."""
-        return max(0.0, self.milliseconds - self.waited)
+        return max(self.used, self.milliseconds - self.waited)
+
+
+@dataclass(frozen=True)
+class Share:
+    """Milliseconds of the processor that a thread used, and for which it was ready and waited."""
+
+    used: float
+    waited: float
+
+    @classmethod
+    def of(cls, path: str) -> Share:
+        """As Linux counts it; nothing where it does not, or where the thread is gone."""
+        try:
+            used, waited, _ = Path(path).read_text(encoding="ascii").split()
+        except (OSError, ValueError):
+            return cls(0.0, 0.0)
+        return cls(int(used) / 1e6, int(waited) / 1e6)
 
 
 @dataclass
@@ -190,10 +208,10 @@ class Program:
         letter = LETTERS[self._pressed % len(LETTERS)]
         self._pressed += 1
         self._seen = b""
-        waited, began = self.waited_ms, time.perf_counter()
+        before, began = self.shares(), time.perf_counter()
         self.send(letter)
         self.until(letter, 30)
-        key = Key(began, (time.perf_counter() - began) * 1000, self.waited_ms - waited)
+        key = self.timed(began, time.perf_counter(), before)
         self.keys.append(key)
         return key
 
@@ -203,10 +221,28 @@ class Program:
         fields = Path(f"/proc/{self.child.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
-    @property
-    def waited_ms(self) -> float:
-        """How long its main thread and this one were ready to run while the machine ran others."""
-        return sum(map(_ready_ms, (f"/proc/{self.child.pid}", "/proc/thread-self")))
+    def shares(self) -> dict[str, Share]:
+        """What the machine gave to each of its threads so far, and to the one that measures."""
+        threads = Path(f"/proc/{self.child.pid}/task")
+        names = os.listdir(threads) if threads.is_dir() else []
+        ours = {"here": Share.of("/proc/thread-self/schedstat")}
+        return ours | {name: Share.of(f"{threads}/{name}/schedstat") for name in names}
+
+    def timed(self, began: float, ended: float, before: dict[str, Share]) -> Key:
+        """What took from one time to another, with what it waited for the machine since ``before``.
+
+        Those who bring a key to the screen wait one after the other: the main thread, the one that
+        measures, and of those that read and write the terminal at least the one that waited most.
+        """
+        after, none = self.shares(), Share(0.0, 0.0)
+        waits = {
+            name: share.waited - before.get(name, none).waited for name, share in after.items()
+        }
+        main = str(self.child.pid)
+        first = waits.pop(main, 0.0) + waits.pop("here", 0.0)
+        used = after.get(main, none).used - before.get(main, none).used
+        waited = first + max(waits.values(), default=0.0)
+        return Key(began, (ended - began) * 1000, waited, used)
 
     @property
     def memory_mb(self) -> float:
@@ -214,14 +250,6 @@ class Program:
         status = Path(f"/proc/{self.child.pid}/status").read_text(encoding="utf-8")
         (line,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
-
-
-def _ready_ms(thread: str) -> float:
-    """Milliseconds for which a thread was ready and not run; none where Linux does not count."""
-    try:
-        return int(Path(thread, "schedstat").read_text(encoding="ascii").split()[1]) / 1e6
-    except (OSError, IndexError):
-        return 0.0
 
 
 def judge(figures: dict[str, Any], key: str, limit: float) -> bool:

@@ -26,7 +26,10 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, UsageRecord
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest, Provider
+from agent_tui.sessions.replay import repaired_messages
 from agent_tui.sessions.store import Durability
+
+_LONG_CHARS = 100_000
 
 
 class Asking:
@@ -90,6 +93,8 @@ class Asking:
             raise
         progress.usage += reply.usage or Usage()
         message = reply.message(turn=turn, model=self._model)
+        if any(len(call.arguments) > _LONG_CHARS for call in message.tool_calls):
+            await asyncio.to_thread(repaired_messages, (message,))  # reads them once for all
         await settle(self._write_reply(message, reply.usage))
         return message
 

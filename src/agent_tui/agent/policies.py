@@ -12,6 +12,7 @@ from agent_tui.core.events import TurnEnd
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.usage import Usage
 
+_LONG_CHARS = 100_000
 _CONTINUE = "Send “continue” to go on."
 
 Price = Callable[[Usage], float]
@@ -135,5 +136,7 @@ class Repetition:
 
 
 def _canonical(arguments: str) -> str:
+    if len(arguments) > _LONG_CHARS:  # reading them would be felt, and who repeats them, copies
+        return arguments
     fields = read_arguments(arguments)
     return repr(sorted(fields.items())) if fields else arguments

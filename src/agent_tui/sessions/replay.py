@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -44,6 +45,7 @@ from agent_tui.core.words import INTERRUPTED
 from agent_tui.sessions.disk import reading
 
 _BIG_LOG = 1 << 20
+_LONG_CHARS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,8 +472,16 @@ def _with_sound_calls(message: AssistantMessage) -> AssistantMessage:
 
 
 def _is_object(arguments: str) -> bool:
+    return (_is_long_object if len(arguments) > _LONG_CHARS else _reads_as_object)(arguments)
+
+
+def _reads_as_object(arguments: str) -> bool:
     try:
         decode_line(arguments.encode())
     except (BadRecord, UnicodeEncodeError):
         return False
     return True
+
+
+_is_long_object = lru_cache(maxsize=4)(_reads_as_object)
+"""Arguments of megabytes are asked about at every step until they are settled: read them once."""

@@ -80,7 +80,7 @@ def draw_assistant(
     """
     answer: list[Line] = []
     gap = -1
-    if block.text.strip():
+    if block.text and not block.text.isspace():
         answer, gap = draw_text(block.text, canvas, glance=glance)
     thinking = draw_thinking(block.thinking, canvas, expanded=expanded)
     drawing = join_answer(thinking, answer, canvas)
@@ -112,7 +112,7 @@ def _add_call(drawing: Drawing, call: Drawing) -> Drawing:
 
 def draw_thinking(thinking: str, canvas: Canvas, *, expanded: bool) -> list[Line]:
     """One line once it is done; all of it when opened."""
-    if not thinking.strip():
+    if not thinking or thinking.isspace():
         return []
     style = canvas.palette.thinking
     if expanded:

@@ -75,7 +75,7 @@ class OpenAnswer:
         text = "".join(self._text)
         if len(self._text) == self._fed > 1:  # an answer of megabytes is joined once
             self._text, self._fed = [text], 1
-        return AssistantBlock(text, "".join(self._thinking))
+        return AssistantBlock(text, self._whole_thinking())
 
     def place(self, canvas: Canvas, width: int) -> None:
         """Draw on this canvas from now on, everything again."""
@@ -147,9 +147,15 @@ class OpenAnswer:
         self._final_lines, self._final_drawn = 0, len(self.rows)
 
     def _draw_all(self, canvas: Canvas, lines: list[Line]) -> None:
-        thinking = draw_thinking("".join(self._thinking), canvas, expanded=self.expanded)
+        thinking = draw_thinking(self._whole_thinking(), canvas, expanded=self.expanded)
         drawing = join_answer(thinking, lines, canvas)
         self.rows = assemble(drawing, self._width, canvas.palette.base)
+
+    def _whole_thinking(self) -> str:
+        """All the reasoning, joined once however often it is asked for."""
+        if len(self._thinking) > 1:
+            self._thinking = ["".join(self._thinking)]
+        return "".join(self._thinking)
 
     def _draw_new(self, writer: MarkdownWriter, tail: list[Line]) -> None:
         assert self._canvas is not None
