@@ -109,10 +109,10 @@ class Share:
     waited: float
 
     @classmethod
-    def of(cls, path: str) -> Share:
+    def of(cls, path: Path) -> Share:
         """As Linux counts it; nothing where it does not, or where the thread is gone."""
         try:
-            used, waited, _ = Path(path).read_text(encoding="ascii").split()
+            used, waited, _ = path.read_text(encoding="ascii").split()
         except (OSError, ValueError):
             return cls(0.0, 0.0)
         return cls(int(used) / 1e6, int(waited) / 1e6)
@@ -224,9 +224,8 @@ class Program:
     def shares(self) -> dict[str, Share]:
         """What the machine gave to each of its threads so far, and to the one that measures."""
         threads = Path(f"/proc/{self.child.pid}/task")
-        names = os.listdir(threads) if threads.is_dir() else []
-        ours = {"here": Share.of("/proc/thread-self/schedstat")}
-        return ours | {name: Share.of(f"{threads}/{name}/schedstat") for name in names}
+        found = {path.name: Share.of(path / "schedstat") for path in threads.glob("*")}
+        return found | {"here": Share.of(Path("/proc/thread-self/schedstat"))}
 
     def timed(self, began: float, ended: float, before: dict[str, Share]) -> Key:
         """What took from one time to another, with what it waited for the machine since ``before``.
