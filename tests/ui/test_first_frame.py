@@ -1,9 +1,14 @@
-"""The first frame comes before everything heavy: held by what is loaded when it is drawn."""
+"""First frame and first answer come before everything heavy: held by what is loaded by then."""
 
+import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+
+from tests.benchmarks.chat_server import ChatServer
+from tests.terminal import environment
 
 HEAVY = (
     "aiofiles",
@@ -47,3 +52,92 @@ def test_nothing_heavy_is_loaded_before_the_first_frame(tmp_path: Path) -> None:
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
     assert "textual.app" in loaded
     assert not sorted(loaded & set(HEAVY))
+
+
+MOST_FOR_THE_FRAME = 280
+MOST_FOR_AN_ANSWER, MOST_OF_OURS = 760, 305
+"""How many modules that are not Python's own are loaded by then, and how many of ours.
+
+These go down, never up.
+"""
+
+LATE = (
+    "agent_tui.context.compaction.compaction",
+    "agent_tui.history.scrub",
+    "agent_tui.history.session_tree",
+    "agent_tui.importers.registry",
+    "agent_tui.library",
+    "agent_tui.mcp.servers",
+    "agent_tui.runtime.operations.operations",
+    "agent_tui.runtime.stored.sessions",
+    "agent_tui.tools.web_page",
+    "html.parser",
+    "openai.types.chat.chat_completion",
+    "openai.types.responses.response",
+    "pygments.lexers",
+    "sqlite3",
+    "tenacity",
+    "tiktoken",
+)
+
+ANSWER = """
+import asyncio, json, sys
+from pathlib import Path
+import agent_tui.ui.app
+import agent_tui.ui.conversation.wire_view
+import agent_tui.ui.widgets.timeline.timeline
+from agent_tui.runtime.engine import Engine
+from agent_tui.runtime.launch import Launch
+
+async def main():
+    engine = await asyncio.to_thread(Engine.assemble, Launch(cwd=Path.cwd()))
+    await engine.warm()
+    session = await engine.open_launched()
+    loaded = {}
+    def hear(event):
+        if type(event).__name__ == "TextDelta":
+            loaded.setdefault("first", sorted(sys.modules))
+    session.subscribe(hear)
+    await session.run_turn("hello")
+    print(json.dumps(loaded["first"]))
+    await engine.close_session(session)
+    await engine.aclose()
+
+asyncio.run(main())
+"""
+
+
+def installed(modules: Iterable[str]) -> list[str]:
+    """The modules that are not Python's own, which differ from version to version."""
+    return [name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names]
+
+
+def test_the_first_frame_loads_no_more_modules_than_before(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    assert len(installed(loaded)) <= MOST_FOR_THE_FRAME
+
+
+async def test_nothing_that_it_does_not_need_is_loaded_before_the_first_answer(
+    tmp_path: Path,
+) -> None:
+    server = await asyncio.start_server(ChatServer().converse, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    more = {"OPENAI_API_KEY": "k" * 20, "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}
+    async with server:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            ANSWER,
+            cwd=tmp_path,
+            env=environment(tmp_path / "home", **more),
+            stdout=asyncio.subprocess.PIPE,
+        )
+        told, _ = await process.communicate()
+    loaded = set(json.loads(told.splitlines()[-1]))
+    assert "openai" in loaded
+    assert not sorted(loaded & set(LATE))
+    assert len(installed(loaded)) <= MOST_FOR_AN_ANSWER
+    assert sum(name.startswith("agent_tui.") for name in loaded) <= MOST_OF_OURS

@@ -42,8 +42,9 @@ def _launch(options: argparse.Namespace, **more: Any) -> Launch:
     cwd = options.cwd.absolute() if options.cwd else _working_folder()
     return Launch(
         cwd=cwd,
-        demo=options.demo or options.scenario is not None,
+        demo=options.demo or options.scenario is not None or options.stress is not None,
         scenario=options.scenario,
+        stress=options.stress,
         model=options.model,
         flags=_flags(options),
         debug=options.debug,

@@ -114,6 +114,12 @@ CHAT_OPTIONS: tuple[Argument, ...] = (
 ENGINE_OPTIONS: tuple[Argument, ...] = (
     _argument("--demo", action="store_true", help="run the built-in demo: no key, no network"),
     _argument("--scenario", type=Path, metavar="FILE", help="run the demo from this scenario"),
+    _argument(
+        "--stress",
+        type=int,
+        metavar="N",
+        help="run the demo with answers of N chunks",
+    ),
     _argument("-m", "--model", default="", help="the model to ask, or PROVIDER/MODEL"),
     _argument(
         "--thinking", choices=("off", "low", "medium", "high"), help="how hard the model thinks"

@@ -15,6 +15,7 @@ class Launch:
         cwd: the workspace.
         demo: play the embedded scenario instead of asking a real model.
         scenario: a scenario file to play instead of the embedded one; implies ``demo``.
+        stress: play an answer of so many chunks instead; implies ``demo``.
         model: a model name that wins over config and environment; empty for theirs.
         yolo: allow every action without asking.
         allow: rules of what is allowed without asking, beside those of the settings.
@@ -33,6 +34,7 @@ class Launch:
     cwd: Path
     demo: bool = False
     scenario: Path | None = None
+    stress: int | None = None
     model: str = ""
     yolo: bool = False
     allow: tuple[str, ...] = ()

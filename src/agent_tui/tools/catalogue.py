@@ -12,7 +12,6 @@ from agent_tui.tools.list_folder import ListFolder
 from agent_tui.tools.read_file import ReadFile
 from agent_tui.tools.run_command import RunCommand
 from agent_tui.tools.search_files import SearchFiles
-from agent_tui.tools.search_web import SearchWeb
 from agent_tui.tools.think import Think
 from agent_tui.tools.todo import Todo
 from agent_tui.tools.write_file import WriteFile
@@ -35,8 +34,16 @@ def builtin_tools(*, search: str = "", private: bool = False) -> tuple[AnyTool, 
         RunCommand(),
         BackgroundCommand(),
         FetchUrl(private=private),
-        *([SearchWeb(search)] if search else []),
+        *_search_web(search),
         Think(),
         Todo(),
         AskUser(),
     )
+
+
+def _search_web(endpoint: str) -> tuple[AnyTool, ...]:
+    if not endpoint:
+        return ()
+    from agent_tui.tools.search_web import SearchWeb
+
+    return (SearchWeb(endpoint),)

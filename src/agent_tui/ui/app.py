@@ -19,6 +19,7 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
+from agent_tui.ui.conversation.furnishing import furnish
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.themes.theme import default_theme
@@ -110,6 +111,7 @@ class AgentTui(ThemedApp[int]):
             await self._ask_for_wide_folder()
             await warming
             self._watch_servers(engine)
+            await furnish(screen.chat, engine)
             collect_in_bites()
             await self._preload_stylesheets()
         except AgentTuiError as error:

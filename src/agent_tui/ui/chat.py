@@ -111,15 +111,6 @@ class ChatScreen(Screen[None]):
         if self._early_command:
             self.run_command(self._early_command)
         chat.prompts.send_early(engine.launch.prompt or "")
-        await chat.facts.show_place()
-        chat.status.sandbox = await engine.sandbox()
-        chat.prompt_box.set_history(await engine.stored.prompt_history())
-        found = await engine.project.prompt_files()
-        chat.prompt_box.set_own_commands(
-            {name: prompt.description for name, prompt in found.prompts.items()}
-        )
-        for refusal in found.refused:
-            chat.notices.warning(refusal)
 
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""

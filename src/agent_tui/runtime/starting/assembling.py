@@ -74,8 +74,12 @@ def assemble_run(launch: Launch) -> Run:
 
 def _assemble_demo(launch: Launch, settings: Settings, store: SessionStore) -> Run:
     from agent_tui.providers.demo.scripted import Scripted, load_scenario
+    from agent_tui.providers.demo.stress import stress_scenario
 
-    scenario = load_scenario(launch.scenario)
+    if launch.stress is not None:
+        scenario = stress_scenario(launch.stress)
+    else:
+        scenario = load_scenario(launch.scenario)
     workspace = Path(tempfile.mkdtemp(prefix="agent-tui-demo-")) / "workspace"
     shutil.copytree(demo_folder() / "workspace", workspace)
     window = settings.context.window or scenario.window

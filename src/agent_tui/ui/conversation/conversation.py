@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_tui.ui.conversation.drafts import DraftKeeper
 from agent_tui.ui.conversation.facts import SessionFacts
+from agent_tui.ui.conversation.first_words import first_words
 from agent_tui.ui.conversation.holder import SessionHolder
 from agent_tui.ui.conversation.notices import Notices
 from agent_tui.ui.conversation.operation_runner import OperationRunner
@@ -90,6 +91,8 @@ class Conversation:
 
     async def _warm(self, engine: Engine, session: LiveSession) -> None:
         await engine.warm()
+        if self.runner.is_busy:
+            await first_words(session)
         await session.warm()
 
     async def _review_compaction(self) -> CompactionReport | None:

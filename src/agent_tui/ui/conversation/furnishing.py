@@ -1,0 +1,26 @@
+"""What stands around a conversation, brought in when no answer waits for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_tui.ui.conversation.first_words import first_words
+
+if TYPE_CHECKING:
+    from agent_tui.runtime.engine import Engine
+    from agent_tui.ui.conversation.conversation import Conversation
+
+
+async def furnish(chat: Conversation, engine: Engine) -> None:
+    """Say where this runs, and offer what was asked before and the commands kept in files."""
+    if chat.session is not None and chat.runner.is_busy:
+        await first_words(chat.session)
+    await chat.facts.show_place()
+    chat.status.sandbox = await engine.sandbox()
+    chat.prompt_box.set_history(await engine.stored.prompt_history())
+    found = await engine.project.prompt_files()
+    chat.prompt_box.set_own_commands(
+        {name: prompt.description for name, prompt in found.prompts.items()}
+    )
+    for refusal in found.refused:
+        chat.notices.warning(refusal)
