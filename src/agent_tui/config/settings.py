@@ -200,6 +200,17 @@ class UiSettings(_Section):
     reduced_motion: bool = Field(
         default=False, description="No animations: changes are shown as text."
     )
+    terminal_title: bool = Field(
+        default=True, description="The terminal's title says the state and the session."
+    )
+    notify: Literal["off", "bell", "desktop"] = Field(
+        default="bell",
+        description="When the agent has finished or waits and the terminal is not focused: a bell, "
+        "or a notification (OSC 9).",
+    )
+    progress: bool = Field(
+        default=False, description="A progress mark in the terminal's tab while working (OSC 9;4)."
+    )
 
 
 class LibrarySettings(_Section):

@@ -95,6 +95,7 @@ class AgentTui(ThemedApp[int]):
             theme = engine.settings.ui.theme
             if theme in self.available_themes:
                 self.theme = theme
+            self._show_signs(engine)
             if self.launch.path is not None:
                 collect_in_bites()
                 await self._browse(self.launch.path)
@@ -127,6 +128,17 @@ class AgentTui(ThemedApp[int]):
             from agent_tui.ui.flows.wide_folder import ask_for_wide_folder
 
             await ask_for_wide_folder(self.chat)
+
+    def _show_signs(self, engine: Engine) -> None:
+        """Have the terminal's title, tab and bell follow what the agent does."""
+        from agent_tui.ui.terminal_driver import TerminalDriver
+        from agent_tui.ui.terminal_signs import TerminalSigns
+
+        driver, settings = self._driver, engine.settings.ui
+        if driver is not None:
+            TerminalSigns(self, self.chat.status, settings, driver.write)
+        if isinstance(driver, TerminalDriver):
+            driver.shows_progress = settings.progress
 
     def _watch_servers(self, engine: Engine) -> None:
         """Say in the conversation what is wrong with a server of tools."""

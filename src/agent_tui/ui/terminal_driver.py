@@ -12,23 +12,38 @@ from typing import IO, Any, cast
 
 from textual.drivers.linux_driver import LinuxDriver
 
+from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE
+
 
 class TerminalDriver(LinuxDriver):
-    """Starts once, and goes on where nobody listens any more."""
+    """Starts once, gives the title back, and goes on where nobody listens any more.
+
+    Attributes:
+        shows_progress: whether a progress mark may stand in the terminal's tab.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._has_started = False
+        self.shows_progress = False
         self._file = cast("Any", Unheard(cast("IO[str]", self._file)))
 
     def start_application_mode(self) -> None:
         if not self._has_started:
             self._has_started = True
             super().start_application_mode()  # type: ignore[no-untyped-call]
+            self._tell(KEEP_TITLE)
 
     def stop_application_mode(self) -> None:
+        if self._has_started:
+            self._tell(f"{NO_PROGRESS if self.shows_progress else ''}{RESTORE_TITLE}")
         super().stop_application_mode()
         self._has_started = False
+
+    def _tell(self, signs: str) -> None:
+        """Write between the start and the stop of output; else there is nobody to write to."""
+        if self._writer_thread is not None:
+            self.write(signs)
 
 
 class Unheard:

@@ -69,6 +69,7 @@ from agent_tui.ui.blocks import (
     turn_end_block,
 )
 from agent_tui.ui.conversation.subagent_lines import SubagentLines
+from agent_tui.ui.widgets.bars.status_line import WAITING
 
 if TYPE_CHECKING:
     from agent_tui.core.messages import Display, ToolCall
@@ -176,7 +177,7 @@ class WireView:
                 self._tell_work()
             case QuestionAsked(question):
                 self._listener.question_asked(question)
-                self._listener.working("waiting for you")
+                self._listener.working(WAITING)
             case QuestionAnswered():
                 self._tell_work()
             case PromptJoined(text):
@@ -306,7 +307,7 @@ class WireView:
         running = [block.name for block in blocks if block.state == "running"]
         work = f"running {running[-1]}" if running else "thinking"
         if any(block.state == "approval" for block in blocks):
-            work = "waiting for you"
+            work = WAITING
         self._listener.working(work)
 
     def _interrupt(self) -> None:

@@ -19,6 +19,9 @@ _SPINNER = "◐◓◑◒"
 _FRAME_SECONDS = 0.25
 _ADDRESS = re.compile(r"https?://\S*[^\s:;,.\"]")
 _NOTHING = Content("")
+WAITING = "waiting for you"
+"""What ``work`` says while a person is waited for."""
+
 _FOLDS = ("cost", "sandbox", "branch", "place", "model")
 """What goes when room is short, first to last; the state and the mode always stay."""
 

@@ -1,0 +1,90 @@
+"""What the terminal is told: its title, its tab's progress, and a call where nobody looks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from agent_tui.config.settings import UiSettings
+from agent_tui.ui.terminal_signs import TerminalSigns
+from agent_tui.ui.widgets.bars.status_line import WAITING, StatusLine
+from tests.ui.stage import Stage
+
+
+@dataclass
+class Terminal:
+    status: StatusLine
+    app: Stage
+    written: list[str] = field(default_factory=list)
+
+    def take(self) -> list[str]:
+        """What was written since the last time."""
+        taken, self.written[:] = list(self.written), []
+        return taken
+
+
+@asynccontextmanager
+async def terminal(settings: UiSettings) -> AsyncIterator[Terminal]:
+    status = StatusLine()
+    async with (app := Stage([status])).run_test() as pilot:
+        here = Terminal(status, app)
+        TerminalSigns(app, status, settings, here.written.append)
+        await pilot.pause()
+        yield here
+
+
+async def test_the_title_tells_state_and_session_and_passes_no_escape() -> None:
+    async with terminal(UiSettings()) as here:
+        here.status.title = "Fix \x1b]0;the\x07 bug"
+        here.status.work = "thinking"
+        here.status.work = "running a tool"
+        here.status.work = WAITING
+        here.status.work = ""
+        titles = [text.removeprefix("\x1b]0;").removesuffix("\x07") for text in here.take()]
+    assert titles[0] == "● agent-tui"
+    assert [title[0] for title in titles] == ["●", "●", "◐", "?", "●"]
+    assert not [title for title in titles if "\x1b" in title or "\x07" in title]
+    assert "Fix" in titles[-1]
+
+
+@pytest.mark.parametrize(
+    ("notify", "calls"),
+    [
+        ("off", []),
+        ("bell", ["\x07", "\x07"]),
+        (
+            "desktop",
+            [
+                "\x1b]9;agent-tui: Fix it is waiting for you\x07",
+                "\x1b]9;agent-tui: Fix it has finished\x07",
+            ],
+        ),
+    ],
+)
+async def test_who_looks_elsewhere_is_called_and_nobody_else(notify: str, calls: list[str]) -> None:
+    settings = UiSettings.model_validate({"notify": notify, "terminal_title": False})
+    async with terminal(settings) as here:
+        here.status.title = "Fix it"
+        here.status.work = "thinking"
+        here.status.work = ""
+        assert here.take() == []
+        here.app.app_focus = False
+        here.status.work = "thinking"
+        here.status.work = WAITING
+        here.status.work = "running a tool"
+        here.status.work = ""
+        assert here.take() == calls
+
+
+async def test_progress_is_shown_while_working_where_it_is_wanted() -> None:
+    async with terminal(UiSettings(terminal_title=False, progress=True)) as here:
+        here.status.work = "thinking"
+        here.status.work = "running a tool"
+        here.status.work = ""
+        assert here.take() == ["\x1b]9;4;3\x07", "\x1b]9;4;0\x07"]
+    async with terminal(UiSettings(terminal_title=False)) as here:
+        here.status.work = "thinking"
+        assert here.take() == []
