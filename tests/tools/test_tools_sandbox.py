@@ -85,7 +85,7 @@ async def run(workspace: Path, command: str, seconds: int = 30, *, network: bool
         ("f=$(mktemp) && echo x > $f && cat $f", "x\n[exit code 0]"),
         ("echo x > new && cat new", "x\n[exit code 0]"),
         (f"{PYTHON} -c 'print(6 * 7)'", "42\n[exit code 0]"),
-        ("git init -q . && git status --short", "[exit code 0]"),
+        ("mkdir sub && cd sub && git init -q . && git status --short", "[exit code 0]"),
     ],
 )
 async def test_commands_work_as_without_a_sandbox(
@@ -119,6 +119,17 @@ async def test_what_is_ours_stays_as_it_is(kind: SandboxKind, tmp_path: Path) ->
             assert (await RunCommand().run(arguments, context)).is_error, attempt
     for folder in (workspace / ".git", workspace / ".agent-tui", sessions):
         assert [(each.name, each.read_text()) for each in folder.iterdir()] == [("kept", "kept")]
+
+
+async def test_a_repository_that_a_command_makes_is_told(
+    kind: SandboxKind, workspace: Path
+) -> None:
+    hooked = "mkdir -p .git/hooks && echo evil > .git/hooks/post-checkout"
+    assert "[.git was created: hooks" in await run(workspace, hooked)
+    again = await run(workspace, "true")
+    assert "was created" not in again
+    if kind == "bwrap":
+        assert "Read-only" in await run(workspace, hooked), "it is there now, and closed"
 
 
 async def test_what_is_left_behind_is_ended_and_told(

@@ -18,9 +18,16 @@ from agent_tui.tools.child import Ended, run_child
 from agent_tui.tools.output import BoundedOutput, ToldOutput
 from agent_tui.tools.running_commands import SharedOutput
 from agent_tui.tools.sandbox import confine
+from agent_tui.tools.workspace import read_only_folders
 
 _SECONDS = 120
 _DAY_SECONDS = 86_400
+
+
+_MADE = (
+    "\n[{names} was created: hooks and settings in it run outside of any sandbox, so the user "
+    "should check it before using it]"
+)
 
 
 class RunCommandArguments(Arguments):
@@ -72,11 +79,14 @@ class RunCommand(Tool[RunCommandArguments]):
         if arguments.background:
             return _start(arguments, context)
         output = ToldOutput(context.output_limit, context.tell, context.blobs)
+        before = read_only_folders(context.workspace)
         try:
             ended = await run_off_loop(lambda stop: _run(arguments, context, stop, output))
         finally:
             output.close()
         told = describe_end(ended, arguments.timeout_seconds or _SECONDS)
+        if made := read_only_folders(context.workspace) - before:
+            told += _MADE.format(names=" and ".join(sorted(made)))
         text = output.text().rstrip("\n")
         display = CommandDisplay(reveal(arguments.command), str(context.workspace), ended.exit_code)
         failed = ended.ending != "exited" or ended.exit_code != 0

@@ -23,6 +23,12 @@ from agent_tui.tools.base import ToolContext
 READ_ONLY_NAMES = frozenset({".git", ".agent-tui"})
 """Folders that tools read but never write, wherever they are."""
 
+
+def read_only_folders(workspace: Path) -> frozenset[str]:
+    """Which of these folders the workspace has."""
+    return frozenset(name for name in READ_ONLY_NAMES if os.path.lexists(workspace / name))
+
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOST_LINKS = 40
