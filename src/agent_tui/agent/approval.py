@@ -135,11 +135,11 @@ class Approvals:
         if self.mode == "auto" or key in self._allowed:
             return True
         if self.mode == "accept-edits" and subject.kind == "edit":
-            return not is_risky_edit(subject.text) and not hides_characters(subject.text)
+            return not is_risky_edit(subject.text) and not _hides(subject.text)
         return False
 
     def _allowing(self, tool: str, subject: Subject) -> tuple[Rule, ...]:
-        if hides_characters(subject.text):
+        if _hides(subject.text):
             return ()
         rules = (*self.always, *self.kept_rules, *self.session_rules)
         return allowing_rules(rules, tool, subject)
@@ -174,3 +174,8 @@ class Approvals:
         future = self._waiting.get(request_id)
         if future is not None and not future.done():
             future.set_result(answer)
+
+
+def _hides(text: str) -> bool:
+    """Whether a text holds what nobody could see; resolved paths come with it spelled out."""
+    return hides_characters(text) or "<U+" in text
