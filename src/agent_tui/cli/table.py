@@ -176,7 +176,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "changes",
-        "what changed on disk, and who changed it",
+        "show what changed on disk, and who changed it",
         (
             _ID,
             _argument("--since", type=int, metavar="CHECKPOINT", help="only what came after it"),

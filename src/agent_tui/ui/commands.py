@@ -323,7 +323,7 @@ COMMANDS: tuple[Command, ...] = (
         "todo",
         "general:fold_todo",
         "To do",
-        "Fold or unfold what the agent has to do",
+        "Fold or unfold the agent's task list",
         "General",
     ),
     Command(
@@ -357,7 +357,7 @@ COMMANDS: tuple[Command, ...] = (
         "fold",
         "prompt:fold",
         "Fold or unfold tool output",
-        "Show or hide the output of tools",
+        "Show or hide tool output",
         "General",
         key="ctrl+o",
         key_label="Ctrl+O",

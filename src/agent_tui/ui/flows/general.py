@@ -24,8 +24,9 @@ async def show_help(chat: Conversation, _argument: str) -> None:
 async def show_debug(chat: Conversation, _argument: str) -> None:
     """Show cache statistics of this run."""
     lines = [
-        f"{each.name}: {format_count(each.entries, 'entry', 'entries')}, {each.hit_share:.0%} of "
-        f"{each.hits + each.misses:,} found, {each.size:,.0f} of {each.limit:,.0f} used"
+        f"{each.name}: {format_count(each.entries, 'entry', 'entries')}, "
+        f"{each.hit_share:.0%} hits in {format_count(each.hits + each.misses, 'lookup')}, "
+        f"{each.size:,.0f} of {each.limit:,.0f} used"
         for each in cache_statistics()
     ]
     chat.notices.notice("\n".join(["Caches of this run", *lines]))

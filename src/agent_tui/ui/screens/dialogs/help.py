@@ -13,7 +13,7 @@ from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
 TIPS = (
-    "Write what you want done and press Enter. While the agent works you can go on writing: "
+    "Write what you want done and press Enter. While the agent works you can keep writing: "
     "what you send joins at its next step.",
     "Every step leaves a checkpoint in the conversation. Click one, or move to it and press "
     "Enter, to go back there. You see what will be removed first.",

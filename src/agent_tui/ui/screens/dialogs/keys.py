@@ -16,7 +16,17 @@ from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
 _SIDEWAYS = ("Scroll", "Page Left", "Page Right")
-_ARROWS = {"up": "\u2191", "down": "\u2193", "left": "\u2190", "right": "\u2192"}
+_NAMED = {
+    "up": "\u2191",
+    "down": "\u2193",
+    "left": "\u2190",
+    "right": "\u2192",
+    "home": "Home",
+    "end": "End",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "enter": "Enter",
+}
 
 
 class KeysScreen(Popup[None]):
@@ -61,4 +71,4 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
 
 def _key(screen: Screen[Any], binding: Binding) -> str:
     shown = binding.key_display or screen.app.get_key_display(binding)
-    return _ARROWS.get(binding.key, shown)
+    return _NAMED.get(binding.key, shown)
