@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.errors import SessionBusy, StorageError
+from agent_tui.core.records import SessionHeader, UserMessage
 from agent_tui.sessions.lock import LOCK, OWNER, FolderLock, Ownership, is_owned
+from agent_tui.sessions.log import Durability
+from agent_tui.sessions.store import SessionStore
 
 _HOLD = (
     "import fcntl, os, sys; "
@@ -75,3 +78,17 @@ def test_a_link_in_the_place_of_a_lock_is_reported_under_its_own_name(
         take()
     assert not (tmp_path / "elsewhere").exists()
     assert is_owned(tmp_path) is (name == OWNER)
+
+
+@pytest.mark.parametrize("name", [LOCK, OWNER])
+async def test_a_session_is_not_deleted_while_anybody_holds_it(
+    store: SessionStore, name: str
+) -> None:
+    log = await store.create(SessionHeader("s1", "/w", "", ""))
+    await log.append(UserMessage("Hi", "human"), durability=Durability.D0)
+    await log.close()
+    with held_by_another(log.folder / name), pytest.raises(SessionBusy):
+        await store.delete("s1")
+    assert log.path.exists()
+    await store.delete("s1")
+    assert not log.path.exists()

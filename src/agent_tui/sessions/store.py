@@ -43,7 +43,7 @@ from agent_tui.sessions.disk import (
     translate_os_errors,
 )
 from agent_tui.sessions.lineage import SESSION_ID, bequeathed_archives
-from agent_tui.sessions.lock import Ownership, read_holder
+from agent_tui.sessions.lock import FolderLock, Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, create_log
 from agent_tui.sessions.log_writer import stamped, utc_now, whole_line
 from agent_tui.sessions.repair import (
@@ -291,7 +291,7 @@ class SessionStore:
         """Move a session into the trash; returns its place there, which undelete takes.
 
         Raises:
-            SessionBusy: a window has it open.
+            SessionBusy: a window has it open, or somebody writes it all the while.
         """
         return await asyncio.to_thread(self._delete, session_id)
 
@@ -300,10 +300,13 @@ class SessionStore:
         ownership, why_not = _claim(folder)
         if ownership is None:
             raise SessionBusy(f"{session_id} cannot be deleted: {why_not}.")
+        lock = FolderLock(folder)  # somebody may be writing who does not own it
         try:
             with translate_os_errors("Deleting", folder):
+                lock.acquire()
                 return self._move_to_trash(folder)
         finally:
+            lock.close()
             ownership.give_up()
 
     def _move_to_trash(self, folder: Path) -> Path:
