@@ -106,6 +106,7 @@ async def test_looking_for_text_that_is_not_there_is_bounded(tmp_path: Path) -> 
     result = await call(tmp_path, "edit_file", path="big.txt", old_text=wanted, new_text="x")
     assert result.is_error
     assert "does not occur" in result.output
+    assert "send a shorter old_text" in result.output  # nothing like it was looked for
 
 
 async def call(workspace: Path, name: str, **arguments: object) -> ToolResult:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -18,7 +19,9 @@ from agent_tui.core.messages import DiffDisplay, ToolResult
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.edit_file import EditFile, EditFileArguments
 from agent_tui.tools.read_file import ReadFile, ReadFileArguments
+from agent_tui.tools.suggestions import missing_file, text_not_found
 from agent_tui.tools.text_file import LARGEST_BYTES
+from agent_tui.tools.workspace import Workspace
 from agent_tui.tools.write_file import WriteFile, WriteFileArguments
 
 
@@ -332,3 +335,15 @@ async def test_a_cancelled_preview_stops_looking_for_what_was_meant(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert time.perf_counter() - began < whole / 2
+
+
+def test_nothing_more_is_compared_once_a_search_was_stopped(workspace: Path) -> None:
+    (workspace / "report.txt").write_text("x")
+    going, stopped = Event(), Event()
+    stopped.set()
+    text, wanted = "one line of text\nanother", "one line of test"
+    assert "The nearest line is 1" in str(text_not_found("a", text, wanted, going))
+    assert "nearest" not in str(text_not_found("a", text, wanted, stopped))
+    root = Workspace(workspace)
+    assert "Did you mean report.txt" in str(missing_file(root, "reprot.txt", going))
+    assert "Did you mean" not in str(missing_file(root, "reprot.txt", stopped))
