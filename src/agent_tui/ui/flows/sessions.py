@@ -60,7 +60,8 @@ async def search_sessions(chat: Conversation, argument: str) -> None:
     if chosen is None:
         return
     found, _ = chosen
-    if found.is_live:
+    # The demo's store holds its own sessions only; the index knows only the others.
+    if found.is_live and not chat.holder.require_engine().launch.is_tour:
         await choose_session(chat, found.session_id)
     else:
         await open_file(chat, Path(found.path))
