@@ -45,7 +45,7 @@ def test_keys_come_back_at_every_moment_of_a_turn_however_long_the_session_is() 
 def test_floods_hold_no_key_for_long() -> None:
     lines = figures("tests.benchmarks.floods", "--quick")
     held = [line for line in lines if line["name"].startswith("hold")]
-    assert len(held) == 4
+    assert len(held) == 6
     assert [line for line in held if is_slow(line)] == []
     (late,) = (line for line in lines if line["name"].startswith("late"))
     limit = max(late["limit_held_p50_ms"], ECHOES * ECHOES * late["at_rest_p50_ms"])
