@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.core.events import ApprovalAnswer, ApprovalRequested
+from tests.agent.stage import Reply, Stage, call
 from tests.terminal import PROGRAM, environment
 
 EVIL = "\x1b]52;c;cHduZWQ=\x07\x1b]0;pwned\x07\x9b31m\x7f\u202ex\rY"
@@ -80,3 +82,21 @@ def test_nothing_printed_makes_a_terminal_do_anything(
     text = on_a_terminal(arguments, home)
     assert text.strip()
     assert not RAW.findall(text)
+
+
+@pytest.mark.parametrize("rule", ["", "run_command(true)", "run_command(*)"])
+async def test_what_a_log_allowed_is_asked_again_in_the_next_run(tmp_path: Path, rule: str) -> None:
+    run_true = call("run_command", command="true")
+    async with Stage(tmp_path, Reply(calls=(run_true,)), Reply(text="ok")) as stage:
+        stage.answers.append(ApprovalAnswer("session"))
+        await stage.say("Go")
+        session_id = stage.session.session_id
+        record = {"role": "_approval", "request_id": "r", "tool_call_id": "c", "rule": rule}
+        log = stage.log
+    with log.open("a") as lines:
+        lines.write(json.dumps(record | {"decision": "session"}) + "\n")
+    again = (Reply(calls=(run_true,)), Reply(text="ok"))
+    async with Stage(tmp_path, *again, resume=session_id) as stage:
+        stage.answers.append(ApprovalAnswer("once"))
+        await stage.say("Again")
+        assert sum(isinstance(event, ApprovalRequested) for event in stage.events) == 1
