@@ -50,3 +50,21 @@ def test_floods_hold_no_key_for_long() -> None:
     (late,) = (line for line in lines if line["name"].startswith("late"))
     limit = max(late["limit_held_p50_ms"], ECHOES * ECHOES * late["at_rest_p50_ms"])
     assert late["held_p50_ms"] < limit
+
+
+@pytest.mark.timeout(300)
+def test_the_screen_benchmarks_hold_beside_the_same_program_at_rest() -> None:
+    options = ("--only", "echo,opening,pages", "--messages", "4000", "--keys", "12")
+    lines = figures("tests.benchmarks.ui", *options)
+    names = {line["name"] for line in lines}
+    assert names >= {"opening_behind_the_first_frame", "page_down", "echo_idle"}
+    beside = [line for line in lines if line["name"].startswith("echo_beside")]
+    assert len(beside) == 3
+    assert all(line["held_p50_ms"] < ECHOES * line["idle_p50_ms"] for line in beside)
+
+
+@pytest.mark.timeout(300)
+def test_keys_are_timed_over_http() -> None:
+    lines = figures("tests.benchmarks.keys", "--sizes", "100,4000", "--keys", "12")
+    names = [line["name"] for line in lines]
+    assert names == ["key_echo_idle", "key_echo_streaming", "memory"] * 2

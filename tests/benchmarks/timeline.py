@@ -3,9 +3,10 @@
     python tests/benchmarks/timeline.py [--quick]
 
 Times are CPU milliseconds of the whole process, screen update included: they do not depend on what
-else the machine does (but swell when all cores are taken). Pages come as fast as a held key sends
-them; the timeline draws ahead meanwhile. ``late`` is how long the event loop kept a 1 ms heartbeat
-waiting.
+else the machine does (but swell when all cores are taken). This is the widget alone; the program,
+over HTTP in a pty, is measured by ``keys.py``, ``turns.py`` and ``ui.py``. Pages come as fast as a
+held key sends them; the timeline draws ahead meanwhile. ``late`` is how long the event loop kept a
+1 ms heartbeat waiting.
 """
 
 from __future__ import annotations

@@ -1,0 +1,200 @@
+"""What the screen costs, in a real pty over HTTP: echo, floods, pages, opening, processor.
+
+Each figure is a JSON line with its limit, and where it stands beside something else, with that as
+measured in the same run: the echo of the same program at rest, or a bare Textual app. ``held``
+times leave out what the machine gave to other programs. Exits with 1 where a limit does not hold.
+
+Run: ``python -m tests.benchmarks.ui [--messages 1000000] [--keys N] [--only NAME,...]``.
+Anyone can see such a stream: ``agent-tui --stress 10000``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pexpect
+
+from tests.benchmarks.http_stage import Program, Server, judge, key_figures, make_home, make_session
+from tests.benchmarks.keys import ask, press
+from tests.benchmarks.startup import BARE
+
+_FRAME = "sk anything"
+_END = "called twice"
+_PAGE_DOWN, _HOME = "\x1b[6~", "\x1b[H"
+ECHO_RATIO, ECHO_MAX_MS = 1.2, 30.0
+FLOOD_HELD_MS = 33.0
+PAGE_P99_MS = 16.7
+OPENING_MS = 150.0
+ANSWER_RATIO = 5.2
+"""Of the processor time of a bare Textual app until its first frame; it was 6.5 before."""
+IDLE_PERCENT = 0.5
+
+
+@dataclass
+class Stage:
+    """One home and one server for all figures."""
+
+    home: Path
+    workspace: Path
+    env: dict[str, str]
+    server: Server
+    keys: int
+    messages: int
+    session: str = ""
+
+    def program(self, *arguments: str) -> Program:
+        """The program, on its way to its first frame."""
+        return Program([*arguments], self.env, self.workspace)
+
+    def long_session(self) -> str:
+        """The id of the long session; making it takes a while."""
+        if not self.session:
+            self.session = make_session(self.home, self.workspace, self.messages)
+        return self.session
+
+
+def measure_echo(stage: Stage) -> bool:
+    """A key at rest, beside 100 chunks a second, and beside 2,000."""
+    with stage.program() as program:
+        program.until(_FRAME)
+        program.quiet()
+        idle = key_figures(press(program, stage.keys))
+        print(json.dumps({"name": "echo_idle"} | idle), flush=True)
+        ask(program, stage.server, f"chunks={stage.keys * 12} rate=100")
+        streaming = key_figures(press(program, stage.keys))
+        program.until("Finished.")
+        program.quiet()
+        program.forget()
+        ask(program, stage.server, f"chunks={stage.keys * 240} rate=2000 end=flooded")
+        flooded = key_figures(press(program, stage.keys))
+        program.until("FLOODED")
+    beside = {"idle_p50_ms": idle["held_p50_ms"]}
+    ratio = round(streaming["held_p50_ms"] / max(0.1, idle["held_p50_ms"]), 2)
+    line = {"name": "echo_beside_100_chunks_a_second", "ratio": ratio} | streaming | beside
+    flood = {"name": "echo_beside_2000_chunks_a_second"} | flooded | beside
+    return all(
+        [
+            judge(line, "ratio", ECHO_RATIO),
+            judge(line, "held_max_ms", ECHO_MAX_MS),
+            judge(flood, "held_max_ms", FLOOD_HELD_MS),
+        ]
+    )
+
+
+def measure_opening(stage: Stage) -> bool:
+    """How long behind the first frame the end of a long session is on the screen."""
+    late = []
+    for run in range(4):
+        with stage.program("-r", stage.long_session()) as program:
+            frame = program.until(_FRAME)
+            shown = program.until(_END)
+            if run:
+                late.append((shown - frame) * 1000)
+            program.quiet()
+    figures = {"name": "opening_behind_the_first_frame", "messages": stage.messages}
+    return judge(figures | {"ms": round(statistics.median(late))}, "ms", OPENING_MS)
+
+
+def measure_pages(stage: Stage) -> bool:
+    """Page down from the beginning of a long session, as fast as a held key."""
+    with stage.program("-r", stage.long_session()) as program:
+        program.until(_END)
+        program.quiet()
+        program.send("\t")
+        program.drain(0.3)
+        program.send(_HOME)
+        program.quiet()
+        rest, times, used = key_cpu(program), [], []
+        for _ in range(stage.keys * 3):
+            before, began = program.cpu_seconds, time.perf_counter()
+            program.send(_PAGE_DOWN)
+            program.read(5)
+            times.append((time.perf_counter() - began) * 1000)
+            program.drain(0.04)
+            used.append(program.cpu_seconds - before)
+    figures = {
+        "name": "page_down",
+        "messages": stage.messages,
+        "p50_ms": round(statistics.median(times), 1),
+        "p99_ms": round(statistics.quantiles(times, n=100)[98], 1),
+        "max_ms": round(max(times), 1),
+        "cpu_ms_a_page": round(sum(used) / len(used) * 1000 - rest, 1),
+    }
+    return judge(figures, "p99_ms", PAGE_P99_MS)
+
+
+def key_cpu(program: Program) -> float:
+    """Milliseconds of the processor that the program uses in one pause between pages."""
+    before = program.cpu_seconds
+    program.drain(1)
+    return (program.cpu_seconds - before) * 40
+
+
+def measure_processor(stage: Stage) -> bool:
+    """Of ten seconds of an answer of 100 chunks a second, and of ten seconds of rest."""
+    bare = statistics.median(bare_cpu(stage.env) for _ in range(3))
+    with stage.program() as program:
+        program.until(_FRAME)
+        program.quiet()
+        program.drain(2)
+        before = program.cpu_seconds
+        program.drain(10)
+        rest = (program.cpu_seconds - before) * 10
+        ask(program, stage.server, "chunks=1150 rate=100")
+        before = program.cpu_seconds
+        program.drain(10)
+        answer = program.cpu_seconds - before
+    line = {
+        "name": "processor_of_an_answer_of_10_s",
+        "ms": round(answer * 1000),
+        "bare_textual_ms": round(bare * 1000),
+        "ratio": round(answer / bare, 2),
+    }
+    idle = {"name": "processor_at_rest", "percent": round(rest, 2)}
+    return all([judge(line, "ratio", ANSWER_RATIO), judge(idle, "percent", IDLE_PERCENT)])
+
+
+def bare_cpu(env: dict[str, str]) -> float:
+    """Seconds of the processor that a bare Textual app uses until its first frame."""
+    settled = env | {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+    child = pexpect.spawn(sys.executable, ["-c", BARE], env=settled, dimensions=(40, 120))
+    try:
+        child.expect_exact(b"bare app is here", timeout=30)
+        fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / 100
+    finally:
+        child.close(force=True)
+
+
+FIGURES: dict[str, Callable[[Stage], bool]] = {
+    "echo": measure_echo,
+    "processor": measure_processor,
+    "opening": measure_opening,
+    "pages": measure_pages,
+}
+
+
+def main() -> None:
+    """Measure and print; exit with 1 where a limit does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--messages", type=int, default=1_000_000)
+    parser.add_argument("--keys", type=int, default=60)
+    parser.add_argument("--only", default=",".join(FIGURES))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place, Server() as server:
+        home, workspace, env = make_home(Path(place), server)
+        stage = Stage(home, workspace, env, server, options.keys, options.messages)
+        holds = [FIGURES[name](stage) for name in options.only.split(",")]
+    sys.exit(not all(holds))
+
+
+if __name__ == "__main__":
+    main()
