@@ -68,6 +68,11 @@ class Desk:
         return [block for block in blocks if block is not None]
 
     @property
+    def all_blocks(self) -> list[Block | None]:
+        """What stands at each place; None where a record shows nothing."""
+        return [self.blocks.block(index) for index in range(len(self.blocks))]
+
+    @property
     def queued(self) -> list[str]:
         return list(self.chat.prompt_box.queue.prompts)
 

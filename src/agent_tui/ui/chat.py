@@ -49,7 +49,7 @@ CHAT_SHEETS = [
 ]
 """What the conversation is styled by; the app loads it with its own."""
 
-_TIMELINE_KEYS = "↑↓ move · Enter open · v view · y copy · q quote · Ctrl+F find · Tab back"
+_TIMELINE_KEYS = "↑↓ move · Enter menu · Space open · y copy · q quote · Ctrl+F find · Tab back"
 _FOLLOW_SECONDS = 1.0
 
 
@@ -93,6 +93,7 @@ class ChatScreen(Screen[None]):
         timeline_type, view_type = await asyncio.to_thread(_import_timeline)
         timeline = timeline_type()
         timeline.display = False
+        timeline.has_menu = True
         await self.mount(timeline, before=self.chat.prompt_box)
         self.chat.add_timeline(timeline, view_type(timeline, TurnListener(self.chat)))
         self.set_interval(_FOLLOW_SECONDS, self._follower.follow)
@@ -192,6 +193,7 @@ class ChatScreen(Screen[None]):
     on_timeline_entry_pressed = _follow_marker
     on_timeline_view_wanted = _follow_marker
     on_timeline_quote_wanted = _follow_marker
+    on_timeline_menu_wanted = _follow_marker
     on_timeline_find_wanted = _follow_marker
 
     # What is typed.

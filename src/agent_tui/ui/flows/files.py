@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,10 +32,15 @@ async def revert_to(chat: Conversation, checkpoint: int) -> None:
         chat.runner.start(lambda session: _carry_out(chat, session, plan, decision, checkpoint))
 
 
+async def revert_call(chat: Conversation, captures: Collection[str]) -> None:
+    """Revert what a tool call changed in files, after a question; captures by their ids."""
+    session = chat.holder.require_session()
+    await _revert_plan(chat, await session.files.plan_captures(captures))
+
+
 async def browse_changes(chat: Conversation, _argument: str) -> None:
     """Show what changed on disk, again after each revert that is chosen there."""
     from agent_tui.ui.screens.time.changes import ChangesScreen
-    from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
 
     session = chat.holder.require_session()
     while True:
@@ -43,14 +49,18 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
         if chosen is None:
             return
         plan = _of_path(await session.files.plan_captures({chosen.capture}), chosen.path)
-        screen = RevertFilesScreen("Revert these changes?", plan, None)
-        decision = await chat.app.push_screen_wait(screen)
-        if decision is not None:
-            await chat.runner.start(
-                lambda session, plan=plan, decision=decision: _carry_out(  # type: ignore[misc]  # bound now
-                    chat, session, plan, decision, None
-                )
-            ).wait()
+        await _revert_plan(chat, plan)
+
+
+async def _revert_plan(chat: Conversation, plan: RevertPlan) -> None:
+    """Ask about a plan for files alone, and do it."""
+    from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
+
+    screen = RevertFilesScreen("Revert these changes?", plan, None)
+    decision = await chat.app.push_screen_wait(screen)
+    if decision is not None:
+        done = chat.runner.start(lambda session: _carry_out(chat, session, plan, decision, None))
+        await done.wait()
 
 
 def _of_path(plan: RevertPlan, path: str) -> RevertPlan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from agent_tui.ui.flows import context, files, past, prompt
+from agent_tui.ui.flows import blocks, context, files, past, prompt
 from agent_tui.ui.flows.command_runner import start_flow
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
@@ -33,6 +33,8 @@ def _flow_of(chat: Conversation, marker: Timeline.Marker) -> Flow:
             return partial(prompt.view_block, chat, text)
         case Timeline.QuoteWanted(text):
             return partial(prompt.quote_block, chat, text)
+        case Timeline.MenuWanted(text, record):
+            return partial(blocks.show_menu, chat, text, record)
         case Timeline.FindWanted():
             return partial(prompt.find_text, chat, "")
         case _:

@@ -97,6 +97,10 @@ class BlockList:
     def _blocks_of(self, records: Sequence[Record]) -> RecordBlocks | EarlierBlocks:
         return EarlierBlocks(self._earlier, records) if self._earlier else RecordBlocks(records)
 
+    def record(self, index: int) -> Record | None:
+        """The record of a block; None for a live one, and for one that left the context."""
+        return self._source.record(index) if index < self.recorded else None
+
     def fold_earlier(self) -> None:
         """Fold what is not in the context any more, or show it again."""
         if isinstance(self._source, EarlierBlocks):

@@ -29,6 +29,10 @@ class EarlierBlocks:
     def __len__(self) -> int:
         return self._first + len(self._now)
 
+    def record(self, index: int) -> Record | None:
+        """The record of a block that is in the context; None for an earlier one."""
+        return self._now.record(index - self._first) if index >= self._first else None
+
     def block(self, index: int) -> Block | None:
         """What stands at an index; None where a record shows nothing."""
         if index >= self._first:

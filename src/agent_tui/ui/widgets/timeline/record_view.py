@@ -99,6 +99,10 @@ class RecordBlocks:
     def __len__(self) -> int:
         return len(self._records)
 
+    def record(self, index: int) -> Record | None:
+        """The record of a block."""
+        return self._records[index]
+
     def block(self, index: int) -> Block | None:
         """What a record looks like; None where it shows nothing."""
         record = self._records[index]

@@ -37,13 +37,18 @@ _WHEEL_ROWS = 3
 
 
 class Timeline(FoundText, can_focus=True):
-    """Shows the blocks of a session and lets the user move among them, open them and go back."""
+    """Shows the blocks of a session and lets the user move among them, open them and go back.
+
+    Attributes:
+        has_menu: whether Enter asks what can be done with a block, instead of opening it.
+    """
 
     # A click opens what it hits; who goes on typing after it still means the prompt, not a key.
     FOCUS_ON_CLICK = False
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "activate", "Open", show=False),
+        Binding("enter", "menu", "What can be done", show=False),
+        Binding("space", "activate", "Open", show=False),
         Binding("ctrl+o", "toggle_all", "Open all", show=False),
         Binding("y", "copy", "Copy", show=False),
         Binding("v", "view", "View whole", show=False),
@@ -62,6 +67,13 @@ class Timeline(FoundText, can_focus=True):
         """A key asks for a block's text in the prompt."""
 
         text: str
+
+    @dataclass
+    class MenuWanted(Message):
+        """Enter asks what can be done with a block; ``record`` is its record, once it has one."""
+
+        text: str
+        record: Record | None
 
     class FindWanted(Message):
         """A key asks for the line that finds text."""
@@ -97,6 +109,7 @@ class Timeline(FoundText, can_focus=True):
         | EntryPressed
         | ViewWanted
         | QuoteWanted
+        | MenuWanted
         | FindWanted
     )
     """A row that was pressed, or a key upon one: it leads somewhere else."""
@@ -105,6 +118,7 @@ class Timeline(FoundText, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._soon: dict[int, Callable[[], Block]] = {}
         self._frames: Timer | None = None
+        self.has_menu = False
 
     # What it shows.
 
@@ -242,6 +256,14 @@ class Timeline(FoundText, can_focus=True):
         if self._cursor is not None and (block := self._blocks.block(self._cursor)) is not None:
             self.app.copy_to_clipboard(plain_text(block))
             self.notify("Copied", timeout=1.5)
+
+    def action_menu(self) -> None:
+        """Ask what can be done with the block under the cursor; a marker leads on instead."""
+        text = self._text_at_cursor()
+        if self._cursor is None or not self.has_menu or not text:
+            self.action_activate()
+        else:
+            self.post_message(self.MenuWanted(text, self._blocks.record(self._cursor)))
 
     def action_activate(self) -> None:
         """Open or fold the block under the cursor, or go where a marker leads."""

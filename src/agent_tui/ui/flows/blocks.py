@@ -1,0 +1,98 @@
+"""What can be done with one block of the conversation, from its menu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from agent_tui.core.records import Checkpoint, Record, ToolMessage, WorkspaceRecord
+from agent_tui.ui.flows.files import revert_call, revert_to
+from agent_tui.ui.flows.prompt import quote_block, view_block
+from agent_tui.ui.flows.session_acts import SessionActs
+from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
+from agent_tui.ui.screens.time.tree import TreeChoice
+
+if TYPE_CHECKING:
+    from agent_tui.ui.conversation.conversation import Conversation
+
+_ALWAYS = (
+    Choice("open", "Open or fold", "Space"),
+    Choice("copy", "Copy", "y"),
+    Choice("quote", "Quote into the prompt", "q"),
+    Choice("view", "Open full screen", "v"),
+)
+
+
+async def show_menu(chat: Conversation, text: str, record: Record | None) -> None:
+    """Ask what to do with a block, and do it; ``record`` is None while it is not in the log."""
+    path = chat.holder.require_session().view.shown_records
+    checkpoint = _checkpoint_before(path, record)
+    captures = _captures_of(path, record)
+    choices = [*_ALWAYS, *_past_choices(chat, record, checkpoint, captures)]
+    match await chat.app.push_screen_wait(ChoiceScreen("Block", choices)):
+        case "open":
+            chat.timeline.action_activate()
+        case "copy":
+            chat.timeline.action_copy()
+        case "quote":
+            await quote_block(chat, text)
+        case "view":
+            await view_block(chat, text)
+        case "revert" if checkpoint is not None:
+            await revert_to(chat, checkpoint)
+        case "branch" | "label" as act if record is not None:
+            await _act_on_entry(chat, act, record.stamp.uuid or "")
+        case "files":
+            await revert_call(chat, captures)
+        case _:
+            pass
+
+
+def _past_choices(
+    chat: Conversation, record: Record | None, checkpoint: int | None, captures: Sequence[str]
+) -> list[Choice]:
+    session = chat.holder.require_session()
+    if record is None or session.read_only or chat.runner.is_busy:
+        return []
+    choices = []
+    if checkpoint is not None:
+        choices.append(Choice("revert", "Revert here", f"checkpoint {checkpoint}, with a preview"))
+    if record.stamp.uuid:
+        choices.append(Choice("branch", "Branch here", "what follows stays as a branch"))
+        choices.append(Choice("label", "Label", "a name in the tree"))
+    if captures:
+        choices.append(Choice("files", "Revert its file changes", "with a preview"))
+    return choices
+
+
+def _checkpoint_before(path: Sequence[Record], record: Record | None) -> int | None:
+    """The newest checkpoint before a record."""
+    is_before = False
+    for each in reversed(path):
+        if is_before and isinstance(each, Checkpoint):
+            return each.id
+        is_before = is_before or each is record
+    return None
+
+
+def _captures_of(path: Sequence[Record], record: Record | None) -> list[str]:
+    """The captures of what a tool call changed, given its result."""
+    if not isinstance(record, ToolMessage):
+        return []
+    return [
+        each.stamp.uuid
+        for each in path
+        if isinstance(each, WorkspaceRecord)
+        and each.call == record.tool_call_id
+        and each.delta
+        and each.stamp.uuid
+    ]
+
+
+async def _act_on_entry(chat: Conversation, act: Literal["branch", "label"], entry: str) -> None:
+    """Do in the tree what is wanted of an entry."""
+    session = chat.holder.require_session()
+    tree = await session.view.tree(related=False)
+    outline = await tree.prepare("records")
+    row = outline.row(outline.row_of(tree.place_of(entry)))
+    await SessionActs(chat, session).act_on_tree(TreeChoice(act, tree, row, "records"))

@@ -1,0 +1,79 @@
+"""The menu of a block: what Enter in the conversation offers, and where it leads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_tui.ui.blocks import AssistantBlock, LabelBlock, UserBlock
+from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
+from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
+from agent_tui.ui.screens.dialogs.reader import ReaderScreen
+from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
+from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
+from agent_tui.ui.widgets.lists.rows import Rows
+from tests.ui.test_chat_acts import Desk, desk
+
+pytestmark = pytest.mark.slow
+
+
+async def open_menu(here: Desk, kind: type) -> list[str]:
+    """Press Enter on the last block of a kind; what its menu offers."""
+    timeline = here.chat.timeline
+    timeline.focus()
+    last = max(index for index, block in enumerate(here.all_blocks) if isinstance(block, kind))
+    timeline.go_to_record(last)
+    await here.pilot.press("enter")
+    await here.until(lambda: isinstance(here.app.screen, ChoiceScreen))
+    screen = here.app.screen
+    assert isinstance(screen, ChoiceScreen)
+    return [choice.value for choice in screen._choices]
+
+
+async def choose(here: Desk, value: str) -> None:
+    screen = here.app.screen
+    assert isinstance(screen, ChoiceScreen)
+    values = [choice.value for choice in screen._choices]
+    screen.query_one(Rows).cursor = values.index(value)
+    await here.pilot.press("enter")
+
+
+async def test_a_prompt_is_quoted_read_reverted_to_and_labelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        await here.say("another thing")
+        offered = await open_menu(here, UserBlock)
+        assert offered == ["open", "copy", "quote", "view", "revert", "branch", "label"]
+        await choose(here, "quote")
+        await here.until(lambda: here.chat.prompt_box.text.startswith("> another thing"))
+        here.chat.prompt_box.clear()
+        await open_menu(here, AssistantBlock)
+        await choose(here, "view")
+        await here.until(lambda: isinstance(here.app.screen, ReaderScreen))
+        await here.pilot.press("escape")
+        await open_menu(here, UserBlock)
+        await choose(here, "label")
+        await here.until(lambda: isinstance(here.app.screen, AskLineScreen))
+        await here.pilot.press("h", "e", "r", "e", "enter")
+        await here.until(lambda: any(isinstance(block, LabelBlock) for block in here.shown))
+        await open_menu(here, UserBlock)
+        await choose(here, "revert")
+        screens = RevertPreviewScreen | RevertFilesScreen
+        await here.until(lambda: isinstance(here.app.screen, screens))
+        await here.pilot.press("y")
+        await here.until(lambda: here.prompts == ["one thing"])
+
+
+async def test_a_branch_from_a_prompt_keeps_what_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        await here.say("another thing")
+        await open_menu(here, UserBlock)
+        await choose(here, "branch")
+        await here.until(lambda: here.prompts == ["one thing"])
+        await here.until(lambda: here.chat.prompt_box.text == "another thing")
