@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from agent_tui.ui.blocks import AssistantBlock, LabelBlock, UserBlock
+from agent_tui.ui.blocks import AssistantBlock, LabelBlock, ToolBlock, UserBlock, plain_text
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
@@ -18,11 +20,14 @@ from tests.ui.test_chat_acts import Desk, desk
 pytestmark = pytest.mark.slow
 
 
-async def open_menu(here: Desk, kind: type) -> list[str]:
-    """Press Enter on the last block of a kind; what its menu offers."""
+async def open_menu(
+    here: Desk, kind: type, fits: Callable[[Any], bool] = lambda _: True
+) -> list[str]:
+    """Press Enter on the last block of a kind that fits; what its menu offers."""
     timeline = here.chat.timeline
     timeline.focus()
-    last = max(index for index, block in enumerate(here.all_blocks) if isinstance(block, kind))
+    blocks = enumerate(here.all_blocks)
+    last = max(index for index, block in blocks if isinstance(block, kind) and fits(block))
     timeline.go_to_record(last)
     await here.pilot.press("enter")
     await here.until(lambda: isinstance(here.app.screen, ChoiceScreen))
@@ -47,7 +52,7 @@ async def test_a_prompt_is_quoted_read_reverted_to_and_labelled(
         await here.say("another thing")
         offered = await open_menu(here, UserBlock)
         assert offered == ["open", "copy", "quote", "view", "revert", "branch", "label"]
-        await choose(here, "quote")
+        await here.pilot.press("q")
         await here.until(lambda: here.chat.prompt_box.text.startswith("> another thing"))
         here.chat.prompt_box.clear()
         await open_menu(here, AssistantBlock)
@@ -77,3 +82,16 @@ async def test_a_branch_from_a_prompt_keeps_what_followed(
         await choose(here, "branch")
         await here.until(lambda: here.prompts == ["one thing"])
         await here.until(lambda: here.chat.prompt_box.text == "another thing")
+
+
+async def test_a_call_that_changed_files_offers_to_revert_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("Fix the bug")
+        offered = await open_menu(here, ToolBlock, lambda block: block.name == "edit_file")
+        assert offered[-1] == "files"
+        await here.pilot.press("f")
+        await here.until(lambda: isinstance(here.app.screen, RevertFilesScreen))
+        await here.pilot.press("y")
+        await here.until(lambda: any("Undo with /undo" in plain_text(b) for b in here.shown))

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
 
 _ALWAYS = (
-    Choice("open", "Open or fold", "Space"),
-    Choice("copy", "Copy", "y"),
-    Choice("quote", "Quote into the prompt", "q"),
-    Choice("view", "Open full screen", "v"),
+    Choice("open", "Open or fold", key="space"),
+    Choice("copy", "Copy", key="y"),
+    Choice("quote", "Quote into the prompt", key="q"),
+    Choice("view", "Open full screen", key="v"),
 )
 
 
@@ -56,12 +56,14 @@ def _past_choices(
         return []
     choices = []
     if checkpoint is not None:
-        choices.append(Choice("revert", "Revert here", f"checkpoint {checkpoint}, with a preview"))
+        choices.append(
+            Choice("revert", "Revert here", f"checkpoint {checkpoint}, with a preview", "r")
+        )
     if record.stamp.uuid:
-        choices.append(Choice("branch", "Branch here", "what follows stays as a branch"))
-        choices.append(Choice("label", "Label", "a name in the tree"))
+        choices.append(Choice("branch", "Branch here", "what follows stays as a branch", "b"))
+        choices.append(Choice("label", "Label", "a name in the tree", "l"))
     if captures:
-        choices.append(Choice("files", "Revert its file changes", "with a preview"))
+        choices.append(Choice("files", "Revert its file changes", "with a preview", "f"))
     return choices
 
 

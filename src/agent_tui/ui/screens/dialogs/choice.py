@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
@@ -20,11 +20,12 @@ _HINTS = (("↑↓", "choose"), ("Enter", "select"), ("Esc", "back"))
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing to choose: ``value`` is what the screen is dismissed with."""
+    """One thing to choose: ``value`` is what the screen is dismissed with; ``key`` chooses it."""
 
     value: str
     label: str
     note: str = ""
+    key: str = ""
 
 
 class ChoiceScreen(Popup[str]):
@@ -81,7 +82,20 @@ class ChoiceScreen(Popup[str]):
         label = first_line(choice.label).ljust(self._label_width)
         mark = ("● " if choice.value == self._current else "  ", "$user")
         current = (mark,) if self._current else ()
-        return Content.assemble(*current, label, "  ", (first_line(choice.note, 200), "$muted"))
+        note = (first_line(choice.note, 200), "$muted")
+        line = Content.assemble(*current, label, "  ", note)
+        if not choice.key:
+            return line
+        room = width - len(choice.key) - 1
+        line = line.truncate(room, ellipsis=True)
+        return Content.assemble(line.pad_right(room + 1 - line.cell_length), (choice.key, "$faint"))
+
+    def on_key(self, event: events.Key) -> None:
+        """A choice's own key chooses it."""
+        chosen = next((each for each in self._choices if each.key == event.key), None)
+        if chosen is not None:
+            event.stop()
+            self.dismiss(chosen.value)
 
     @on(Rows.Chosen)
     def _choose(self, event: Rows.Chosen) -> None:
