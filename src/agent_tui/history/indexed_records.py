@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from pathlib import Path
-from typing import overload
 
 from agent_tui.core.records import Record, UnknownRecord
+from agent_tui.history.lazy_sequence import LazySequence
 from agent_tui.sessions.index import LogIndex
 from agent_tui.sessions.replay import Entry, Item
 
@@ -25,7 +24,7 @@ def shown_record(item: Item | None) -> Record:
     return UnknownRecord("damaged line", {"kept here": item.reason if item else "a blank line"})
 
 
-class IndexedRecords(Sequence[Record]):
+class IndexedRecords(LazySequence[Record]):
     """One record for each line of a log; a line that cannot be read is shown as such.
 
     Making one scans the file for line ends (about a gigabyte in 0.3 s): do it in a thread. Memory
@@ -40,16 +39,7 @@ class IndexedRecords(Sequence[Record]):
     def __len__(self) -> int:
         return len(self._log)
 
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Record]: ...
-    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(index)
+    def at(self, place: int) -> Record:
         return self._page(place // _PAGE)[place % _PAGE]
 
     def _page(self, number: int) -> list[Record]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from agent_tui.core.records import DAMAGED_LINES, Record, UnknownRecord
+from agent_tui.history.lazy_sequence import LazySequence
 from agent_tui.sessions.replay import Damage, Entry
 
 
@@ -30,14 +31,14 @@ class RecordsView(Sequence[Record]):
         return self._entries[index].record
 
 
-class ShownRecords(RecordsView):
+class ShownRecords(LazySequence[Record]):
     """The records of a list of entries, with a row where lines between them cannot be read.
 
     What is damaged is taken as it is now; entries that are added later are seen.
     """
 
     def __init__(self, entries: Sequence[Entry], damaged: Sequence[Damage]) -> None:
-        super().__init__(entries)
+        self._entries = entries
         before = Counter(
             bisect_left(entries, each.offset, key=lambda entry: entry.offset) for each in damaged
         )
@@ -50,14 +51,7 @@ class ShownRecords(RecordsView):
     def __len__(self) -> int:
         return len(self._entries) + len(self._places)
 
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Record]: ...
-    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
+    def at(self, place: int) -> Record:
         damage = self._damage.get(place)
         if damage is not None:
             return damage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias, overload
+from typing import TypeAlias
 
 from agent_tui.core.records import (
     AssistantMessage,
@@ -15,6 +15,7 @@ from agent_tui.core.records import (
     is_message,
 )
 from agent_tui.history.indexed_records import shown_record
+from agent_tui.history.lazy_sequence import LazySequence
 from agent_tui.history.tree.record_links import Tree
 from agent_tui.history.tree.shape import MESSAGES
 from agent_tui.sessions.replay import repaired_messages
@@ -35,7 +36,7 @@ def read_records(tree: Tree, places: Sequence[int]) -> Iterator[Record]:
             yield UnknownRecord("changed line", {"was here": tree.uuid(place)})
 
 
-class PlacedRecords(Sequence[Record]):
+class PlacedRecords(LazySequence[Record]):
     """One record for each place of a path; what cannot be read is shown as such."""
 
     def __init__(self, tree: Tree, places: Sequence[int], read: ReadPlace) -> None:
@@ -49,14 +50,11 @@ class PlacedRecords(Sequence[Record]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Record]: ...
-    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
-        if isinstance(index, slice):
-            return list(self._read_all(self._places[index]))
-        return self._read(self._places[index])
+    def at(self, place: int) -> Record:
+        return self._read(self._places[place])
+
+    def some(self, places: range) -> list[Record]:
+        return list(self._read_all([self._places[each] for each in places]))
 
     def __iter__(self) -> Iterator[Record]:
         return self._read_all(self._places)
@@ -113,7 +111,7 @@ class PlacedRecords(Sequence[Record]):
         return record if is_message(record) else None
 
 
-class _SentMessages(Sequence[Message]):
+class _SentMessages(LazySequence[Message]):
     """The first messages of a path, then some that are at hand."""
 
     def __init__(self, records: PlacedRecords, before: int, tail: Sequence[Message]) -> None:
@@ -124,16 +122,7 @@ class _SentMessages(Sequence[Message]):
     def __len__(self) -> int:
         return self._before + len(self._tail)
 
-    @overload
-    def __getitem__(self, index: int) -> Message: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Message]: ...
-    def __getitem__(self, index: int | slice) -> Message | Sequence[Message]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(index)
+    def at(self, place: int) -> Message:
         if place < self._before:
             return self._records.message(place)
         return self._tail[place - self._before]
