@@ -21,12 +21,18 @@ async def revert(chat: Conversation, argument: str) -> None:
     if argument:
         await revert_to(chat, read_number(argument, "a checkpoint"))
         return
-    screen = CheckpointsScreen(
-        await asyncio.to_thread(chat.holder.require_session().view.checkpoints)
-    )
-    checkpoint = await chat.app.push_screen_wait(screen)
-    if checkpoint is not None:
-        await revert_to(chat, checkpoint)
+    view = chat.holder.require_session().view
+    checkpoints = await asyncio.to_thread(view.checkpoints)
+    archives = await view.archives() if view.has_compactions else []
+    compacted = [archive for archive in archives if archive.reason == "compaction"]
+    newest = max(compacted, key=lambda archive: archive.number, default=None)
+    match await chat.app.push_screen_wait(CheckpointsScreen(checkpoints, newest)):
+        case "archives":
+            await browse_session(chat).archives()
+        case int(checkpoint):
+            await revert_to(chat, checkpoint)
+        case _:
+            pass
 
 
 async def undo(chat: Conversation, _argument: str) -> None:

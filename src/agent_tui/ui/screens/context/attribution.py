@@ -97,7 +97,7 @@ class AttributionScreen(Panel[None]):
     @work(exclusive=True, group="attribution-choice")
     async def action_choose_checkpoint(self) -> None:
         chosen = await self.app.push_screen_wait(CheckpointsScreen(self._checkpoints))
-        if chosen is not None:
+        if isinstance(chosen, int):
             self._checkpoint = chosen
             self._load()
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
+from textual.widgets import Static
 
 from agent_tui.core.format import format_age, format_count
-from agent_tui.core.summary import CheckpointSummary
+from agent_tui.core.summary import ArchiveSummary, CheckpointSummary
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
@@ -20,18 +22,29 @@ from agent_tui.ui.widgets.lists.rows import Rows
 _WITH_COUNTS = 70
 
 
-class CheckpointsScreen(Panel[int]):
-    """The checkpoints of one session; dismissed with the id of the chosen one.
+class CheckpointsScreen(Panel[int | Literal["archives"]]):
+    """The checkpoints of one session; dismissed with the id of the chosen one, or ``archives``.
 
     Checkpoints before a prompt lead; those between the steps of a turn are quieter.
+
+    Args:
+        checkpoints: those of the log, oldest first.
+        compacted: the archive that the newest compaction left, if there was one: it holds the
+            checkpoints that are missing here.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/checkpoints.tcss")]
     AUTO_FOCUS = "Rows"
-    BINDINGS = [Binding("enter", "choose", "preview the revert", key_display="Enter")]
+    BINDINGS = [
+        Binding("enter", "choose", "preview the revert", key_display="Enter"),
+        Binding("a", "list_archives", "archives", key_display="a"),
+    ]
 
-    def __init__(self, checkpoints: Sequence[CheckpointSummary]) -> None:
+    def __init__(
+        self, checkpoints: Sequence[CheckpointSummary], compacted: ArchiveSummary | None = None
+    ) -> None:
         super().__init__()
+        self._compacted = compacted
         self._checkpoints = list(reversed(checkpoints))
         self._rows = Rows(self._draw, empty=Content("No checkpoint yet. Send a prompt first."))
 
@@ -39,6 +52,10 @@ class CheckpointsScreen(Panel[int]):
         yield self.heading()
         yield Fitted(self._draw_heads, id="heads")
         yield self._rows
+        if self._compacted is not None:
+            count = format_count(self._compacted.checkpoints, "checkpoint")
+            said = f"{count} before the compaction: archive {self._compacted.number} (a)"
+            yield Static(Content.styled(said, "$compaction"), id="compacted")
         yield self.key_hints()
 
     def on_mount(self) -> None:
@@ -69,6 +86,15 @@ class CheckpointsScreen(Panel[int]):
         if width < _WITH_COUNTS + 2:
             return Content("")
         return Content(f"{'     #  BEFORE':<{width - 18}}{'MESSAGES':>8}{'WHEN':>9}")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "list_archives":
+            return self._compacted is not None
+        return super().check_action(action, parameters)
+
+    def action_list_archives(self) -> None:
+        """See where the checkpoints before the compaction went."""
+        self.dismiss("archives")
 
     @on(Rows.Chosen)
     def action_choose(self) -> None:
