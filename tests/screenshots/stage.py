@@ -44,7 +44,7 @@ from agent_tui.runtime.starting.assembling import Run
 from agent_tui.sessions.store import SessionStore
 from agent_tui.tools import background
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.screens.dialogs import approval
+from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.widgets.bars import status_line
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
@@ -239,7 +239,6 @@ def _hold_program(patch: pytest.MonkeyPatch, folder: Path, clock: Clock) -> None
 
     patch.setattr(tempfile, "mkdtemp", make_known_folder)
     patch.setattr(status_line, "monotonic", clock.monotonic)
-    patch.setattr(approval, "monotonic", clock.monotonic)
 
 
 class Visitor:
@@ -286,6 +285,7 @@ class Visitor:
         await self.until(lambda: question.focused is not None, "the question to take keys")
         await self.pilot.pause()
         self.clock.let_pass(seconds=5)
+        await self.pilot.pause(2 * GUARD_SECONDS)  # the question goes by the time of real keys
         await self.press("1")
         await self.until(lambda: self.app.screen is not question, "the answer to be taken")
 

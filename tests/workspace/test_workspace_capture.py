@@ -405,7 +405,7 @@ def test_a_store_that_someone_deleted_is_begun_anew(
     assert yard.take().status == "captured"
     plan = yard.plan()
     assert not plan.paths
-    assert "not in the store" in plan.uncovered[0].why
+    assert "no longer in the store" in plan.uncovered[0].why
 
 
 def test_two_sessions_of_a_project_keep_apart(make: Callable[..., Yard]) -> None:
