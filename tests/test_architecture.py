@@ -116,10 +116,10 @@ def test_only_one_module_prints() -> None:
 
 # The size of what grows when nothing stops it. These numbers only go down: where one stands in your
 # way, split what has two reasons to change, or give the modules a folder of their own.
-LARGEST_FILE_LINES = 540
-LARGEST_CLASS_LINES = 460
-MOST_PUBLIC_METHODS = 34
-MOST_MODULES_IN_A_FOLDER = 42
+LARGEST_FILE_LINES = 490
+LARGEST_CLASS_LINES = 395
+MOST_PUBLIC_METHODS = 28
+MOST_MODULES_IN_A_FOLDER = 39
 
 
 def classes() -> list[ast.ClassDef]:

@@ -23,8 +23,8 @@ from agent_tui.core.errors import ConfigError, SessionError, ToolError
 from agent_tui.core.records import ApprovalRecord, ModelRecord, SystemPrompt
 from agent_tui.importers.registry import import_session
 from agent_tui.importers.resume import records_to_resume
-from agent_tui.tools import web_page
-from agent_tui.tools.web_page import MOST_BYTES, fetch_page, public_addresses
+from agent_tui.tools.web import web_page
+from agent_tui.tools.web.web_page import MOST_BYTES, fetch_page, public_addresses
 from tests.agent.stage import Stage as Talk
 from tests.attacks.test_attacks_log import COMMANDS, EVIL, LINES, RAW, on_a_terminal
 from tests.attacks.test_attacks_server import ask, bombs

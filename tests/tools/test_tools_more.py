@@ -15,18 +15,18 @@ from pydantic import ValidationError
 
 from agent_tui.config.settings import WebSettings
 from agent_tui.core.errors import ToolError
-from agent_tui.tools import web_page
 from agent_tui.tools.arguments import parse_arguments
 from agent_tui.tools.base import AnyTool, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.edit_file import EditFile
-from agent_tui.tools.fetch_url import FetchUrl
 from agent_tui.tools.list_folder import ListFolder
-from agent_tui.tools.page_text import page_text
 from agent_tui.tools.read_file import ReadFile
-from agent_tui.tools.search_web import SearchWeb
 from agent_tui.tools.todo import Todo
-from agent_tui.tools.web_page import fetch_page, public_addresses
+from agent_tui.tools.web import web_page
+from agent_tui.tools.web.fetch_url import FetchUrl
+from agent_tui.tools.web.page_text import page_text
+from agent_tui.tools.web.search_web import SearchWeb
+from agent_tui.tools.web.web_page import fetch_page, public_addresses
 from agent_tui.tools.write_file import WriteFile
 
 

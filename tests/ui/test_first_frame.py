@@ -70,7 +70,7 @@ LATE = (
     "agent_tui.mcp.servers",
     "agent_tui.runtime.operations.operations",
     "agent_tui.runtime.stored.sessions",
-    "agent_tui.tools.web_page",
+    "agent_tui.tools.web.web_page",
     "html.parser",
     "openai.types.chat.chat_completion",
     "openai.types.responses.response",

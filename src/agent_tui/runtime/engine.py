@@ -176,11 +176,7 @@ class Engine:
         await self.connections.warm()
 
     async def save_setting(self, key: str, value: str | bool) -> None:
-        """Write a setting into the user's config file, for this run's successors.
-
-        Raises:
-            ConfigError: the file cannot be written.
-        """
+        """Write a setting into the user's config file, for later runs; raises ConfigError."""
         from agent_tui.config.writing import set_value
 
         await asyncio.to_thread(set_value, config_path(), key, value)

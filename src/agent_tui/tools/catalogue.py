@@ -6,7 +6,6 @@ from agent_tui.tools.ask_user import AskUser
 from agent_tui.tools.background_command import BackgroundCommand
 from agent_tui.tools.base import AnyTool
 from agent_tui.tools.edit_file import EditFile
-from agent_tui.tools.fetch_url import FetchUrl
 from agent_tui.tools.find_files import FindFiles
 from agent_tui.tools.list_folder import ListFolder
 from agent_tui.tools.read_file import ReadFile
@@ -14,6 +13,7 @@ from agent_tui.tools.run_command import RunCommand
 from agent_tui.tools.search_files import SearchFiles
 from agent_tui.tools.think import Think
 from agent_tui.tools.todo import Todo
+from agent_tui.tools.web.fetch_url import FetchUrl
 from agent_tui.tools.write_file import WriteFile
 
 
@@ -44,6 +44,6 @@ def builtin_tools(*, search: str = "", private: bool = False) -> tuple[AnyTool, 
 def _search_web(endpoint: str) -> tuple[AnyTool, ...]:
     if not endpoint:
         return ()
-    from agent_tui.tools.search_web import SearchWeb
+    from agent_tui.tools.web.search_web import SearchWeb
 
     return (SearchWeb(endpoint),)

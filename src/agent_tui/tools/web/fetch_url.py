@@ -16,7 +16,7 @@ from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.output import cut_text
 
 if TYPE_CHECKING:
-    from agent_tui.tools.web_page import WebPage
+    from agent_tui.tools.web.web_page import WebPage
 
 _TEXTS = ("text/", "application/json", "application/xml", "application/javascript")
 
@@ -52,7 +52,7 @@ class FetchUrl(Tool[FetchUrlArguments]):
         return reveal(arguments.url)
 
     async def run(self, arguments: FetchUrlArguments, context: ToolContext) -> ToolResult:
-        from agent_tui.tools.web_page import fetch_page
+        from agent_tui.tools.web.web_page import fetch_page
 
         def work(stop: Event) -> WebPage:
             return fetch_page(arguments.url, stop, private=self._private)
@@ -71,7 +71,7 @@ def _tell(page: WebPage, context: ToolContext) -> str:
 
 def read_page(page: WebPage) -> str:
     """The readable text of a page, safe to show."""
-    from agent_tui.tools.page_text import page_text
+    from agent_tui.tools.web.page_text import page_text
 
     try:
         text = page.body.decode(page.charset, "replace")

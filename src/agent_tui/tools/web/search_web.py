@@ -15,9 +15,9 @@ from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
-from agent_tui.tools.fetch_url import read_page
 from agent_tui.tools.output import cut_text
-from agent_tui.tools.web_page import WebPage, fetch_page, public_addresses
+from agent_tui.tools.web.fetch_url import read_page
+from agent_tui.tools.web.web_page import WebPage, fetch_page, public_addresses
 
 PLACE = "{query}"
 _MOST_RESULTS = 20
