@@ -20,11 +20,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import pexpect
-
 from tests.benchmarks.http_stage import Program, Server, judge, key_figures, make_home, make_session
 from tests.benchmarks.keys import ask, press
-from tests.benchmarks.startup import BARE
+from tests.benchmarks.startup import BARE, time_until
 
 _FRAME = "sk anything"
 _END = "called twice"
@@ -164,14 +162,7 @@ def measure_processor(stage: Stage) -> bool:
 
 def bare_cpu(env: dict[str, str]) -> float:
     """Seconds of the processor that a bare Textual app uses until its first frame."""
-    settled = env | {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
-    child = pexpect.spawn(sys.executable, ["-c", BARE], env=settled, dimensions=(40, 120))
-    try:
-        child.expect_exact(b"bare app is here", timeout=30)
-        fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / 100
-    finally:
-        child.close(force=True)
+    return time_until(b"bare app is here", sys.executable, ["-c", BARE], env).cpu
 
 
 FIGURES: dict[str, Callable[[Stage], bool]] = {

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent_tui.ui.conversation.drafts import DraftKeeper
 from agent_tui.ui.conversation.facts import SessionFacts
-from agent_tui.ui.conversation.first_words import first_words
 from agent_tui.ui.conversation.holder import SessionHolder
 from agent_tui.ui.conversation.notices import Notices
 from agent_tui.ui.conversation.operation_runner import OperationRunner
 from agent_tui.ui.conversation.prompts import Prompts
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.conversation.shown_log import ShownLog
+from agent_tui.ui.conversation.turn_pause import wait_for_pause
 from agent_tui.ui.conversation.wire_link import WireLink
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Conversation:
     async def _warm(self, engine: Engine, session: LiveSession) -> None:
         await engine.warm()
         if self.runner.is_busy:
-            await first_words(session)
+            await wait_for_pause(session)
         await session.warm()
 
     async def _review_compaction(self) -> CompactionReport | None:

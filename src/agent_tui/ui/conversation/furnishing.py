@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_tui.ui.conversation.first_words import first_words
+from agent_tui.ui.conversation.turn_pause import wait_for_pause
 
 if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 async def furnish(chat: Conversation, engine: Engine) -> None:
     """Say where this runs, and offer what was asked before and the commands kept in files."""
     if chat.session is not None and chat.runner.is_busy:
-        await first_words(chat.session)
+        await wait_for_pause(chat.session)
     await chat.facts.show_place()
     chat.status.sandbox = await engine.sandbox()
     chat.prompt_box.set_history(await engine.stored.prompt_history())
