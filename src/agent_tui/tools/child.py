@@ -21,13 +21,15 @@ from agent_tui.core.errors import ToolError
 
 Ending: TypeAlias = Literal["exited", "timed_out", "stopped", "enough"]
 
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.02
 _PIPE_GRACE_SECONDS = 0.3
 _TERM_GRACE_SECONDS = 2.0
 _SETTLE_SECONDS = 0.1
 _CHUNK_BYTES = 65_536
 _MARK = "AGENT_TUI_CALL"
 _ROUNDS = 20
+_STRAY_SECONDS = 0.05
+_STRAY_POLL_SECONDS = 0.005
 
 # fmt: off
 _ENVIRONMENT = frozenset(
@@ -253,8 +255,23 @@ def end_strays(mark: str) -> bool:
         for process in strays:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGTERM if round_number == 0 else signal.SIGKILL)
-        time.sleep(_POLL_SECONDS)
+        _await_end(strays)
     return found
+
+
+def _await_end(processes: Sequence[int]) -> None:
+    """Wait until all of these have ended, for a moment at most."""
+    deadline = time.monotonic() + _STRAY_SECONDS
+    while time.monotonic() < deadline and any(map(_runs, processes)):
+        time.sleep(_STRAY_POLL_SECONDS)
+
+
+def _runs(process: int) -> bool:
+    try:
+        stat = Path(f"/proc/{process}/stat").read_bytes()
+    except OSError:
+        return False
+    return stat.rpartition(b")")[2].split()[0] not in (b"Z", b"X")
 
 
 def _marked_processes(mark: str) -> Iterator[int]:
