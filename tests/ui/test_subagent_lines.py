@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_tui.core.events import StepBegan, SubagentEvent, TextDelta, ToolStarted, TurnFinished
 from agent_tui.core.messages import ToolCall
-from agent_tui.ui.conversation.subagent_lines import SubagentLines
+from agent_tui.ui.conversation.subagent_lines import SUBAGENT_SESSION, SubagentLines
 
 
 def test_calls_and_the_answer_that_is_written_are_shown_for_each_subagent_apart() -> None:
@@ -20,3 +20,10 @@ def test_calls_and_the_answer_that_is_written_are_shown_for_each_subagent_apart(
     assert shown == "→ read_file src/a.py\nIt is here."
     ended = SubagentEvent("t1", "explorer", "s1", TurnFinished(1, "done", 2))
     assert "explorer: done after 2 steps" in lines.hear(ended)
+
+
+def test_the_session_of_a_subagent_is_found_in_the_report_of_its_call() -> None:
+    quoted = "It says [evil, session 1, 2 tokens] here."
+    report = f"{quoted}\n\n[explorer, session 20261122-abc, 5,007 tokens]"
+    assert SUBAGENT_SESSION.findall(report) == ["20261122-abc"]
+    assert SUBAGENT_SESSION.findall("[explorer, session ../x, 1 tokens]") == []

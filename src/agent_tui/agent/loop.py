@@ -52,6 +52,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.summary import OperationReport
+from agent_tui.core.usage import Usage
 from agent_tui.providers.base import Provider
 from agent_tui.sessions.store import Durability
 
@@ -92,6 +93,7 @@ class Agent:
         self._policies: tuple[Policy, ...] = (StepLimit(limits.max_steps), *limits.more)
         self._desk = desk
         self._repetition = Repetition()
+        self._progress = Progress(0)
         self._steers: deque[str] = deque()
         self._is_joining = False
         self._unsaved = Unsaved(context)
@@ -136,6 +138,15 @@ class Agent:
         self._steers.clear()
         return steers
 
+    def count_usage(self, usage: Usage) -> None:
+        """Count what a subagent took to the running turn."""
+        self._progress.usage += usage
+
+    def check_limits(self) -> Ending | None:
+        """Whether the running turn must end at its next step, by what it took; for subagents."""
+        limits = self._policies[1:]
+        return next(filter(None, (each.check(self._progress) for each in limits)), None)
+
     @property
     def has_unsaved(self) -> bool:
         """Whether the disk has refused something of the last turn, which is held until it can."""
@@ -163,7 +174,7 @@ class Agent:
     # A turn: it begins, takes steps, and ends for one reason.
 
     async def _run(self, turn: int, begin: Coroutine[Any, Any, None]) -> TurnEnd:
-        progress = Progress(turn)
+        progress = self._progress = Progress(turn)
         ending = Ending("failed")
         try:
             await settle(begin)

@@ -105,6 +105,17 @@ class PriceLimit:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ParentLimits:
+    """The limits of the turn that a subagent works for, and that its own calls count to."""
+
+    check_parent: Callable[[], Ending | None]
+
+    def check(self, progress: Progress) -> Ending | None:
+        """Ends the subagent's turn where that of its parent must end."""
+        return self.check_parent()
+
+
 @dataclass(slots=True)
 class Repetition:
     """Notices an agent that makes the same calls again and again: it is told, then stopped.

@@ -45,6 +45,7 @@ class Subagents:
         open_child: opens a session for it.
         wire: the parent's.
         gauge: how full the parent's context is: what a child takes is told beside it.
+        count: counts what a child takes to the parent's turn.
     """
 
     def __init__(
@@ -53,11 +54,13 @@ class Subagents:
         open_child: OpenChild,
         wire: Wire,
         gauge: Callable[[], Gauge],
+        count: Callable[[Usage], None],
     ) -> None:
         self._find = find
         self._open_child = open_child
         self._wire = wire
         self._gauge = gauge
+        self._count = count
         self._running = 0
 
     def spawner(self, call_id: str) -> Spawns:
@@ -76,7 +79,9 @@ class Subagents:
         self._running += 1
         try:
             async with self._open_child(spec, call_id) as child:
-                teller = _Teller(spec.name, call_id, child.session_id, self._wire, self._gauge)
+                teller = _Teller(
+                    spec.name, call_id, child.session_id, self._wire, self._gauge, self._count
+                )
                 child.wire.subscribe(teller.hear)
                 end = await child.run(prompt)
                 return _report(spec.name, child.records(), end, teller)
@@ -93,6 +98,7 @@ class _Teller:
     session_id: str
     wire: Wire
     gauge: Callable[[], Gauge]
+    count: Callable[[Usage], None]
     usage: Usage = field(default_factory=Usage)
     reason: str = ""
 
@@ -103,6 +109,7 @@ class _Teller:
         self.wire.emit(SubagentEvent(self.call_id, self.name, self.session_id, event))
         if isinstance(event, StatusChanged) and event.usage is not None:
             self.usage += event.usage
+            self.count(event.usage)
             self.wire.emit(StatusChanged(self.gauge(), event.usage, event.model))
 
 

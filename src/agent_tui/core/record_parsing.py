@@ -156,6 +156,7 @@ def _session(value: Mapping[str, Any]) -> SessionHeader:
         version=_text(value, "version", ""),
         git_branch=_optional_text(value.get("git_branch")),
         parent=parent if isinstance(parent, dict) else None,
+        agent=_text(value, "agent", ""),
         format=_number(value, "format", FORMAT),
         stamp=_stamp(value),
     )

@@ -144,7 +144,11 @@ def _body(record: Record) -> dict[str, Any]:
                 "cwd": record.cwd,
                 "created_at": record.created_at,
                 "version": record.version,
-                **_filled(git_branch=record.git_branch, parent=record.parent),
+                **_filled(
+                    git_branch=record.git_branch,
+                    parent=record.parent,
+                    agent=record.agent or None,
+                ),
             }
         case SystemPrompt():
             return {"role": "_system_prompt", "content": record.content}

@@ -36,7 +36,10 @@ UNSTAMPED = Stamp()
 
 @dataclass(frozen=True, slots=True)
 class SessionHeader:
-    """The first record of a log of ours: which session this is and where it ran."""
+    """The first record of a log of ours: which session this is and where it ran.
+
+    ``agent`` names the spec that it began with; empty for the default one.
+    """
 
     session_id: str
     cwd: str
@@ -44,6 +47,7 @@ class SessionHeader:
     version: str
     git_branch: str | None = None
     parent: dict[str, Any] | None = None
+    agent: str = ""
     format: int = FORMAT
     stamp: Stamp = UNSTAMPED
 

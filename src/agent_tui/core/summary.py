@@ -27,6 +27,7 @@ class SessionSummary:
         size_bytes: size of the live log.
         archives: how many archives it has.
         source: ``agent-tui``, or the agent that wrote it.
+        agent_of: the session whose subagent it is; empty for one of a person.
     """
 
     session_id: str
@@ -40,6 +41,7 @@ class SessionSummary:
     first_prompt: str = ""
     model: str = ""
     source: str = OURS
+    agent_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

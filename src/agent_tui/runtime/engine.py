@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,6 +110,7 @@ class Engine:
     async def new_session(self) -> LiveSession:
         """Start a conversation in the workspace."""
         header = await asyncio.to_thread(new_header, self.workspace)
+        header = replace(header, agent=self._builder.agent_name)
         return await self._opening.open(await self._store.create(header))
 
     async def open_session(self, session_id: str) -> LiveSession:

@@ -107,6 +107,7 @@ def _read_parts_of_summary(folder: Path) -> SessionSummary:
         archives=archives,
         first_prompt=first_line(prompt, 200),
         model=models[-1] if models else "",
+        agent_of=str((header.parent or {}).get("agent_of", "")) if header else "",
     )
 
 

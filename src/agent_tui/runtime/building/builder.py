@@ -22,6 +22,7 @@ from agent_tui.config import config_path, data_root
 from agent_tui.context.context import Context
 from agent_tui.core.events import BackgroundChanged
 from agent_tui.core.records import ModelRecord, SystemPrompt
+from agent_tui.core.text import first_line, reveal
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.kept_rules import KeptRules
 from agent_tui.runtime.building.limits import amounts_of, limits_of
@@ -83,8 +84,30 @@ class SessionBuilder:
 
         Given the parts before, what was allowed and which files were seen stay known.
         """
-        spec = keep.spec if keep else self._agents.find(self._launch.agent)
+        spec = keep.spec if keep else self._spec_of(log)
         return self._build(log, wire, connection, spec, keep=keep)
+
+    @property
+    def agent_name(self) -> str:
+        """The spec that a new session is begun with, as its log names it; empty for the default."""
+        return self._launch.agent
+
+    def _spec_of(self, log: SessionLog) -> AgentSpec:
+        """The spec that this run names, else the one that the session began with.
+
+        A log names no file: what it asks for must be an agent that there is anyway.
+        """
+        header = log.state.header
+        named = header.agent if header else ""
+        if self._launch.agent or not named:
+            return self._agents.find(self._launch.agent)
+        if named in self._agents.names():
+            return self._agents.find(named)
+        log.notices.append(
+            f"This session began with the agent {first_line(reveal(named), 80)}, which is not "
+            "among yours. It continues with the default agent; --agent names another."
+        )
+        return self._agents.find()
 
     def build_child(
         self, log: SessionLog, wire: Wire, spec: AgentSpec, parent: SessionParts
@@ -92,7 +115,7 @@ class SessionBuilder:
         """The parts of a subagent, whose actions the parent's person decides about."""
         found = self._connections.choose(spec.model or parent.model, parent.provider)
         connection = found or self._connections.default
-        return self._build(log, wire, connection, spec, approvals=parent.approvals)
+        return self._build(log, wire, connection, spec, parent=parent)
 
     def _build(
         self,
@@ -102,20 +125,20 @@ class SessionBuilder:
         spec: AgentSpec,
         *,
         keep: SessionParts | None = None,
-        approvals: Approvals | None = None,
+        parent: SessionParts | None = None,
     ) -> SessionParts:
-        """The parts; ``approvals`` are those of a parent where it is a subagent."""
+        """The parts; with a ``parent``, those of its subagent."""
         workspace = self.workspace_of(log)
-        made: list[SessionParts] = []  # subagents look at what is made below
+        made = keep.made if keep else []  # subagents look at what is made below
         if keep is not None:
             approvals, toolset, watch, desk = keep.approvals, keep.toolset, keep.watch, keep.desk
             questions, commands = keep.questions, keep.commands
         else:
-            who = spec.name if approvals else ""
+            who = spec.name if parent else ""
             questions = Questions(wire.emit)
             commands = RunningCommands(lambda running: wire.emit(BackgroundChanged(running)))
-            subagents = {} if approvals else self._agents.subagents_of(spec)
-            approvals = approvals or self._approvals(wire, workspace)
+            subagents = {} if parent else self._agents.subagents_of(spec)
+            approvals = parent.approvals if parent else self._approvals(wire, workspace)
             captured = workspace if self._settings.workspace.capture else None
             watch = watch_workspace(log, wire, captured)
             desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
@@ -152,7 +175,9 @@ class SessionBuilder:
             approvals=approvals,
             compactor=compactor,
             wire=wire,
-            limits=limits_of(self._settings, connection.price),
+            limits=limits_of(
+                self._settings, connection.price, parent.agent.check_limits if parent else None
+            ),
             desk=desk,
             sees_images=connection.sees_images,
         )
@@ -170,8 +195,9 @@ class SessionBuilder:
             watch=watch,
             spec=spec,
             desk=desk,
+            made=made,
         )
-        made.append(parts)
+        made[:] = [parts]
         return parts
 
     def _spawner(
@@ -184,6 +210,7 @@ class SessionBuilder:
             lambda spec, call_id: sessions.open(made[-1], spec, call_id),
             wire,
             lambda: made[-1].compactor.gauge(),
+            lambda usage: made[-1].agent.count_usage(usage),
         ).spawner
 
     def _policy(self, window: int) -> CompactionPolicy:
@@ -255,7 +282,7 @@ class SessionBuilder:
         instructions = Instructions()
         if self._trusted:
             instructions = await asyncio.to_thread(project_instructions, workspace)
-        of_run = await asyncio.to_thread(self._agents.find, self._launch.agent)
+        of_run = await asyncio.to_thread(self._spec_of, log)
         chosen = spec or of_run
         prompt = await asyncio.to_thread(write_system_prompt, workspace, instructions, chosen)
         default = self._connections.default

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agent_tui.agent.loop import Limits
-from agent_tui.agent.policies import Policy, PriceLimit, TimeLimit, TokenLimit
+from agent_tui.agent.policies import Ending, ParentLimits, Policy, PriceLimit, TimeLimit, TokenLimit
 from agent_tui.config import ContextSettings, Settings
 from agent_tui.core.cost import Price
 from agent_tui.core.summary import CompactionAmounts
@@ -15,8 +17,15 @@ def amounts_of(chosen: ContextSettings) -> CompactionAmounts:
     return CompactionAmounts(**{name: getattr(chosen, name) for name in names})
 
 
-def limits_of(settings: Settings, price: Price | None = None) -> Limits:
-    """How far a turn may go; a limit of 0 is none, and without a price there is none of cost."""
+def limits_of(
+    settings: Settings,
+    price: Price | None = None,
+    check_parent: Callable[[], Ending | None] | None = None,
+) -> Limits:
+    """How far a turn may go; a limit of 0 is none, and without a price there is none of cost.
+
+    A subagent also ends where its parent must: what it takes counts there.
+    """
     chosen = settings.agent
     more: list[Policy] = []
     if chosen.max_seconds:
@@ -25,4 +34,6 @@ def limits_of(settings: Settings, price: Price | None = None) -> Limits:
         more.append(TokenLimit(chosen.max_tokens))
     if chosen.max_cost and price is not None:
         more.append(PriceLimit(chosen.max_cost, price.of))
+    if check_parent is not None:
+        more.append(ParentLimits(check_parent))
     return Limits(chosen.max_steps, chosen.max_attempts, tuple(more))

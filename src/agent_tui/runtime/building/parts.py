@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -29,7 +29,10 @@ from agent_tui.tools.running_commands import RunningCommands
 
 @dataclass(frozen=True, slots=True)
 class SessionParts:
-    """What is assembled for one session and one model."""
+    """What is assembled for one session and one model.
+
+    ``made`` is shared by all parts that a session ever had, and holds those that are in force.
+    """
 
     context: Context
     agent: Agent
@@ -44,6 +47,7 @@ class SessionParts:
     watch: WorkspaceWatch
     spec: AgentSpec
     desk: DMailDesk | None = None
+    made: list[SessionParts] = field(default_factory=list, repr=False, compare=False)
 
 
 class BuildParts(Protocol):

@@ -53,7 +53,7 @@ class SubagentSessions:
         """A session for a subagent that a call of the parent has started."""
         header = await asyncio.to_thread(new_header, self.workspace)
         link = {"agent_of": self.log.folder.name, "call": call_id, "agent": spec.name}
-        log = await self.store.create(replace(header, parent=link))
+        log = await self.store.create(replace(header, parent=link, agent=spec.name))
         async with AsyncExitStack() as closing:
             closing.push_async_callback(log.close)
             await self.builder.instruct(log, spec)

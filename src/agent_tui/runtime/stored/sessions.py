@@ -57,9 +57,14 @@ class StoredSessions:
         self.deleted: list[str] = []
 
     async def list_sessions(self) -> list[SessionSummary]:
-        """Every session in which something was said, newest first."""
+        """Every session in which something was said, newest first.
+
+        Those of subagents are reached from the calls that started them, as long as these are there.
+        """
         rows = await asyncio.to_thread(self._store.list)
-        return [row for row in rows if row.title or row.first_prompt or row.archives]
+        known = {row.session_id for row in rows}
+        said = (row for row in rows if row.title or row.first_prompt or row.archives)
+        return [row for row in said if row.agent_of not in known]
 
     async def find_id(self, typed: str) -> str:
         """The id of a session, by it or by its beginning; raises SessionNotFound."""

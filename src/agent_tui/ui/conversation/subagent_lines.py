@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -16,6 +17,11 @@ from agent_tui.core.events import (
     TurnFinished,
 )
 from agent_tui.core.text import first_line, format_count
+
+SUBAGENT_SESSION = re.compile(
+    r"^\[[^\[\]\n]+, session ([A-Za-z0-9][\w.-]{0,63}), [\d,]+ tokens\]", re.MULTILINE
+)
+"""How the result of a task names the session of its subagent."""
 
 _MOST_LINES = 12
 _LONGEST = 160

@@ -31,6 +31,8 @@ def _flow_of(chat: Conversation, marker: Timeline.Marker) -> Flow:
             return partial(past.show_tree, chat, entry)
         case Timeline.ViewWanted(text):
             return partial(prompt.view_block, chat, text)
+        case Timeline.TaskWanted(text):
+            return partial(past.show_subagent, chat, text)
         case Timeline.QuoteWanted(text):
             return partial(prompt.quote_block, chat, text)
         case Timeline.MenuWanted(text, record):

@@ -6,8 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count
+from agent_tui.ui.conversation.subagent_lines import SUBAGENT_SESSION
 from agent_tui.ui.flows.arguments import read_number
+from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.flows.files import revert_to
+from agent_tui.ui.flows.prompt import view_block
 from agent_tui.ui.flows.session_acts import browse_session
 
 if TYPE_CHECKING:
@@ -66,6 +69,19 @@ async def show_archives(chat: Conversation, argument: str) -> None:
 async def show_archive(chat: Conversation, number: int) -> None:
     """Show an archive; raises UnknownArchive."""
     await browse_session(chat).archive(number)
+
+
+async def show_subagent(chat: Conversation, text: str) -> None:
+    """Show the session of the subagent that a call started; the call's text where it names none."""
+    found = SUBAGENT_SESSION.findall(text)
+    if not found or chat.engine is None:
+        await view_block(chat, text)
+        return
+    session = await chat.engine.read_session(found[-1])
+    try:
+        await Browser(chat.app, session.view).look(session.view)
+    finally:
+        await session.close()
 
 
 async def clear(chat: Conversation, _argument: str) -> None:

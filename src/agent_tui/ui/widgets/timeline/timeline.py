@@ -63,6 +63,12 @@ class Timeline(FoundText, can_focus=True):
         text: str
 
     @dataclass
+    class TaskWanted(Message):
+        """A key asks for the subagent of a call, given by the call's text."""
+
+        text: str
+
+    @dataclass
     class QuoteWanted(Message):
         """A key asks for a block's text in the prompt."""
 
@@ -108,6 +114,7 @@ class Timeline(FoundText, can_focus=True):
         | ArchivePressed
         | EntryPressed
         | ViewWanted
+        | TaskWanted
         | QuoteWanted
         | MenuWanted
         | FindWanted
@@ -235,8 +242,10 @@ class Timeline(FoundText, can_focus=True):
 
     def action_view(self) -> None:
         """Have the block under the cursor shown by itself, whole."""
+        block = None if self._cursor is None else self._blocks.block(self._cursor)
         if text := self._text_at_cursor():
-            self.post_message(self.ViewWanted(text))
+            is_task = isinstance(block, ToolBlock) and block.name == "task"
+            self.post_message(self.TaskWanted(text) if is_task else self.ViewWanted(text))
 
     def action_quote(self) -> None:
         """Have the block under the cursor quoted in the prompt."""
