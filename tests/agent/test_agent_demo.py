@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
-from agent_tui.core.events import SubagentEvent
+from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, DMailSent, SubagentEvent
 from agent_tui.providers.demo.scenario import load_scenario
 from agent_tui.providers.demo.scripted import Scripted
+from agent_tui.resources import demo_folder
 from tests.agent.stage import Stage
 
 
@@ -35,3 +37,29 @@ async def test_the_demo_recalls_what_was_compacted(tmp_path: Path) -> None:
         await stage.operations.compact()
         await stage.say("Recall it")
         assert "It is all still there" in stage.on_disk("assistant")[-1]["content"]
+
+
+async def test_the_demo_shows_plan_mode(tmp_path: Path) -> None:
+    async with Stage(tmp_path, provider=demo()) as stage:
+        shutil.copytree(demo_folder() / "workspace", stage.workspace, dirs_exist_ok=True)
+        await stage.say("Plan the fix")
+        assert "That is not plan mode" in stage.on_disk("assistant")[-1]["content"]
+        stage.session.approvals.set_mode("plan")
+        stage.answers += [ApprovalAnswer("once")] * 2
+        assert await stage.say("Plan the fix") == "done"
+        asked = [e.request.call.name for e in stage.events if isinstance(e, ApprovalRequested)]
+        assert asked == ["present_plan", "run_command"]
+        assert "The plan is carried out." in stage.on_disk("assistant")[-1]["content"]
+
+
+async def test_the_demo_sends_a_dmail_with_the_agent_that_can(tmp_path: Path) -> None:
+    async with Stage(tmp_path, provider=demo()) as stage:
+        shutil.copytree(demo_folder() / "workspace", stage.workspace, dirs_exist_ok=True)
+        await stage.say("Send a D-Mail")
+        assert "--agent time-traveller" in stage.on_disk("assistant")[-1]["content"]
+    async with Stage(tmp_path, provider=demo(), spec="time-traveller") as stage:
+        await stage.say("Read README.md")
+        assert await stage.say("Send a D-Mail") == "done"
+        assert len([event for event in stage.events if isinstance(event, DMailSent)]) == 1
+        assert "yawl *Patience*" in stage.on_disk("assistant")[-1]["content"]
+        assert "boat" not in str(stage.session.view.records[-3:])

@@ -12,13 +12,14 @@ from agent_tui.providers.demo.scripted import Scripted
 from tests.providers.replies import TOOLS, ask, calls, play, text
 from tests.providers.stage import Stage
 
-OF_SESSIONS = {"task", "recall"}
+OF_SESSIONS = {"task", "recall", "present_plan", "send_dmail"}
 """Tools that only a session has; the scenes with them are played in one."""
 
 SCENES = [
     scene
     for scene in load_scenario().scenes
     if not scene.replies[0].faults
+    and scene.name != "after-dmail"
     and not OF_SESSIONS & {call.name for reply in scene.replies for call in reply.calls}
 ]
 
@@ -172,4 +173,4 @@ def test_the_demo_shows_every_kind_of_thing() -> None:
     assert any(len(reply.calls) > 1 for reply in replies)
     assert any("```python" in reply.text and "| " in reply.text for reply in replies)
     names = {call.name for reply in replies for call in reply.calls}
-    assert names == {tool.name for tool in TOOLS} | OF_SESSIONS
+    assert names == {tool.name for tool in TOOLS} | OF_SESSIONS | {"todo"}

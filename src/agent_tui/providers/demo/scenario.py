@@ -24,7 +24,8 @@ class ScriptedCall:
 
     Attributes:
         name: the tool.
-        arguments: what it is called with.
+        arguments: what it is called with; the value ``{first_checkpoint}`` is replaced by the
+            number of the turn's first checkpoint.
         raw_arguments: sent as it stands in place of ``arguments``: malformed JSON, for tests.
         id: a fixed id; empty = one is made that is unique to the request.
     """

@@ -42,6 +42,10 @@ __all__ = ["Scripted", "load_scenario"]
 
 _CALL_ID = re.compile(r"call_([a-z][a-z0-9-]*)_(\d+)_\d+_[0-9a-f]+")
 _SCRIPT = "script"
+_AFTER_DMAIL = "after-dmail"
+"""The scene that is played where a D-Mail arrived."""
+_FIRST_CHECKPOINT = "{first_checkpoint}"
+_NOTICE = re.compile(r"<system>CHECKPOINT (\d+)</system>")
 _RETRYABLE = frozenset({408, 429, 500, 502, 503, 504})
 _CHARS_PER_TOKEN = 4
 _MESSAGE_TOKENS = 4
@@ -106,6 +110,10 @@ class Scripted:
             return Cue(_SCRIPT, self._played, self.scenario.script[self._played])
         said = _without_asides(request.messages)
         last = said[-1] if said else None
+        if isinstance(last, UserMessage) and last.origin == "dmail":
+            arrived = self.scenario.scene(_AFTER_DMAIL)
+            if arrived is not None:
+                return Cue(arrived.name, 0, arrived.replies[0])
         if isinstance(last, ToolMessage):
             return self._choose_next(replace(request, messages=said), last)
         prompt = _last_prompt(request.messages)
@@ -130,7 +138,8 @@ class Scripted:
             choices = (scene.replies[step], *scene.replies[step].or_else)
             fitting = next((reply for reply in choices if _is_expected(reply, results)), None)
             if fitting is not None:
-                return Cue(name, step, _filled_in(fitting, results))
+                filled = _filled_in(fitting, results)
+                return Cue(name, step, _addressed(filled, request.messages))
         prompt = _last_prompt(request.messages)
         return _improvised(continue_improvising(name, step, prompt, request, results))
 
@@ -271,6 +280,32 @@ def _filled_in(reply: Reply, results: tuple[ToolMessage, ...]) -> Reply:
     printed = text_of(results[-1].content).splitlines()
     lines = [line.strip() for line in printed if line.strip() and not line.startswith("[")]
     return replace(reply, text=reply.text.replace("{last_line}", lines[-1] if lines else ""))
+
+
+def _addressed(reply: Reply, messages: tuple[Message, ...]) -> Reply:
+    """The reply with the number of this turn's first checkpoint where its calls ask for it."""
+    calls = tuple(
+        replace(
+            call,
+            arguments={
+                name: _first_checkpoint(messages) if value == _FIRST_CHECKPOINT else value
+                for name, value in call.arguments.items()
+            },
+        )
+        for call in reply.calls
+    )
+    return replace(reply, calls=calls)
+
+
+def _first_checkpoint(messages: tuple[Message, ...]) -> int:
+    """The first checkpoint behind the last prompt that the model was told of; 0 for none."""
+    first = 0
+    for message in reversed(messages):
+        if is_prompt(message):
+            break
+        if found := _NOTICE.fullmatch(text_of(message.content)):
+            first = int(found[1])
+    return first
 
 
 def _error_of(fault: Fault) -> ProviderError:

@@ -89,7 +89,7 @@ class SessionBuilder:
 
     @property
     def agent_name(self) -> str:
-        """The spec that a new session is begun with, as its log names it; empty for the default."""
+        """The spec of a new session, as its log names it; empty for the default."""
         return self._launch.agent
 
     def _spec_of(self, log: SessionLog) -> AgentSpec:
