@@ -164,18 +164,23 @@ def test_s16_a_page_is_counted_unpacked_and_cut(site: str) -> None:
     print(f"S16 a page of 100 MB: cut at {len(page.body) // 1_000_000} MB; stop and deadline hold")
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_s18_an_imported_session_carries_no_approval(name: str, tmp_path: Path) -> None:
-    session = import_session(FORMATS[name][1](tmp_path))
+def test_s18_an_imported_session_carries_no_approval(tmp_path: Path) -> None:
     granted = (ApprovalRecord, SystemPrompt, ModelRecord)
     resumed = 0
-    for place in range(len(session.records)):
-        with suppress(SessionError):  # no prompt comes before
-            records = records_to_resume(session.records, session.compactions, place)
-            assert not any(isinstance(record, granted) for record in records)
-            resumed += 1
-    assert resumed
-    print(f"S18 {name}: continued at {resumed} places, 0 with approvals, prompt or model")
+    for name, (_, write) in FORMATS.items():
+        folder = tmp_path / name.replace(" ", "-")
+        folder.mkdir()
+        session = import_session(write(folder))
+        for place in range(len(session.records)):
+            with suppress(SessionError):  # no prompt comes before
+                records = records_to_resume(session.records, session.compactions, place)
+                assert not any(isinstance(record, granted) for record in records), name
+                resumed += 1
+    assert resumed > len(FORMATS)
+    print(
+        f"S18 imported sessions: {len(FORMATS)} formats continued at {resumed} places, "
+        "0 with approvals, prompt or model"
+    )
 
 
 KINDS = ("link out", "link in", "device", "pipe", "folder", "socket", "latin", "huge", "loop")
@@ -207,13 +212,12 @@ def make(path: Path, kind: str, secret: Path) -> None:
             path.symlink_to(path.name)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_s21_what_a_repository_ships_is_read_like_any_file(tmp_path: Path, kind: str) -> None:
+async def test_s21_what_a_repository_ships_is_read_like_any_file(tmp_path: Path) -> None:
     secret = tmp_path / "id_ed25519"
     secret.write_text(SECRET)
     names = ("AGENTS.md", ".agents/skills/x/SKILL.md", ".agents/commands/c.md")
-    for name in names:
-        clone = tmp_path / name.replace("/", "-")
+    for kind, name in itertools.product(KINDS, names):
+        clone = tmp_path / f"{kind}-{name}".replace("/", "-")
         (clone / ".git").mkdir(parents=True)
         make(clone / name, kind, secret)
 
@@ -223,9 +227,9 @@ async def test_s21_what_a_repository_ships_is_read_like_any_file(tmp_path: Path,
             return "".join([*taken, *(prompt.text for prompt in prompts.values())])
 
         text = await asyncio.wait_for(asyncio.to_thread(read), 10)
-        assert SECRET not in text
+        assert SECRET not in text, (kind, name)
         assert len(text) < 100_000
-    print(f"S21 {kind}: {len(names)} places, 0 read")
+    print(f"S21 shipped files: {len(KINDS)} kinds in {len(names)} places, 0 read")
 
 
 def test_s24_everything_printed_passes_one_choke_point(tmp_path: Path) -> None:

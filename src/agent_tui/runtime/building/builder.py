@@ -148,6 +148,7 @@ class SessionBuilder:
                     workspace,
                     FileMemory(),
                     (data_root(), config_path().parent),
+                    self._settings.commands.output_characters,
                     confinement=confinement_of(self._settings),
                     commands=commands,
                     blobs=BlobFolder(log.folder / "blobs") if log.on_disk else None,

@@ -201,6 +201,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         elif self._answers.settle(monotonic()):
             self._ticking.pause()
             self._answers.release()
+            self._options.release()
             self._give(self._options.cursor)
 
     def _forward_event(self, event: events.Event) -> None:
