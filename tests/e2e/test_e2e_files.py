@@ -89,8 +89,8 @@ def test_the_changes_view_takes_one_file_of_a_tool_call_back(
         terminal.wait_for("+ shell")
         terminal.press("u")
         terminal.wait_for("Revert 1 file")
-        terminal.press("r")
-        terminal.wait_for("revert  ")
+        terminal.press("y")
+        terminal.wait_for("start  revert")
         terminal.press("escape")
         assert (stage.workspace / "a.py").read_text() == CODE
         assert "shell" in (stage.workspace / "b.py").read_text()

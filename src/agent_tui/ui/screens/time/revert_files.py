@@ -186,7 +186,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
             "files": f"Revert {files}",
             "conversation": f"Remove {messages}; files are not changed",
         }[self._scope]
-        return Content.assemble("▸ ", (what, "$checkpoint"), ("  r", "$faint"))
+        return Content.assemble("▸ ", (what, "$checkpoint"), ("  y", "$faint"))
 
     @on(Rows.Chosen, "#files")
     def action_tick(self) -> None:
