@@ -271,9 +271,11 @@ async def test_sessions_of_other_agents_stand_beside_ours() -> None:
         assert "codex" in app.text
         assert "claude-code" in app.text
         assert "a only agent-tui" in app.text
+        assert "a all agents" not in app.text
         await pilot.press("a")
         await settle(pilot, workers=True)
         assert "a all agents" in app.text
+        assert "a only agent-tui" not in app.text
         assert "3 sessions" in app.text
         assert "theirs" not in app.text
         await pilot.press("a")

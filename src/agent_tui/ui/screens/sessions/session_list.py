@@ -76,8 +76,8 @@ class SessionListScreen(Panel[SessionChoice]):
         Binding("r", "rename", "rename"),
         Binding("d,delete", "delete", "delete", key_display="d"),
         Binding("u", "undelete", "undo"),
-        Binding("a", "toggle_agents(True)", "only agent-tui", key_display="a"),
-        Binding("a", "toggle_agents(False)", "all agents", key_display="a"),
+        Binding("a", "show_only_ours", "only agent-tui", key_display="a"),
+        Binding("a", "show_all_agents", "all agents", key_display="a"),
         Binding("ctrl+r,f5", "reload", "Read again", show=False),
     ]
 
@@ -154,16 +154,27 @@ class SessionListScreen(Panel[SessionChoice]):
             self._theirs = found
             await self._show_all()
 
-    async def action_toggle_agents(self, only_ours: bool) -> None:
-        """Show only our own sessions, or those of all agents."""
+    async def action_show_only_ours(self) -> None:
+        """Leave out the sessions of other agents."""
+        await self._show_agents(only_ours=True)
+
+    async def action_show_all_agents(self) -> None:
+        """Show the sessions of all agents again."""
+        await self._show_agents(only_ours=False)
+
+    async def _show_agents(self, *, only_ours: bool) -> None:
         self._only_ours = only_ours
         self.refresh_bindings()
         await self._show_all()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "toggle_agents":  # the hint says what the key does next
-            return parameters != (self._only_ours,)
-        return super().check_action(action, parameters)
+        match action:  # the hint says what the key does next
+            case "show_only_ours":
+                return not self._only_ours
+            case "show_all_agents":
+                return self._only_ours
+            case _:
+                return super().check_action(action, parameters)
 
     def _take_out(self, summary: SessionSummary) -> None:
         gone = summary.session_id
