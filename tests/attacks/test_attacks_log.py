@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequested
+from agent_tui.core.output import complain
 from tests.agent.stage import Reply, Stage, call
 from tests.terminal import PROGRAM, environment
 
@@ -100,3 +101,8 @@ async def test_what_a_log_allowed_is_asked_again_in_the_next_run(tmp_path: Path,
         stage.answers.append(ApprovalAnswer("once"))
         await stage.say("Again")
         assert sum(isinstance(event, ApprovalRequested) for event in stage.events) == 1
+
+
+def test_no_error_makes_a_terminal_do_anything(capsys: pytest.CaptureFixture[str]) -> None:
+    complain(f"It is {EVIL}.")
+    assert not RAW.search(capsys.readouterr().err)
