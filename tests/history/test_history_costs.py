@@ -6,6 +6,7 @@ from agent_tui.core.cost import Price
 from agent_tui.core.records import (
     AssistantMessage,
     CompactionRecord,
+    ModelRecord,
     Record,
     Stamp,
     UsageRecord,
@@ -47,3 +48,9 @@ def test_a_summary_costs_too_and_a_price_that_nobody_knows_is_told() -> None:
 def test_records_without_identity_count_in_the_live_log_only() -> None:
     costs = costs_of(step("a", 1, None), [step("a", 1, None)], PRICES.get)
     assert costs.models[0].calls == 1
+
+
+def test_a_summary_at_the_beginning_of_a_log_was_written_by_the_model_in_force() -> None:
+    compaction = CompactionRecord("manual", "mask", 1, 1, 1, usage=MILLION, stamp=Stamp(uuid="5"))
+    costs = costs_of([ModelRecord("p", "a"), compaction], [], PRICES.get)
+    assert [(row.name, row.calls, row.cost) for row in costs.models] == [("a", 1, 3)]

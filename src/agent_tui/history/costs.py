@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from agent_tui.core.cost import Price
-from agent_tui.core.records import AssistantMessage, CompactionRecord, Record, UsageRecord
+from agent_tui.core.records import (
+    AssistantMessage,
+    CompactionRecord,
+    ModelRecord,
+    Record,
+    UsageRecord,
+)
 from agent_tui.core.usage import Usage
 
 
@@ -64,6 +70,8 @@ def costs_of(
         for record in records:
             if isinstance(record, AssistantMessage):
                 model, turn = record.model or model, record.turn or turn
+            elif isinstance(record, ModelRecord):
+                model = record.model or model
             usage = record.usage if isinstance(record, UsageRecord | CompactionRecord) else None
             identity = record.stamp.uuid
             if usage is None or (identity is None and number) or identity in seen:
