@@ -82,6 +82,38 @@ def test_approval_of_an_edit(snap_compare: Compare, stage: Stage) -> None:
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
+def test_plan_to_approve(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("/plan Plan the fix")
+        await visitor.until_screen("ApprovalScreen")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_plan_at_work(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("/plan Plan the fix")
+        await visitor.allow()
+        await visitor.allow()
+        await visitor.until_idle()
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_dmail(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Send a D-Mail")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(agent="time-traveller"), visit)
+
+
+def test_subagent(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Use a subagent")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
 def test_session_list(snap_compare: Compare, stage: Stage) -> None:
     remember_sessions(stage)
 
@@ -209,6 +241,15 @@ def test_compacted_timeline(snap_compare: Compare, stage: Stage) -> None:
         await _fill(visitor)
         await _compact(visitor)
         await visitor.press("pageup")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_recall(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await _fill(visitor)
+        await _compact(visitor)
+        await visitor.ask("Recall it")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
