@@ -16,6 +16,8 @@ _MARKS: dict[TodoState, str] = {"done": "✓", "doing": "◐", "open": "○"}
 _STYLES: dict[TodoState, str] = {"done": "$muted", "doing": "$user bold", "open": "$foreground"}
 _MOST_ROWS = 8
 _LOW = 20
+_WIDEST = 112
+"""As wide as the prompt, which stands below it."""
 
 
 class TodoPanel(Widget, can_focus=False):
@@ -64,8 +66,10 @@ class TodoPanel(Widget, can_focus=False):
 
     def render(self) -> Content:
         shown = self._shown()
-        width = self.size.width
-        return Content("\n").join([self._head(width, len(shown)), *map(self._row, shown)])
+        width = min(_WIDEST, self.size.width)
+        margin = " " * ((self.size.width - width) // 2)
+        rows = [self._head(width, len(shown)), *(self._row(index, width) for index in shown)]
+        return Content("\n").join([Content.assemble(margin, row) for row in rows])
 
     def _head(self, width: int, shown: int) -> Content:
         done = sum(item.state == "done" for item in self.items)
@@ -81,11 +85,11 @@ class TodoPanel(Widget, can_focus=False):
         gap = " " * max(0, width - head.cell_length - len(hint) - 1)
         return Content.assemble(head, gap, (hint if room > 30 else "", "$faint"))
 
-    def _row(self, index: int) -> Content:
+    def _row(self, index: int, width: int) -> Content:
         item = self.items[index]
         text = first_line(item.text, 400)
         row = Content.assemble((f"  {_MARKS[item.state]} ", "$ok"), (text, _STYLES[item.state]))
-        return row.truncate(self.size.width, ellipsis=True)
+        return row.truncate(width, ellipsis=True)
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
