@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_tui.agent.spec import DEFAULT_AGENT
 from agent_tui.config import config_path, data_root
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import Record
@@ -42,6 +43,7 @@ class Engine:
         settings: the settings of this run.
         workspace: where a new session works.
         project: what that folder is, and whether what it ships is used.
+        agents: the agents there are.
         connections: the models that can be asked, and which one a new session asks.
         tool_servers: MCP servers, where any may be used.
         suggestions: first prompts to offer.
@@ -56,8 +58,8 @@ class Engine:
         self._store = run.store
         self.connections = run.connections
         self.project = Project(run.workspace, trusted=run.trusted or run.launch.trust)
-        agents = Agents(config_path().parent, self.project.trusted_folders())
-        self._builder = SessionBuilder(run, agents, trusted=self.project.trusted)
+        self.agents = Agents(config_path().parent, self.project.trusted_folders())
+        self._builder = SessionBuilder(run, self.agents, trusted=self.project.trusted)
         self._opening = Opening(self._builder, run.store, self.project, debug=run.launch.debug)
 
     @classmethod
@@ -112,6 +114,17 @@ class Engine:
         header = await asyncio.to_thread(new_header, self.workspace)
         header = replace(header, agent=self._builder.agent_name)
         return await self._opening.open(await self._store.create(header))
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent that a new session has."""
+        return self._builder.agent_name or DEFAULT_AGENT
+
+    async def use_agent(self, name: str) -> LiveSession:
+        """Start a conversation with another agent; raises ConfigError where there is none."""
+        await asyncio.to_thread(self.agents.find, name)
+        self._builder.use_agent(name)
+        return await self.new_session()
 
     async def open_session(self, session_id: str) -> LiveSession:
         """Open a session by its id, or by the beginning of it; raises SessionNotFound."""

@@ -24,7 +24,9 @@ from agent_tui.sessions.drafts import DraftFile
 
 if TYPE_CHECKING:
     from agent_tui.context.filters import ContextFilter
+    from agent_tui.providers.base import ToolSchema
     from agent_tui.runtime.files.session_files import SessionFiles
+    from agent_tui.runtime.operations.aside import Aside
     from agent_tui.runtime.operations.compacting import Compacting
     from agent_tui.runtime.operations.operations import Operations
     from agent_tui.runtime.stored.exporting import Exported
@@ -86,6 +88,19 @@ class LiveSession:
 
     compacting = cached_property(_load_compacting)
     """Previews of compactions."""
+
+    def _load_aside(self) -> Aside:
+        from agent_tui.runtime.operations.aside import Aside
+
+        return Aside(self._parts)
+
+    aside = cached_property(_load_aside)
+    """Side questions, which leave no trace."""
+
+    @property
+    def tools(self) -> tuple[ToolSchema, ...]:
+        """The tools that the model is offered now, those of ready MCP servers included."""
+        return self._parts.now.toolset.refresh()
 
     @property
     def session_id(self) -> str:

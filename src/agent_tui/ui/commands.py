@@ -72,6 +72,7 @@ COMMANDS: tuple[Command, ...] = (
         footer="help",
         opens_screen=True,
     ),
+    Command("keys", "general:show_keys", "Keys", "List every key and what it does", "General"),
     Command(
         "debug",
         "general:show_debug",
@@ -162,6 +163,15 @@ COMMANDS: tuple[Command, ...] = (
         key="alt+c",
         key_label="Alt+C",
         opens_screen=True,
+    ),
+    Command(
+        "branch",
+        "past:branch",
+        "Branch",
+        "Branch from an earlier prompt; what followed it stays as a branch",
+        "Time",
+        opens_screen=True,
+        requires_idle=True,
     ),
     Command(
         "undo",
@@ -277,11 +287,46 @@ COMMANDS: tuple[Command, ...] = (
         opens_screen=True,
     ),
     Command(
+        "agent",
+        "models:change_agent",
+        "Choose an agent",
+        "Start a new session with another agent",
+        "Session",
+        argument="[name]",
+        opens_screen=True,
+        requires_idle=True,
+    ),
+    Command(
+        "btw",
+        "prompt:ask_aside",
+        "Side question",
+        "Ask something on the side; the session keeps no trace of it",
+        "Session",
+        argument="<question>",
+        opens_screen=True,
+    ),
+    Command(
+        "init",
+        "prompt:write_instructions",
+        "Write AGENTS.md",
+        "Have the agent write AGENTS.md for this project",
+        "Session",
+        requires_idle=True,
+    ),
+    Command(
         "usage",
         "models:show_usage",
         "Usage and cost",
         "Show what this session used and cost",
         "Session",
+        opens_screen=True,
+    ),
+    Command(
+        "tools",
+        "servers:show_tools",
+        "Tools",
+        "List the tools that the agent has",
+        "General",
         opens_screen=True,
     ),
     Command(
@@ -318,6 +363,13 @@ COMMANDS: tuple[Command, ...] = (
         "Change nothing until you have approved the agent's plan",
         "General",
         argument="[task]",
+    ),
+    Command(
+        "yolo",
+        "general:allow_all",
+        "Allow everything",
+        "Allow every action without asking; again: ask",
+        "General",
     ),
     Command(
         "todo",
@@ -371,7 +423,6 @@ COMMANDS: tuple[Command, ...] = (
         "General",
         key="ctrl+g",
         key_label="Ctrl+G",
-        slash=False,
     ),
     Command(
         "interrupt",
@@ -401,24 +452,8 @@ ALIASES = {
     "rewind": "revert",
     "branches": "tree",
     "cost": "usage",
+    "context": "tokens",
 }
-
-TYPING_KEYS: tuple[tuple[str, str], ...] = (
-    ("Enter", "send; while the agent runs, steer it at its next step"),
-    ("Shift+Enter, Ctrl+J", "new line"),
-    ("Up, Down", "earlier and later prompts"),
-    ("Ctrl+R", "search earlier prompts"),
-    ("PgUp, PgDn", "scroll the conversation"),
-    ("Tab", "into the conversation: arrows move, Enter opens, y copies"),
-    ("/", "commands"),
-    ("@", "files of this project"),
-    ("!", "run a shell command yourself"),
-    ("Ctrl+P", "command palette"),
-    ("Up, with prompts waiting", "edit the last queued message"),
-    ("Ctrl+C", "clear the prompt, cancel what is queued, interrupt; twice quits"),
-    ("Ctrl+D", "quit, when the prompt is empty"),
-)
-"""Keys of the prompt and of the app, for the help screen."""
 
 
 def find_command(name: str) -> Command | None:

@@ -53,10 +53,12 @@ class SessionBuilder:
 
     Attributes:
         workspace: where a new session works.
+        agent_name: the spec of a new session, as its log names it; empty for the default.
     """
 
     def __init__(self, run: Run, agents: Agents, *, trusted: bool) -> None:
         self.workspace = run.workspace
+        self.agent_name = self._agent_of_run = run.launch.agent
         self._store = run.store
         self._agents = agents
         self._windows = LearnedWindows(data_root() / "windows.json", keeps=not run.launch.ephemeral)
@@ -87,10 +89,9 @@ class SessionBuilder:
         spec = keep.spec if keep else self._spec_of(log)
         return self._build(log, wire, connection, spec, keep=keep)
 
-    @property
-    def agent_name(self) -> str:
-        """The spec of a new session, as its log names it; empty for the default."""
-        return self._launch.agent
+    def use_agent(self, name: str) -> None:
+        """Have new sessions begin with this agent, rather than the one of the command line."""
+        self.agent_name, self._agent_of_run = name, ""
 
     def _spec_of(self, log: SessionLog) -> AgentSpec:
         """The spec that this run names, else the one that the session began with.
@@ -99,9 +100,9 @@ class SessionBuilder:
         """
         header = log.state.header
         named = header.agent if header else ""
-        if self._launch.agent or not named:
-            return self._agents.find(self._launch.agent)
-        if named in self._agents.names():
+        if self._agent_of_run or not named:
+            return self._agents.find(self._agent_of_run)
+        if named == self.agent_name or named in self._agents.names():
             return self._agents.find(named)
         log.notices.append(
             f"This session began with the agent {first_line(reveal(named), 80)}, which is not "
@@ -190,6 +191,7 @@ class SessionBuilder:
             commands=commands,
             compactor=compactor,
             toolset=toolset,
+            api=connection.provider,
             provider=connection.provider.name,
             model=connection.model,
             workspace=workspace,

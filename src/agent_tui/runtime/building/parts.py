@@ -21,6 +21,7 @@ from agent_tui.context.context import Context
 from agent_tui.core.events import StatusChanged
 from agent_tui.core.records import ModelRecord
 from agent_tui.core.usage import Gauge
+from agent_tui.providers.base import Provider
 from agent_tui.runtime.connect.connections import Connection
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
@@ -31,7 +32,8 @@ from agent_tui.tools.running_commands import RunningCommands
 class SessionParts:
     """What is assembled for one session and one model.
 
-    ``made`` is shared by all parts that a session ever had, and holds those that are in force.
+    ``api`` is what ``provider`` names. ``made`` is shared by all parts that a session ever had, and
+    holds those that are in force.
     """
 
     context: Context
@@ -41,6 +43,7 @@ class SessionParts:
     commands: RunningCommands
     compactor: Compactor
     toolset: Toolset
+    api: Provider
     provider: str
     model: str
     workspace: Path

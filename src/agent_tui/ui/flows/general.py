@@ -21,6 +21,13 @@ async def show_help(chat: Conversation, _argument: str) -> None:
     await chat.app.push_screen_wait(HelpScreen())
 
 
+async def show_keys(chat: Conversation, _argument: str) -> None:
+    """List every key of the conversation."""
+    from agent_tui.ui.screens.dialogs.keys import KeysScreen
+
+    await chat.app.push_screen_wait(KeysScreen(chat.screen))
+
+
 async def show_debug(chat: Conversation, _argument: str) -> None:
     """Show cache statistics of this run."""
     lines = [
@@ -43,6 +50,12 @@ async def change_mode(chat: Conversation, argument: str) -> None:
     mode = named[0] if named else next_mode(approvals.mode)
     approvals.set_mode(mode)
     chat.notices.hint(MODE_HELP[mode])
+
+
+async def allow_all(chat: Conversation, _argument: str) -> None:
+    """Allow every action without asking; where that is so already, ask again."""
+    mode = chat.holder.require_session().approvals.mode
+    await change_mode(chat, "ask" if mode == "auto" else "auto")
 
 
 async def plan_first(chat: Conversation, argument: str) -> None:

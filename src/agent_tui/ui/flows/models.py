@@ -151,6 +151,19 @@ async def change_model(chat: Conversation, argument: str) -> None:
         chat.notices.hint(f"Model: {model.model}. Undo with /undo.")
 
 
+async def change_agent(chat: Conversation, argument: str) -> None:
+    """Start a new session with another agent: what an agent is told stands at the beginning."""
+    engine = chat.holder.require_engine()
+    chosen: str | None = argument
+    if not argument:
+        found = [(name, engine.agents.find(name)) for name in engine.agents.names()]
+        choices = [Choice(name, name, spec.description) for name, spec in found]
+        chosen = await chat.app.push_screen_wait(ChoiceScreen("Agent", choices, engine.agent))
+    if chosen:
+        await chat.show_session(await engine.use_agent(chosen))
+        chat.notices.hint(f"New session with the agent {engine.agent}.")
+
+
 async def show_usage(chat: Conversation, _argument: str) -> None:
     """Say what the session used and cost, by model."""
     engine = chat.holder.require_engine()

@@ -38,6 +38,23 @@ async def revert(chat: Conversation, argument: str) -> None:
             pass
 
 
+async def branch(chat: Conversation, _argument: str) -> None:
+    """Branch from an earlier prompt, which comes back to be edited."""
+    from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
+
+    tree = await chat.holder.require_session().view.tree(related=False)
+    outline = await tree.prepare("turns")
+    found = map(outline.row, range(len(outline)))
+    rows = [row for row in found if row.kind == "prompt" and row.standing == "context"]
+    picks = [Pick(str(place), await tree.prompt_at(row)) for place, row in enumerate(rows)]
+    chosen = await chat.app.push_screen_wait(
+        PickerScreen("Branch before which prompt?", picks[::-1], empty="No prompts yet.")
+    )
+    if chosen:
+        row = rows[int(chosen)]
+        chat.runner.start(lambda session: session.operations.branch(tree, row))
+
+
 async def undo(chat: Conversation, _argument: str) -> None:
     """Undo the last operation."""
     chat.runner.start(lambda session: session.operations.undo())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
 from agent_tui.core.text import first_line
+from agent_tui.resources import prompt
 
 if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
@@ -21,6 +22,21 @@ async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None
         return
     chat.prompt_box.set_text(f"/{name} {argument}".strip())
     chat.notices.hint(f"There is no command /{first_line(name, 30)}; F1 lists them all.")
+
+
+async def write_instructions(chat: Conversation, _argument: str) -> None:
+    """Have the agent write AGENTS.md."""
+    chat.prompts.send(prompt("init").strip())
+
+
+async def ask_aside(chat: Conversation, argument: str) -> None:
+    """Answer a side question on a screen of its own; the session keeps nothing of it."""
+    from agent_tui.ui.screens.dialogs.aside import AsideScreen
+
+    session = chat.holder.require_session()
+    if not argument:
+        raise UsageError("Type the question after /btw.")
+    await chat.app.push_screen_wait(AsideScreen(argument, session.aside.ask))
 
 
 async def edit_prompt(chat: Conversation, _argument: str) -> None:

@@ -46,6 +46,19 @@ async def show_tool_servers(chat: Conversation, _argument: str) -> None:
             await asyncio.wait_for(servers.settle(), 60)
 
 
+async def show_tools(chat: Conversation, _argument: str) -> None:
+    """List the tools that the agent has now, with whose they are."""
+    tools = chat.holder.require_session().tools
+    rows = []
+    for tool in tools:
+        server, is_borrowed, name = tool.name.partition("__")
+        note = f"{server}: " if is_borrowed else ""
+        shown = name if is_borrowed else tool.name
+        rows.append(Choice("", shown, note + first_line(tool.description, _SHOWN_DESCRIPTION)))
+    title = f"Tools ({len(rows)})"
+    await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="This agent has no tools."))
+
+
 def _review(servers: ToolServers, status: ToolServerStatus) -> ConfirmScreen:
     """What changed tools say of themselves now: a person accepts no more than was shown."""
     described = {tool.name: tool.description for tool in servers.describe(status.name)}

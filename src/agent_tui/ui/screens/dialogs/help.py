@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.commands import COMMANDS, TYPING_KEYS
+from agent_tui.ui.commands import COMMANDS
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
@@ -22,6 +22,24 @@ TIPS = (
     "Nothing is ever lost: every revert, compaction and clear keeps the old log as an archive, "
     "and /undo restores it.",
 )
+
+
+TYPING_KEYS: tuple[tuple[str, str], ...] = (
+    ("Enter", "send; while the agent runs, steer it at its next step"),
+    ("Shift+Enter, Ctrl+J", "new line"),
+    ("Up, Down", "earlier and later prompts"),
+    ("Ctrl+R", "search earlier prompts"),
+    ("PgUp, PgDn", "scroll the conversation"),
+    ("Tab", "into the conversation: arrows move, Enter opens, y copies"),
+    ("/", "commands"),
+    ("@", "files of this project"),
+    ("!", "run a shell command yourself"),
+    ("Ctrl+P", "command palette"),
+    ("Up, with prompts waiting", "edit the last queued message"),
+    ("Ctrl+C", "clear the prompt, cancel what is queued, interrupt; twice quits"),
+    ("Ctrl+D", "quit, when the prompt is empty"),
+)
+"""Keys of the prompt and of the app, for the help screen."""
 
 
 class HelpScreen(Panel[None]):

@@ -1,0 +1,138 @@
+"""Commands that are typed, in the program itself: what each leaves behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.screen import Screen
+
+from agent_tui.ui.screens.dialogs.aside import AsideScreen
+from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
+from agent_tui.ui.screens.dialogs.keys import KeysScreen
+from agent_tui.ui.screens.dialogs.picker import PickerScreen
+from tests.ui.test_chat_acts import Desk, desk
+
+pytestmark = pytest.mark.slow
+
+
+async def run(here: Desk, typed: str, screen: type[Screen[Any]] | None = None) -> None:
+    """Type a command; with a screen, wait until that is shown."""
+    here.chat.prompt_box.set_text(typed)
+    await here.pilot.press("enter")
+    if screen is not None:
+        await here.until(lambda: isinstance(here.app.screen, screen))
+
+
+def log_of(here: Desk, home: Path) -> Path:
+    """The log of the open session."""
+    assert here.chat.session is not None
+    return next(home.rglob(f"{here.chat.session.session_id}/context.jsonl"))
+
+
+def text_of_screen(here: Desk) -> str:
+    strips = here.app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+async def test_a_side_question_is_answered_and_leaves_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        session = here.chat.session
+        assert session is not None
+        log = log_of(here, tmp_path)
+        before = log.read_bytes()
+        answered: list[str] = []
+        ask = session.aside.ask
+
+        async def listen(question: str, on_text: Any) -> str:
+            answered.append(await ask(question, on_text))
+            return answered[-1]
+
+        monkeypatch.setattr(session.aside, "ask", listen)
+        await run(here, "/btw which file is it?", AsideScreen)
+        await here.until(lambda: bool(answered))
+        assert answered[0].strip()
+        assert "> which file is it?" in text_of_screen(here)
+        assert answered[0].split()[0] in text_of_screen(here)
+        await here.pilot.press("escape")
+        await here.until(lambda: here.app.screen is here.app.chat_screen)
+        assert log.read_bytes() == before
+        assert here.prompts == ["one thing"]
+
+
+async def test_another_agent_starts_in_a_new_session_with_its_own_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        first = here.chat.session
+        assert first is not None
+        assert "write_file" in {tool.name for tool in first.tools}
+        await run(here, "/agent explorer")
+        await here.until(lambda: here.chat.session is not first)
+        assert here.chat.session is not None
+        assert "write_file" not in {tool.name for tool in here.chat.session.tools}
+        await run(here, "/tools", ChoiceScreen)
+        assert "read_file" in text_of_screen(here)
+        assert "write_file" not in text_of_screen(here)
+
+
+async def test_an_agent_that_does_not_exist_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        session = here.chat.session
+        await run(here, "/agent exploer")
+        await here.until(lambda: "Did you mean explorer?" in text_of_screen(here))
+        assert here.chat.session is session
+
+
+async def test_yolo_allows_everything_and_asks_again_when_it_is_typed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        assert here.chat.session is not None
+        approvals = here.chat.session.approvals
+        approvals.set_mode("ask")
+        await run(here, "/yolo")
+        await here.until(lambda: approvals.mode == "auto")
+        await run(here, "/yolo")
+        await here.until(lambda: approvals.mode == "ask")
+
+
+async def test_a_branch_begins_before_a_chosen_prompt_which_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        await here.say("another")
+        await run(here, "/branch", PickerScreen)
+        assert "another" in text_of_screen(here)
+        await here.pilot.press("enter")
+        await here.until(lambda: here.chat.prompt_box.text == "another")
+        assert here.chat.session is not None
+        records = [json.loads(line) for line in log_of(here, tmp_path).read_text().splitlines()]
+        assert {"_head", "user"} <= {record["role"] for record in records}
+        assert here.prompts == ["one thing"]
+
+
+async def test_init_asks_the_agent_for_agents_md(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await run(here, "/init")
+        await here.until(lambda: here.prompts != [] and not here.chat.runner.is_busy)
+        assert here.prompts[0].startswith("Write an AGENTS.md for this project")
+
+
+async def test_keys_lists_every_key_of_the_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await run(here, "/keys", KeysScreen)
+        shown = text_of_screen(here)
+        assert all(key in shown for key in ("F1", "F3", "Ctrl+T"))
