@@ -155,8 +155,10 @@ async def test_markup_in_a_command_is_text() -> None:
 async def test_a_diff_and_a_bare_call_are_shown_too() -> None:
     async with (app := ask(DIFF)).run_test() as pilot:
         await pilot.pause()
-        assert "+new" in app.text
-        assert "-old" in app.text
+        assert "1 + new" in app.text
+        assert "1 - old" in app.text
+        assert "@@" not in app.text
+        assert "+++" not in app.text
     async with (app := ask(None)).run_test() as pilot:
         await pilot.pause()
         assert '{"command": "make all"}' in app.text

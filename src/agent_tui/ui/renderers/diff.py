@@ -1,49 +1,78 @@
-"""Unified diffs with line numbers: what was taken away and what came."""
+"""Unified diffs with line numbers and the colours of their language: what left and what came."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from rich.segment import Segment
+from rich.style import Style
 
 from agent_tui.core.text import reveal
 from agent_tui.ui.renderers.canvas import Canvas
-from agent_tui.ui.renderers.code import lay_on_surface
-from agent_tui.ui.renderers.lines import Line, wrap_text
+from agent_tui.ui.renderers.code import colour_lines, lay_on_surface
+from agent_tui.ui.renderers.languages import language_of
+from agent_tui.ui.renderers.lines import Line, wrap_spans
+from agent_tui.ui.themes.palette import Palette
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_HEADINGS = ("--- ", "+++ ")
 _LONGEST_LINE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """One line of a unified diff: its kind, its number, and where its text is in the diff.
+
+    The kind is ``+``, ``-`` or a space; ``@`` between hunks; empty for a remark.
+    """
+
+    kind: str
+    number: int
+    start: int
+    end: int
+
+
+def read_diff(diff: str) -> Iterator[DiffLine]:
+    """The lines of a unified diff without its headings; read no further than they are asked for."""
+    old = new = 0
+    is_inside = False
+    position = 0
+    while position < len(diff):
+        end = diff.find("\n", position)
+        end = len(diff) if end < 0 else end
+        start, position = position, end + 1
+        kind = diff[start] if start < end else " "
+        if hunk := _HUNK.match(diff, start, end):
+            if is_inside:
+                yield DiffLine("@", 0, end, end)
+            old, new, is_inside = int(hunk[1]), int(hunk[2]), True
+        elif not is_inside and diff.startswith(_HEADINGS, start):
+            continue
+        elif is_inside and kind in "+- ":
+            yield DiffLine(kind, old if kind == "-" else new, min(start + 1, end), end)
+            old, new = old + (kind != "+"), new + (kind != "-")
+        elif start < end:
+            yield DiffLine("", 0, start, end)
 
 
 def count_changes(diff: str) -> tuple[int, int]:
     """How many lines a unified diff adds and removes."""
     added = removed = 0
-    for kind, _, _ in _read_diff(diff):
-        added += kind == "+"
-        removed += kind == "-"
+    for line in read_diff(diff):
+        added += line.kind == "+"
+        removed += line.kind == "-"
     return added, removed
 
 
 def line_count(diff: str) -> int:
     """How many rows a unified diff takes where no line is folded."""
-    return sum(1 for _ in _read_diff(diff))
+    return sum(1 for _ in read_diff(diff))
 
 
-def draw_diff(diff: str, canvas: Canvas, limit: int | None = None) -> list[Line]:
-    """The rows of a unified diff; invisible characters are spelled out. At most about ``limit``."""
-    lines = _read_diff(diff)
-    digits = len(str(_last_number(diff)))
-    rows: list[Line] = []
-    for kind, number, text in lines:
-        rows.extend(_draw_line(kind, number, text, digits, canvas))
-        if limit is not None and len(rows) > limit:
-            break
-    return rows
-
-
-def _last_number(diff: str) -> int:
-    """The greatest line number that a diff shows."""
+def last_number(diff: str) -> int:
+    """The greatest line number that a diff shows, or a little more."""
     start = diff.rfind("\n@@ ") + 1
     hunk = _HUNK.match(diff, start)
     if hunk is None:
@@ -52,41 +81,73 @@ def _last_number(diff: str) -> int:
     return max(int(hunk[1]), int(hunk[2])) + lines
 
 
-def _read_diff(diff: str) -> Iterator[tuple[str, int, str]]:
-    """(kind, line number, text); kind is one of ``+``, ``-``, space, and ``@`` between hunks."""
-    old = new = 0
-    inside = False
-    for line in diff.split("\n"):
-        if hunk := _HUNK.match(line):
-            if inside:
-                yield "@", 0, ""
-            old, new, inside = int(hunk[1]), int(hunk[2]), True
-        elif inside and line[:1] == "+":
-            yield "+", new, line[1:]
-            new += 1
-        elif inside and line[:1] == "-":
-            yield "-", old, line[1:]
-            old += 1
-        elif inside and line[:1] == " ":
-            yield " ", new, line[1:]
-            old, new = old + 1, new + 1
-
-
-def _draw_line(kind: str, number: int, text: str, digits: int, canvas: Canvas) -> list[Line]:
-    palette = canvas.palette
-    if kind == "@":
-        return [[Segment(f"{'⋮':>{digits}}", palette.faint)]]
-    style, surface = {
-        "+": (palette.added, palette.added_surface),
-        "-": (palette.removed, palette.removed_surface),
-        " ": (palette.muted, None),
-    }[kind]
-    room = max(8, canvas.width - digits - 4)
+def draw_diff(path: str, diff: str, canvas: Canvas, limit: int | None = None) -> list[Line]:
+    """The rows of a file's diff; invisible characters are spelled out. At most about ``limit``."""
+    digits = len(str(last_number(diff)))
     rows: list[Line] = []
-    for piece in wrap_text(reveal(text[:_LONGEST_LINE]), room):
-        label = "" if rows else str(number)
-        mark = " " if rows else kind
+    lines = list(_first(read_diff(diff), limit))
+    texts = [
+        (line.kind, reveal(diff[line.start : min(line.end, line.start + _LONGEST_LINE)]))
+        for line in lines
+    ]
+    coloured = colour_diff(canvas, language_of(path), texts)
+    for line, spans in zip(lines, coloured, strict=True):
+        rows.extend(_draw_line(line, spans, digits, canvas))
+        if limit is not None and len(rows) > limit:
+            break
+    return rows
+
+
+def _first(lines: Iterator[DiffLine], limit: int | None) -> Iterator[DiffLine]:
+    for count, line in enumerate(lines):
+        if limit is not None and count > limit:
+            return
+        yield line
+
+
+def colour_diff(canvas: Canvas, language: str, lines: Iterable[tuple[str, str]]) -> Iterator[Line]:
+    """Lines of a diff (kind and text) as styled pieces, the old and the new text each by itself.
+
+    They are plain, in the colour of their kind, while the language is not known, and where a theme
+    has no backgrounds to tell the kinds apart.
+    """
+    palette = canvas.palette
+    is_plain = palette.added_surface.bgcolor == palette.base.bgcolor
+    known = not is_plain and bool(language) and canvas.languages.find(language) is not None
+    old, new = ["root"], ["root"]
+    for kind, text in lines:
+        flat = text.expandtabs(4)
+        if kind == "@":
+            old, new = ["root"], ["root"]
+        if not known or kind not in ("+", "-", " "):
+            yield [Segment(flat, _styles(palette, kind)[0])]
+            continue
+        yield colour_lines(canvas, language, [flat], old if kind == "-" else new)[0]
+        if kind == " ":
+            old = list(new)
+
+
+def _styles(palette: Palette, kind: str) -> tuple[Style, Style | None]:
+    """How a kind of line is written, and on what."""
+    match kind:
+        case "+":
+            return palette.added, palette.added_surface
+        case "-":
+            return palette.removed, palette.removed_surface
+        case _:
+            return palette.muted, None
+
+
+def _draw_line(line: DiffLine, spans: Line, digits: int, canvas: Canvas) -> list[Line]:
+    palette = canvas.palette
+    if line.kind == "@":
+        return [[Segment(f"{'⋮':>{digits}}", palette.faint)]]
+    style, surface = _styles(palette, line.kind)
+    rows: list[Line] = []
+    for piece in wrap_spans(spans, max(8, canvas.width - digits - 4)):
+        label = "" if rows or not line.kind else str(line.number)
+        mark = " " if rows else line.kind or " "
         head = Segment(f"{label:>{digits}} ", palette.faint)
-        line: Line = [head, Segment(f"{mark} ", style), Segment(piece, style)]
-        rows.append(lay_on_surface(line, canvas.width, surface) if surface else line)
+        row: Line = [head, Segment(f"{mark} ", style), *piece]
+        rows.append(lay_on_surface(row, canvas.width, surface) if surface else row)
     return rows

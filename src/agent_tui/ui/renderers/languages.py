@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
 _NAME = re.compile(r"[\w+#.-]{1,32}")
+
+
+def language_of(path: str) -> str:
+    """What ``Languages.find`` knows the language of a file by: its ending, or its whole name."""
+    name = PurePosixPath(path).name
+    return PurePosixPath(name).suffix or name
 
 
 class Languages:
@@ -25,7 +32,10 @@ class Languages:
         self.missing: set[str] = set()
 
     def find(self, name: str) -> Lexer | None:
-        """The lexer for a fence's info word, or None: unknown, or not loaded yet (``missing``)."""
+        """The lexer for a fence's info word or a file's ending, as ``.py``.
+
+        None where it is unknown, or not loaded yet (``missing``).
+        """
         key = name.lower()
         if key in self._lexers:
             return self._lexers[key]
@@ -35,13 +45,16 @@ class Languages:
 
     def load_missing(self) -> bool:
         """Load what ``find`` did not have; slow, for a thread. True when colours can be added."""
-        from pygments.lexers import get_lexer_by_name
+        from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
         from pygments.util import ClassNotFound
 
         gained = False
         for name in tuple(self.missing):
             try:
-                self._lexers[name] = get_lexer_by_name(name, stripnl=False, ensurenl=False)
+                find, key = get_lexer_by_name, name
+                if name.startswith("."):
+                    find, key = get_lexer_for_filename, f"file{name}"
+                self._lexers[name] = find(key, stripnl=False, ensurenl=False)
                 gained = True
             except ClassNotFound:
                 self._lexers[name] = None

@@ -135,7 +135,7 @@ def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Li
     palette = canvas.palette
     if isinstance(block.display, DiffDisplay) and block.state != "error":
         limit = _MOST_ROWS if expanded else _FOLDED_DIFF_ROWS
-        rows = draw_diff(block.display.diff, canvas, limit + 1)
+        rows = draw_diff(block.display.path, block.display.diff, canvas, limit + 1)
         if len(rows) <= limit + 1:
             return rows
         hidden = max(2, line_count(block.display.diff) - limit)

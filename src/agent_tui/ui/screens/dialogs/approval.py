@@ -41,6 +41,8 @@ from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _DRAFT_CELLS = 30
 _FRAME_SECONDS = 0.02
+_AIRY_HEIGHT = 20
+"""From this height on the action stands between two blank rows."""
 _MORE = "PgDn for more · ends with: "
 
 
@@ -127,7 +129,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
     def on_mount(self) -> None:
         self._feedback.display = False
         self._command.display = False
-        says_the_same = self.request.title.strip() == self._action.text.strip()
+        told = (self._action.text.strip(), self._action.where * self._action.is_diff)
+        says_the_same = self.request.title.strip() in told
         self.query_one("#approval-title").display = not says_the_same
         self._options.cursor = self._options.row_of("reject")
         self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
@@ -235,7 +238,9 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         tail = self.query_one("#approval-tail", Static)
         title = self.query_one("#approval-title")
         height = self.size.height
-        lines = 1 + title.display + (self._feedback.display or self._command.display)
+        is_airy = height >= _AIRY_HEIGHT
+        self.query_one("#approval").set_class(is_airy, "-airy")
+        lines = 1 + title.display + (self._feedback.display or self._command.display) + 2 * is_airy
         # On a very small terminal the answers scroll, with Reject in view.
         answers = max(1, min(self._options.count, height - 3 - lines))
         self._options.styles.height = answers

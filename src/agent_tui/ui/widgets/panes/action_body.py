@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 
-from rich.cells import cell_len
 from textual.content import Content
 
 from agent_tui.core.arguments import read_arguments
@@ -13,7 +13,9 @@ from agent_tui.core.events import ApprovalRequest
 from agent_tui.core.format import format_count
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import hides_characters, reveal
+from agent_tui.ui.renderers.diff import last_number
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.action_colours import DiffColours, lay_diff_row
 from agent_tui.ui.widgets.panes.action_fold import ActionFold, FoldedRow, last_words
 
 _CONTINUED = "┊"
@@ -67,8 +69,8 @@ def action_of(request: ApprovalRequest) -> Action:
     match request.display:
         case CommandDisplay(command=command, cwd=cwd):
             return Action(command, "command", reveal(cwd))
-        case DiffDisplay(diff=diff):
-            return Action(diff, "diff")
+        case DiffDisplay(path=path, diff=diff):
+            return Action(diff, "diff", path)
         case None if request.call.name == "present_plan":
             return Action(read_arguments(request.call.arguments).get("plan", ""), "plan")
         case None:
@@ -84,9 +86,11 @@ class ActionBody(Rows, can_focus=True):
     def __init__(self, action: Action) -> None:
         super().__init__(has_cursor=False)
         self._action = action
-        self._is_numbered = action.kind == "command" and action.line_count > 1
+        self._is_numbered = action.is_diff or (action.kind == "command" and action.line_count > 1)
         # Cells of the line numbers, or of the sign that a line goes on.
-        self._margin = len(str(action.line_count)) if self._is_numbered else 1
+        self._digits = len(str(_last_number(action))) if self._is_numbered else 1
+        self._margin = self._digits + 2 * action.is_diff
+        self._colours = DiffColours(action.where) if action.is_diff else None
         self._fold = ActionFold("", 1)
         self._folded_width = 0
         self.drawn_width = 0
@@ -103,6 +107,7 @@ class ActionBody(Rows, can_focus=True):
             room = width - self._margin - 1
             self._fold = ActionFold(self._action.text, room, is_diff=self._action.is_diff)
             self._fold.ensure(_FIRST_ROWS)
+            self._forget_colours()
             self.show_rows(len(self._fold.rows))
         return len(self._fold.rows)
 
@@ -135,26 +140,42 @@ class ActionBody(Rows, can_focus=True):
             self.call_later(self.rows_at, width)
         self.drawn_width = width
         row = self._fold.rows[index]
-        margin = self._lead(row)
-        style = _diff_style(row.sign) if self._action.is_diff else ""
-        fill = " " * (width - len(margin) - 1 - cell_len(row.text)) if style else ""
-        content = Content.assemble((f"{margin} ", "$faint"), (row.text + fill, style))
+        lead = Content.styled(f"{self._number(row)} ", "$faint")
+        if self._colours is None:
+            content = Content.assemble(lead, row.text)
+        else:
+            text = self._colours.row(self._fold.rows, index, self.app.theme_variables)
+            content = lay_diff_row(lead, row, text, width)
         for named in _NAMED.finditer(row.text):
-            start = len(margin) + 1 + named.start()
+            start = self._margin + 1 + named.start()
             content = content.stylize("$danger bold", start, start + len(named[0]))
         return content
 
-    def _lead(self, row: FoldedRow) -> str:
+    def _number(self, row: FoldedRow) -> str:
         if not row.begins:
-            return _CONTINUED.rjust(self._margin)
-        return (str(row.line) if self._is_numbered else "").rjust(self._margin)
+            return _CONTINUED.rjust(self._digits)
+        if row.kind == "@":
+            return "⋮".rjust(self._digits)
+        return (str(row.line) if self._is_numbered and row.line else "").rjust(self._digits)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        if self._colours is not None:
+            self.run_worker(self._load_colours(self._colours), exit_on_error=False)
+
+    async def _load_colours(self, colours: DiffColours) -> None:
+        if await asyncio.to_thread(colours.load):
+            self._forget_colours()
+            self.redraw()
+
+    def notify_style_update(self) -> None:
+        self._forget_colours()
+        super().notify_style_update()
+
+    def _forget_colours(self) -> None:
+        if self._colours is not None:
+            self._colours.forget()
 
 
-def _diff_style(sign: str) -> str:
-    if sign.startswith("@@"):
-        return "$muted"
-    if sign.startswith("+") and sign != "+++":
-        return "$diff-added on $diff-added-surface"
-    if sign.startswith("-") and sign != "---":
-        return "$diff-removed on $diff-removed-surface"
-    return ""
+def _last_number(action: Action) -> int:
+    return last_number(action.text) if action.is_diff else action.line_count

@@ -16,6 +16,7 @@ from functools import lru_cache
 from rich.cells import cell_len
 
 from agent_tui.core.text import reveal
+from agent_tui.ui.renderers.diff import read_diff
 
 _TAB = "    "
 _CHUNK = 4_096
@@ -33,10 +34,10 @@ _NOT_BLANK = re.compile(r"\S")
 
 @dataclass(frozen=True, slots=True)
 class FoldedRow:
-    """One row: its line's number and first signs, whether it begins that line, and its text."""
+    """One row: its line's number, its kind in a diff, whether it begins that line, and its text."""
 
     line: int
-    sign: str
+    kind: str
     begins: bool
     text: str
 
@@ -47,7 +48,8 @@ class ActionFold:
     def __init__(self, text: str, width: int, *, is_diff: bool = False) -> None:
         self.rows: list[FoldedRow] = []
         self.is_whole = False
-        self._more = _fold(text.removesuffix("\n"), max(1, width), is_diff)
+        fold = _fold_diff if is_diff else _fold
+        self._more = fold(text.removesuffix("\n"), max(1, width))
 
     def ensure(self, count: int, seconds: float = 1e9) -> None:
         """Have at least ``count`` rows, if the text has them and the time is enough."""
@@ -74,10 +76,16 @@ def last_words(text: str, width: int) -> str:
     return "".join(reversed(shown)).strip()
 
 
-def _fold(text: str, width: int, is_diff: bool) -> Iterator[FoldedRow]:
+def _fold_diff(text: str, width: int) -> Iterator[FoldedRow]:
+    for line in read_diff(text):
+        for number, row in enumerate(_fold_line(text, line.start, line.end, width)):
+            yield FoldedRow(line.number, line.kind, not number, row)
+
+
+def _fold(text: str, width: int) -> Iterator[FoldedRow]:
     position, line = 0, 0
     while position <= len(text):
-        blank = _blank_lines(text, position) if not is_diff else 0
+        blank = _blank_lines(text, position)
         if blank > _MOST_BLANK_LINES:
             named = f"<{blank:,} blank lines>"[:width]
             yield FoldedRow(line + 1, "", begins=True, text=named)
@@ -88,7 +96,7 @@ def _fold(text: str, width: int, is_diff: bool) -> Iterator[FoldedRow]:
         end = len(text) if end < 0 else end
         line += 1
         for number, row in enumerate(_fold_line(text, position, end, width)):
-            yield FoldedRow(line, text[position : min(end, position + 3)], not number, row)
+            yield FoldedRow(line, "", not number, row)
         position = end + 1
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from rich.segment import Segment
 
+from agent_tui.core.messages import DiffDisplay
 from agent_tui.core.records import Record
 from agent_tui.ui.blocks import (
     AssistantBlock,
@@ -22,6 +23,7 @@ from agent_tui.ui.blocks import (
     LabelBlock,
     NoticeBlock,
     RevertBlock,
+    ToolBlock,
 )
 from agent_tui.ui.renderers.block import draw_block
 from agent_tui.ui.renderers.canvas import Canvas
@@ -350,10 +352,10 @@ class BlockList:
         if block is None or canvas is None:
             return []
         glance = isinstance(block, AssistantBlock) and len(block.text) > GLANCE_CHARS
-        if glance or (isinstance(block, AssistantBlock) and _has_long_code(block.text)):
+        expanded = self.is_expanded(index)
+        if glance or _has_long_code(block, expanded=expanded):
             self._rough.add(index)
             canvas = replace(canvas, languages=Languages())
-        expanded = self.is_expanded(index)
         drawing = draw_block(block, canvas, expanded=expanded, active=active, glance=glance)
         rows = assemble(drawing, self._width, canvas.palette.base)
         if glance and self.heights.is_exact(index) and drawing.gap >= 0:
@@ -409,8 +411,14 @@ class BlockList:
             self.measure_open()
 
 
-def _has_long_code(text: str) -> bool:
-    return len(text) > _LONG and "```" in text
+def _has_long_code(block: Block, *, expanded: bool) -> bool:
+    match block:
+        case AssistantBlock(text=text):
+            return len(text) > _LONG and "```" in text
+        case ToolBlock(display=DiffDisplay(diff=diff)):
+            return expanded and len(diff) > _LONG
+        case _:
+            return False
 
 
 def is_marker(block: Block | None) -> bool:

@@ -1,0 +1,72 @@
+"""The rows of a diff that waits for approval, in the colours of their language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from textual.color import Color
+from textual.content import Content
+from textual.style import Style
+
+from agent_tui.ui.renderers.canvas import COLUMN, Canvas
+from agent_tui.ui.renderers.diff import colour_diff
+from agent_tui.ui.renderers.languages import Languages, language_of
+from agent_tui.ui.renderers.lines import Line
+from agent_tui.ui.themes.palette import read_palette
+from agent_tui.ui.widgets.panes.action_fold import FoldedRow
+
+_PAGE_ROWS = 32
+_MARKS = {"+": "$diff-added", "-": "$diff-removed"}
+_SURFACES = {"+": "on $diff-added-surface", "-": "on $diff-removed-surface"}
+
+
+class DiffColours:
+    """Colours rows a page at a time: no diff is so long that somebody has to wait."""
+
+    def __init__(self, path: str) -> None:
+        self._language = language_of(path)
+        self._languages = Languages()
+        self._pages: dict[int, list[Content]] = {}
+
+    def load(self) -> bool:
+        """Load the language; slow, for a thread. True when there is one."""
+        if self._languages.find(self._language) is None:
+            self._languages.load_missing()
+        return self._languages.find(self._language) is not None
+
+    def forget(self) -> None:
+        """The rows or the colours are others now."""
+        self._pages.clear()
+
+    def row(self, rows: Sequence[FoldedRow], index: int, variables: Mapping[str, str]) -> Content:
+        """The text of one of the rows, coloured."""
+        first = index - index % _PAGE_ROWS
+        page = self._pages.get(first)
+        if page is None or len(page) <= index - first:
+            canvas = Canvas(COLUMN, read_palette(variables), self._languages)
+            lines = [(row.kind, row.text) for row in rows[first : first + _PAGE_ROWS]]
+            coloured = colour_diff(canvas, self._language, lines)
+            page = self._pages[first] = [_as_content(line) for line in coloured]
+        return page[index - first]
+
+
+def lay_diff_row(lead: Content, row: FoldedRow, text: Content, width: int) -> Content:
+    """A row behind its number and its sign, on the background of its kind."""
+    mark = row.kind if row.begins and row.kind in _MARKS else " "
+    line = Content.assemble(lead, (f"{mark} ", _MARKS.get(row.kind, "")), text)
+    surface = _SURFACES.get(row.kind)
+    if surface is None:
+        return line
+    fill = " " * max(0, width - line.cell_length)
+    return Content.assemble(line, fill).stylize_before(surface)
+
+
+def _as_content(line: Line) -> Content:
+    """Styled text without the background that it was drawn for."""
+    parts = []
+    for text, style, _ in line:
+        colour = style.color if style else None
+        italic = bool(style and style.italic)
+        fore = Color.from_rich_color(colour) if colour else None
+        parts.append((text, Style(foreground=fore, italic=italic or None)))
+    return Content.assemble(*parts)

@@ -1,0 +1,105 @@
+"""Diffs: numbered, without headings, coloured like code, and read no further than they are seen."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from rich.segment import Segment
+
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.diff import count_changes, draw_diff, read_diff
+from agent_tui.ui.renderers.languages import Languages, language_of
+from agent_tui.ui.renderers.lines import Line
+from agent_tui.ui.themes.palette import Palette, read_palette
+from agent_tui.ui.themes.theme import ANSI, DARK
+from agent_tui.ui.widgets.panes.action_fold import ActionFold
+from tests.ui.stage import Stage
+
+DIFF = """--- a/a.py
++++ b/a.py
+@@ -8,3 +8,3 @@
+ def height(metres):
+-    return "-"
++    return f"{metres}"
+\\ No newline at end of file
+@@ -90,2 +90,2 @@
+ end
+--- a
++++ b
+"""
+
+
+def kinds(diff: str) -> list[tuple[str, int, str]]:
+    return [(line.kind, line.number, diff[line.start : line.end]) for line in read_diff(diff)]
+
+
+def palette_of(theme: str) -> Palette:
+    app = Stage(theme=theme)
+    return read_palette(app.theme_variables)
+
+
+def draw(path: str, theme: str = DARK.name) -> list[Line]:
+    canvas = Canvas(60, palette_of(theme), Languages())
+    draw_diff(path, DIFF, canvas)
+    canvas.languages.load_missing()
+    return draw_diff(path, DIFF, canvas)
+
+
+def pieces(rows: list[Line], text: str) -> Segment:
+    return next(piece for row in rows for piece in row if text in piece.text)
+
+
+def test_each_line_of_a_diff_has_its_number_and_headings_are_gone() -> None:
+    assert kinds(DIFF) == [
+        (" ", 8, "def height(metres):"),
+        ("-", 9, '    return "-"'),
+        ("+", 9, '    return f"{metres}"'),
+        ("", 0, "\\ No newline at end of file"),
+        ("@", 0, ""),
+        (" ", 90, "end"),
+        ("-", 91, "-- a"),
+        ("+", 91, "++ b"),
+    ]
+    assert count_changes(DIFF) == (2, 2)
+
+
+def test_a_remark_before_the_first_hunk_is_not_hidden() -> None:
+    assert kinds("new mode 100755\n" + DIFF)[0] == ("", 0, "new mode 100755")
+
+
+def test_a_diff_is_read_only_as_far_as_it_is_looked_at() -> None:
+    endless = DIFF + "+x\n" * 2_000_000
+    assert len(list(islice(read_diff(endless), 3))) == 3
+    fold = ActionFold(endless, 40, is_diff=True)
+    fold.ensure(10)
+    assert len(fold.rows) == 10
+
+
+def test_code_in_a_diff_is_coloured_on_the_background_of_its_kind() -> None:
+    rows = draw("a.py")
+    palette = palette_of(DARK.name)
+    keyword = pieces(rows, "return")
+    assert keyword.style is not None
+    assert keyword.style.color == palette.keyword.color
+    assert keyword.style.bgcolor == palette.removed_surface.bgcolor
+    assert pieces(rows, "def").style == palette.keyword
+
+
+def test_an_unknown_language_keeps_the_colours_of_the_kinds() -> None:
+    palette = palette_of(DARK.name)
+    removed = pieces(draw("a.no-such-language"), "return")
+    assert removed.style is not None
+    assert removed.style.color == palette.removed.color
+
+
+def test_without_backgrounds_the_kinds_are_told_apart_by_their_text() -> None:
+    palette = palette_of(ANSI.name)
+    if palette.added_surface.bgcolor == palette.base.bgcolor:
+        added = pieces(draw("a.py", ANSI.name), "metres}")
+        assert added.style is not None
+        assert added.style.color == palette.added.color
+
+
+def test_the_language_is_known_by_the_ending_or_the_whole_name() -> None:
+    assert language_of("src/a.test.ts") == ".ts"
+    assert language_of("build/Makefile") == "Makefile"
