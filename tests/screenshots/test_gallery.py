@@ -211,7 +211,7 @@ def test_compaction_writing(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("## ")
 
     # Room enough that nothing compacts by itself before the picture.
-    roomy = ((("context", "window"), 9_000),)
+    roomy = ((("context", "window"), 10_500),)
     demo = stage.demo(halt_at="## Completed", flags=roomy)
     assert is_as_accepted(snap_compare, stage, demo, visit)
 
