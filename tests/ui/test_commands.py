@@ -14,9 +14,9 @@ from agent_tui.ui.commands import (
     COMMANDS,
     FLOWS,
     find_command,
-    key_bindings,
     slash_commands,
 )
+from agent_tui.ui.keymap import key_bindings
 from agent_tui.ui.screens.dialogs.palette import PaletteScreen, find_commands
 from agent_tui.ui.widgets.prompt.completion import match_commands
 from tests.ui.stage import Stage

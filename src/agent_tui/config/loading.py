@@ -24,8 +24,8 @@ VARIABLES: dict[str, Names] = {
     "MOONSHOT_BASE_URL": ("providers", "kimi", "base_url"),
 }
 """The environment's variables and what they set."""
-USERS_ONLY = ("providers", "provider", "mcp", "approvals", "commands", "library", "web")
-"""What a project never sets: where keys come from and go, what is started, what may be done."""
+USERS_ONLY = ("providers", "provider", "mcp", "approvals", "commands", "library", "web", "keys")
+"""What a project never sets: where secrets come from and go, what is started, what a key does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,3 +246,7 @@ class Settings(_Section):
     web: WebSettings = WebSettings()
     library: LibrarySettings = LibrarySettings()
     ui: UiSettings = UiSettings()
+    keys: dict[str, str] = Field(
+        default={},
+        description='The key of a command by its name, such as revert = "f12"; none: no key.',
+    )

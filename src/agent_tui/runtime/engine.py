@@ -22,7 +22,7 @@ from agent_tui.runtime.opening import Opening, read_glimpse
 from agent_tui.runtime.starting.assembling import Run, assemble_run
 from agent_tui.runtime.starting.confining import describe_sandbox
 from agent_tui.runtime.starting.project import Project
-from agent_tui.runtime.starting.run_settings import read_settings
+from agent_tui.runtime.starting.run_settings import places_of, read_settings
 from agent_tui.runtime.stored.headers import new_header
 
 if TYPE_CHECKING:
@@ -189,6 +189,10 @@ class Engine:
         self.settings = await asyncio.to_thread(read_settings, self.launch, trusted=trusted)
         await asyncio.to_thread(self.connections.refresh, self.settings)
         await self.connections.warm()
+
+    async def places_of(self, section: str) -> dict[str, str]:
+        """Where each setting of a section was set: file and line, variable or flag."""
+        return await asyncio.to_thread(places_of, self.launch, section)
 
     async def save_setting(self, key: str, value: str | bool) -> None:
         """Write a setting into the user's config file, for later runs; raises ConfigError."""

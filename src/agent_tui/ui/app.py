@@ -96,6 +96,7 @@ class AgentTui(ThemedApp[int]):
             if theme in self.available_themes:
                 self.theme = theme
             self._show_signs(engine)
+            troubles = await self._take_keys(engine)
             if self.launch.path is not None:
                 collect_in_bites()
                 await self._browse(self.launch.path)
@@ -103,6 +104,8 @@ class AgentTui(ThemedApp[int]):
             warming = asyncio.create_task(engine.warm())  # the SDK is what an answer waits for
             engine = await self._ask_for_trust(engine)
             await screen.begin(engine)
+            for trouble in troubles:
+                screen.chat.notices.warning(trouble)
             if theme and theme not in self.available_themes:
                 screen.chat.notices.hint(f"The settings name an unknown theme: {theme!r}.")
             if self.launch.is_new and not engine.connections.is_connected:
@@ -128,6 +131,17 @@ class AgentTui(ThemedApp[int]):
             from agent_tui.ui.flows.wide_folder import ask_for_wide_folder
 
             await ask_for_wide_folder(self.chat)
+
+    async def _take_keys(self, engine: Engine) -> tuple[str, ...]:
+        """Give commands the keys of the settings; a sentence for each that cannot be used."""
+        if not engine.settings.keys:
+            return ()
+        from agent_tui.ui.keymap import read_keymap
+
+        keymap = read_keymap(engine.settings.keys, await engine.places_of("keys"))
+        self.set_keymap(dict(keymap.keys))
+        self.chat.status.refresh()
+        return keymap.troubles
 
     def _show_signs(self, engine: Engine) -> None:
         """Have the terminal's title, tab and bell follow what the agent does."""

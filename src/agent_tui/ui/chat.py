@@ -16,11 +16,11 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.commands import key_bindings
 from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.conversation.follower import Follower
 from agent_tui.ui.conversation.panes import Panes
 from agent_tui.ui.conversation.turn_listener import TurnListener
+from agent_tui.ui.keymap import key_bindings
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from agent_tui.ui.widgets.panes.welcome import Welcome

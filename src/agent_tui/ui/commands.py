@@ -1,14 +1,12 @@
 """Every command, declared once: keys, slash completion, palette and help are read from this table.
 
-The screen that holds the conversation takes ``key_bindings()`` as its BINDINGS and implements
+The screen of the conversation takes ``keymap.key_bindings()`` as its BINDINGS and implements
 ``action_command(name)``; nothing else names a key.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from textual.binding import Binding
 
 FLOWS = "agent_tui.ui.flows"
 """The package whose modules carry commands out."""
@@ -464,23 +462,6 @@ def find_command(name: str) -> Command | None:
 def slash_commands() -> tuple[Command, ...]:
     """The commands that can be typed after a slash, in the order of the table."""
     return tuple(command for command in COMMANDS if command.slash)
-
-
-def key_bindings() -> list[Binding]:
-    """A binding for every command that has a key; the action is ``command('<name>')``."""
-    return [
-        Binding(
-            command.key,
-            f"command('{command.name}')",
-            command.footer or command.title,
-            show=bool(command.footer),
-            key_display=command.key_label,
-            priority=command.priority,
-            id=f"command.{command.name}",
-        )
-        for command in COMMANDS
-        if command.key
-    ]
 
 
 def footer_commands() -> tuple[Command, ...]:

@@ -27,6 +27,12 @@ def resolve_run(launch: Launch, *, trusted: bool | None = None) -> ResolvedSetti
     )
 
 
+def places_of(launch: Launch, section: str) -> dict[str, str]:
+    """Where each setting of a section was set: file and line, variable or flag. Blocks."""
+    origins = resolve_run(launch).origins()
+    return {names[1]: origin.place for names, (_, origin) in origins.items() if names[0] == section}
+
+
 def read_settings(launch: Launch, *, trusted: bool | None = None) -> Settings:
     """The settings; see ``resolve_run``."""
     return resolve_run(launch, trusted=trusted).settings

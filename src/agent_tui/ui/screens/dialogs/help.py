@@ -9,6 +9,7 @@ from textual.containers import VerticalScroll
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import COMMANDS
+from agent_tui.ui.keymap import key_label
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
@@ -52,26 +53,22 @@ class HelpScreen(Panel[None]):
         yield self.heading()
         with VerticalScroll(id="help"):
             yield Definitions([Definition("▸", tip) for tip in TIPS], id="help-tips")
-            yield Definitions([*_keys(), Definition(""), *_commands()], id="help-keys")
+            yield Definitions(list(self._describe()), id="help-keys")
         yield self.key_hints()
 
     def on_mount(self) -> None:
         self.show_heading("Help")
 
-
-def _keys() -> Iterator[Definition]:
-    yield Definition("While writing")
-    for key, text in TYPING_KEYS:
-        yield Definition(key, text)
-    for command in COMMANDS:
-        if not command.slash:
-            yield Definition(command.key_label, command.help)
-
-
-def _commands() -> Iterator[Definition]:
-    for group in dict.fromkeys(command.group for command in COMMANDS):
-        yield Definition(group)
+    def _describe(self) -> Iterator[Definition]:
+        yield Definition("While writing")
+        for key, text in TYPING_KEYS:
+            yield Definition(key, text)
         for command in COMMANDS:
-            if command.group == group and command.slash:
-                yield Definition(command.usage, command.help, command.key_label)
-        yield Definition("")
+            if not command.slash:
+                yield Definition(key_label(self.app, command), command.help)
+        for group in dict.fromkeys(command.group for command in COMMANDS):
+            yield Definition("")
+            yield Definition(group)
+            for command in COMMANDS:
+                if command.group == group and command.slash:
+                    yield Definition(command.usage, command.help, key_label(self.app, command))

@@ -12,6 +12,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 from agent_tui.resources import stylesheet
+from agent_tui.ui.keymap import NO_KEY, spell_key
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
@@ -55,12 +56,20 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
     for place in places:
         if place is None:
             continue
-        for bindings in place._bindings.key_to_bindings.values():
+        bindings_of_place = place._bindings.copy()
+        bindings_of_place.apply_keymap(screen.app._keymap)
+        for bindings in bindings_of_place.key_to_bindings.values():
             for binding in bindings:
                 words = binding.description
-                is_ours = "." not in binding.action and words and not words.startswith(_SIDEWAYS)
+                is_ours = (
+                    binding.key != NO_KEY
+                    and "." not in binding.action
+                    and words
+                    and not words.startswith(_SIDEWAYS)
+                )
                 if (
                     not is_ours
+                    or binding.key == NO_KEY
                     or binding.action in seen
                     or not screen.check_action(binding.action.partition("(")[0], ())
                 ):
@@ -70,5 +79,7 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
 
 
 def _key(screen: Screen[Any], binding: Binding) -> str:
+    if binding.id in screen.app._keymap:
+        return spell_key(binding.key)
     shown = binding.key_display or screen.app.get_key_display(binding)
     return _NAMED.get(binding.key, shown)

@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import COMMANDS, Command
+from agent_tui.ui.keymap import key_label
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
@@ -59,7 +60,7 @@ class PaletteScreen(Popup[str]):
 
     def _draw(self, index: int, width: int) -> Content:
         command, title = self._found[index]
-        key = command.key_label or (f"/{command.name}" if command.slash else "")
+        key = key_label(self.app, command) or (f"/{command.name}" if command.slash else "")
         room = width - title.cell_length - len(key) - 4
         note = Content.styled(command.help, "$muted").truncate(max(0, room), ellipsis=True)
         left = Content.assemble(title, "  ", note if room > 16 else "")

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from agent_tui.core.modes import MODE_WORDS, ApprovalMode
 from agent_tui.core.text import first_line
 from agent_tui.ui.commands import footer_commands
+from agent_tui.ui.keymap import key_label
 
 _SPINNER = "◐◓◑◒"
 _FRAME_SECONDS = 0.25
@@ -146,10 +147,13 @@ class StatusLine(Widget):
         hints: list[Content] = []
         used = 0
         for command in footer_commands():
-            width = len(command.key_label) + 1 + len(command.footer)
+            key = key_label(self.app, command)
+            if not key:
+                continue
+            width = len(key) + 1 + len(command.footer)
             if self.work or used + width > room:
                 break
-            hint = Content.assemble((command.key_label, "$user"), " ", (command.footer, "$muted"))
+            hint = Content.assemble((key, "$user"), " ", (command.footer, "$muted"))
             hints.append(hint)
             self._places.append((start + used, start + used + width, command.name))
             used += width + 2

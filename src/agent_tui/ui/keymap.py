@@ -1,0 +1,134 @@
+"""The keys of commands: their own, those of the settings, and what is wrong with these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from textual.app import App
+from textual.binding import Binding
+from textual.keys import Keys
+from textual.widgets import TextArea
+
+from agent_tui.ui.commands import BY_NAME, COMMANDS, Command
+
+NO_KEY = "none"
+"""What the settings say where a command should have no key."""
+
+_KEY = re.compile(r"(?:(?:ctrl|alt|shift|super|meta|hyper)\+)*([a-z0-9_]+|\S)")
+_KNOWN = {key.value.split("+")[-1] for key in Keys}
+_OURS = frozenset(
+    {"enter", "shift+enter", "alt+enter", "ctrl+enter", "ctrl+j", "tab", "space", "backspace"}
+    | {"escape", "up", "down", "pageup", "pagedown", "ctrl+c", "ctrl+d", "ctrl+p", "ctrl+q"}
+    | {"ctrl+r", "ctrl+v"}
+)
+"""Keys of the prompt and the app beside those that edit text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """What is used of the settings, and a sentence for each part that is not.
+
+    Attributes:
+        keys: the keys of commands by the ids of their bindings, as Textual takes them.
+    """
+
+    keys: Mapping[str, str]
+    troubles: tuple[str, ...] = ()
+
+
+def binding_id(name: str) -> str:
+    """What the binding of a command is called in a keymap."""
+    return f"command.{name}"
+
+
+def key_bindings() -> list[Binding]:
+    """A binding for every command that has a key; the action is ``command('<name>')``."""
+    return [
+        Binding(
+            command.key,
+            f"command('{command.name}')",
+            command.footer or command.title,
+            show=bool(command.footer),
+            key_display=command.key_label,
+            priority=command.priority,
+            id=binding_id(command.name),
+        )
+        for command in COMMANDS
+        if command.key
+    ]
+
+
+def read_keymap(chosen: Mapping[str, str], places: Mapping[str, str]) -> Keymap:
+    """Check keys by the names of their commands; ``places`` says where each stands."""
+    keys, troubles = {}, []
+    wanted = {name: _split(value) for name, value in chosen.items() if name in BY_NAME}
+    for name, value in chosen.items():
+        trouble = _refuse(name, value) or _find_conflict(name, wanted)
+        if trouble:
+            troubles.append(f"{places.get(name, 'settings')}: {trouble}")
+        else:
+            keys[binding_id(name)] = ",".join(_split(value))
+    return Keymap(keys, tuple(troubles))
+
+
+def key_label(app: App[Any], command: Command) -> str:
+    """How the command's key is shown: the one of the settings, else its own."""
+    chosen = app._keymap.get(binding_id(command.name))
+    if chosen is None:
+        return command.key_label
+    return "" if chosen == NO_KEY else spell_key(chosen.split(",")[0])
+
+
+def spell_key(key: str) -> str:
+    """A key for people: ``Ctrl+K`` for ``ctrl+k``."""
+    return "+".join(part[:1].upper() + part[1:] for part in key.split("+"))
+
+
+def _split(value: str) -> list[str]:
+    return [key.strip().lower() for key in value.split(",") if key.strip()]
+
+
+def _refuse(name: str, value: str) -> str:
+    """Why this can be no key of that command; empty where it can."""
+    if name not in BY_NAME:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, BY_NAME, n=1)
+        guess = f"did you mean keys.{near[0]}?" if near else "/keys lists them."
+        return f"keys.{name} names no command; {guess}"
+    for key in _split(value) or [""]:
+        found = _KEY.fullmatch(key)
+        last = found[1] if found else ""
+        if key != NO_KEY and (not last or (len(last) > 1 and last not in _KNOWN)):
+            return f"keys.{name} expects a key such as f12, ctrl+k or alt+k, not {key!r}."
+        if key == last and len(last) == 1:
+            return f"keys.{name} cannot be {key!r}, which is typed into the prompt; add alt+."
+        if key in _OURS or key in _editing_keys():
+            return f"keys.{name} cannot be {key}, which the prompt needs. Choose another key."
+    return ""
+
+
+def _find_conflict(name: str, wanted: Mapping[str, list[str]]) -> str:
+    """Which other command has the key too; of two that both ask for it, the first gets it."""
+    for other in _rivals(name, wanted):
+        keys = wanted.get(other, _split(BY_NAME[other].key))
+        for key in wanted[name]:
+            if key in keys and key != NO_KEY:
+                return f"keys.{name} is {key}, which is the key of {other}. Choose another key."
+    return ""
+
+
+def _rivals(name: str, wanted: Mapping[str, list[str]]) -> Iterator[str]:
+    for each in wanted:
+        if each == name:
+            break
+        yield each
+    yield from (each.name for each in COMMANDS if each.key and each.name not in wanted)
+
+
+def _editing_keys() -> set[str]:
+    bindings: list[Any] = list(TextArea.BINDINGS)
+    return {key for binding in bindings for key in binding.key.split(",")}

@@ -1,0 +1,78 @@
+"""Keys that a person gave commands: used, shown, and refused in a sentence where they collide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_tui.ui.blocks import NoticeBlock
+from agent_tui.ui.keymap import read_keymap
+from agent_tui.ui.screens.dialogs.help import HelpScreen
+from agent_tui.ui.screens.dialogs.keys import KeysScreen
+from agent_tui.ui.screens.time.tree import TreeScreen
+from tests.ui.test_chat_acts import Desk, desk
+from tests.ui.test_commands_carried_out import run, text_of_screen
+
+
+@pytest.mark.parametrize(
+    ("chosen", "trouble"),
+    [
+        ({"revert": "ctrl+t"}, "keys.revert is ctrl+t, which is the key of tree."),
+        ({"undo": "f12", "redo": "F12"}, "keys.redo is f12, which is the key of undo."),
+        ({"find": "f4"}, "keys.find is f4, which is the key of compact."),
+        ({"revrt": "f12"}, "keys.revrt names no command; did you mean keys.revert?"),
+        ({"revert": "control-k"}, "keys.revert expects a key such as f12"),
+        ({"revert": ""}, "keys.revert expects a key such as f12"),
+        ({"revert": "r"}, "keys.revert cannot be 'r', which is typed into the prompt"),
+        ({"revert": "enter"}, "keys.revert cannot be enter, which the prompt needs."),
+        ({"revert": "ctrl+k"}, "keys.revert cannot be ctrl+k, which the prompt needs."),
+    ],
+)
+def test_what_cannot_be_a_key_is_named_with_its_place(chosen: dict[str, str], trouble: str) -> None:
+    keymap = read_keymap(chosen, dict.fromkeys(chosen, "config.toml:7"))
+    (said,) = keymap.troubles
+    assert said.startswith(f"config.toml:7: {trouble}")
+    assert len(keymap.keys) == len(chosen) - 1
+
+
+def test_commands_may_exchange_their_keys() -> None:
+    keymap = read_keymap({"revert": "ctrl+t", "tree": "f3", "export": "alt+e", "undo": "none"}, {})
+    assert not keymap.troubles
+    assert keymap.keys == {
+        "command.revert": "ctrl+t",
+        "command.tree": "f3",
+        "command.export": "alt+e",
+        "command.undo": "none",
+    }
+
+
+@pytest.mark.slow
+async def test_a_key_of_the_settings_works_and_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('[keys]\ntree = "f12"\nhelp = "alt+h"\nnew = "f3"\n')
+    async with desk(tmp_path, monkeypatch) as here:
+        notices = [each.text for each in here.shown if isinstance(each, NoticeBlock)]
+        trouble = "config.toml:4: keys.new is f3, which is the key of revert"
+        assert [trouble in each for each in notices] == [True]
+        assert "Alt+H help" in text_of_screen(here)
+        await here.say("one thing")
+        await here.pilot.press("ctrl+t")
+        await here.pilot.pause(0.2)
+        assert here.app.screen is here.app.chat_screen
+        await here.pilot.press("f12")
+        await here.until(lambda: isinstance(here.app.screen, TreeScreen))
+        await here.pilot.press("escape")
+        await run(here, "/keys", KeysScreen)
+        assert any("Tree of branches" in line and "F12" in line for line in lines_of(here))
+        await here.pilot.press("escape")
+        await run(here, "/help", HelpScreen)
+        await here.pilot.press("end")
+        await here.until(lambda: any("/tree" in line and "F12" in line for line in lines_of(here)))
+
+
+def lines_of(here: Desk) -> list[str]:
+    return text_of_screen(here).splitlines()
