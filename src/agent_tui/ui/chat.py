@@ -192,6 +192,7 @@ class ChatScreen(Screen[None]):
     on_timeline_archive_pressed = _follow_marker
     on_timeline_entry_pressed = _follow_marker
     on_timeline_view_wanted = _follow_marker
+    on_timeline_task_wanted = _follow_marker
     on_timeline_quote_wanted = _follow_marker
     on_timeline_menu_wanted = _follow_marker
     on_timeline_find_wanted = _follow_marker

@@ -27,6 +27,11 @@ _MOST_LINES = 12
 _LONGEST = 160
 
 
+def tells_of_subagent(text: str) -> bool:
+    """Whether the text of a block is a call whose subagent has a session to read."""
+    return text.startswith("task ") and SUBAGENT_SESSION.search(text) is not None
+
+
 @dataclass(slots=True)
 class _Progress:
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_LINES))

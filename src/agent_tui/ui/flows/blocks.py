@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from agent_tui.core.records import Checkpoint, Record, ToolMessage, WorkspaceRecord
+from agent_tui.ui.conversation.subagent_lines import tells_of_subagent
 from agent_tui.ui.flows.files import revert_call, revert_to
+from agent_tui.ui.flows.past import show_subagent
 from agent_tui.ui.flows.prompt import quote_block, view_block
 from agent_tui.ui.flows.session_acts import SessionActs
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
@@ -21,6 +23,7 @@ _ALWAYS = (
     Choice("quote", "Quote into the prompt", key="q"),
     Choice("view", "Open full screen", key="v"),
 )
+_SUBAGENT = Choice("subagent", "Read the subagent's session", key="s")
 
 
 async def show_menu(chat: Conversation, text: str, record: Record | None) -> None:
@@ -28,7 +31,8 @@ async def show_menu(chat: Conversation, text: str, record: Record | None) -> Non
     path = chat.holder.require_session().view.shown_records
     checkpoint = _checkpoint_before(path, record)
     captures = _captures_of(path, record)
-    choices = [*_ALWAYS, *_past_choices(chat, record, checkpoint, captures)]
+    task = [_SUBAGENT] if tells_of_subagent(text) else []
+    choices = [*_ALWAYS, *task, *_past_choices(chat, record, checkpoint, captures)]
     match await chat.app.push_screen_wait(ChoiceScreen("Block", choices)):
         case "open":
             chat.timeline.action_activate()
@@ -38,6 +42,8 @@ async def show_menu(chat: Conversation, text: str, record: Record | None) -> Non
             await quote_block(chat, text)
         case "view":
             await view_block(chat, text)
+        case "subagent":
+            await show_subagent(chat, text)
         case "revert" if checkpoint is not None:
             await revert_to(chat, checkpoint)
         case "branch" | "label" as act if record is not None:
