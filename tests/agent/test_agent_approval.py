@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -11,6 +12,7 @@ from agent_tui.agent.toolset import Toolset
 from agent_tui.core.errors import UsageError
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, Decision, Event
 from agent_tui.core.messages import ToolCall
+from agent_tui.core.modes import ApprovalMode
 from agent_tui.tools.base import Subject, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
@@ -160,6 +162,34 @@ def test_what_is_no_rule_is_refused_in_words() -> None:
         Rule.parse("git diff *)")
 
 
+@pytest.mark.parametrize(
+    ("decision", "mode"),
+    [("once", "ask"), ("session", "accept-edits"), ("reject", "plan")],
+)
+async def test_the_answer_to_a_plan_says_how_it_is_carried_out(
+    tmp_path: Path, decision: Literal["once", "session", "reject"], mode: ApprovalMode
+) -> None:
+    requests: list[Event] = []
+    asked = asyncio.Event()
+
+    def hear(event: Event) -> None:
+        requests.append(event)
+        asked.set()
+
+    approvals = Approvals(hear, mode="plan", keep=lambda _rule, *, kept: ())
+    toolset = Toolset(lambda: (*builtin_tools(), PresentPlan()), ToolContext(tmp_path))
+    plan = ToolCall("1", "present_plan", '{"plan": "# Write a.txt"}')
+    task = asyncio.create_task(toolset.carry_out(plan, approvals))
+    await asked.wait()
+    assert isinstance(requests[0], ApprovalRequested)
+    assert requests[0].request.offers == ()
+    assert not requests[0].request.can_keep
+    approvals.answer("approval-1", ApprovalAnswer(decision))
+    await task
+    assert approvals.mode == mode
+    assert approvals.single_actions == 0
+
+
 async def test_plan_mode_changes_nothing_until_a_plan_is_approved(tmp_path: Path) -> None:
     tools = (*builtin_tools(), PresentPlan())
     toolset = Toolset(lambda: tools, ToolContext(tmp_path))
@@ -170,7 +200,7 @@ async def test_plan_mode_changes_nothing_until_a_plan_is_approved(tmp_path: Path
     plan = ToolCall("2", "present_plan", '{"plan": "# Write a.txt"}')
     task = asyncio.create_task(toolset.carry_out(plan, approvals))
     await asked.wait()
-    approvals.answer("approval-1", ApprovalAnswer("once"))
+    approvals.answer("approval-1", ApprovalAnswer("session"))
     assert "approved" in (await task).result.output
     assert approvals.mode == "accept-edits"
     assert not (await toolset.carry_out(write, approvals)).result.is_error

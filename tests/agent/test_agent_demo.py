@@ -45,7 +45,7 @@ async def test_the_demo_shows_plan_mode(tmp_path: Path) -> None:
         await stage.say("Plan the fix")
         assert "That is not plan mode" in stage.on_disk("assistant")[-1]["content"]
         stage.session.approvals.set_mode("plan")
-        stage.answers += [ApprovalAnswer("once")] * 2
+        stage.answers += [ApprovalAnswer("session"), ApprovalAnswer("once")]
         assert await stage.say("Plan the fix") == "done"
         asked = [e.request.call.name for e in stage.events if isinstance(e, ApprovalRequested)]
         assert asked == ["present_plan", "run_command"]

@@ -279,14 +279,14 @@ class Visitor:
         await self.until_idle()
         self.clock.let_pass(minutes=4)
 
-    async def allow(self) -> None:
-        """Wait for a question and allow the action once."""
+    async def allow(self, key: str = "1") -> None:
+        """Wait for a question and allow the action: once, or with ``key`` for more."""
         question = await self.until_screen("ApprovalScreen")
         await self.until(lambda: question.focused is not None, "the question to take keys")
         await self.pilot.pause()
         self.clock.let_pass(seconds=5)
         await self.pilot.pause(2 * GUARD_SECONDS)  # the question goes by the time of real keys
-        await self.press("1")
+        await self.press(key)
         await self.until(lambda: self.app.screen is not question, "the answer to be taken")
 
     async def until_idle(self) -> None:

@@ -93,7 +93,7 @@ def test_plan_to_approve(snap_compare: Compare, stage: Stage) -> None:
 def test_plan_at_work(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.say("/plan Plan the fix")
-        await visitor.allow()
+        await visitor.allow("2")
         await visitor.allow()
         await visitor.until_idle()
 

@@ -86,6 +86,34 @@ async def test_every_answer_has_its_keys(keys: list[str], answer: ApprovalAnswer
         assert app.results == [answer]
 
 
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (["1"], ApprovalAnswer("once")),
+        (["a"], ApprovalAnswer("session")),
+        (["n"], ApprovalAnswer("reject")),
+        (["4", PAUSE, *"test it", "enter"], ApprovalAnswer("reject", "test it")),
+    ],
+)
+async def test_a_plan_has_answers_of_its_own(keys: list[str], answer: ApprovalAnswer) -> None:
+    call = ToolCall("call-1", "present_plan", '{"plan": "# Write a.txt"}')
+    app = Stage(screen=ApprovalScreen(ApprovalRequest("r1", call, "Write a.txt", None)))
+    async with app.run_test() as pilot:
+        await wait_out_the_guard(pilot)
+        options = app.screen.query_one(Options)
+        rows = [options.draw_row(row, 60).plain for row in range(4)]
+        assert [row[4:].rsplit("  ", 1)[0] for row in rows] == [
+            "Approve, ask before each edit",
+            "Approve and accept edits",
+            "Keep planning",
+            "Keep planning with feedback",
+        ]
+        for key in keys:
+            await (hold(pilot) if key == PAUSE else pilot.press("space" if key == " " else key))
+        await until_answered(pilot)
+        assert app.results == [answer]
+
+
 @pytest.mark.parametrize("key", ["1", "y", "enter", "escape", "up", "4"])
 async def test_a_key_pressed_too_early_does_nothing(key: str) -> None:
     async with (app := ask()).run_test() as pilot:

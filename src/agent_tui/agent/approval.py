@@ -20,12 +20,11 @@ from agent_tui.core.events import (
     NoticeGiven,
 )
 from agent_tui.core.messages import Display, ToolCall
-from agent_tui.core.modes import ApprovalMode
+from agent_tui.core.modes import PRESENT_PLAN, ApprovalMode
 from agent_tui.core.text import hides_characters
 from agent_tui.tools.base import Subject
 
 ANY_SUBJECT = Subject()
-_PLAN = "present_plan"
 
 
 class KeepRule(Protocol):
@@ -79,6 +78,11 @@ class Approvals:
             self.mode = mode
             self._emit(ModeChanged(mode))
 
+    def leave_plan(self, answer: ApprovalAnswer) -> None:
+        """A plan was approved: ask before each edit, or accept them all, as was answered."""
+        is_once = answer.decision == "once" and not answer.rule
+        self.set_mode("ask" if is_once else "accept-edits")
+
     def revoke(self, rule: Rule) -> None:
         """Ask again for what a rule of this session allowed."""
         self.session_rules = [each for each in self.session_rules if each != rule]
@@ -121,12 +125,15 @@ class Approvals:
                 return "", ApprovalAnswer("once")
             if rules := self._allowing(call.name, subject):
                 return "", ApprovalAnswer("once", rule=" ".join(map(str, rules)))
-            offers = tuple(str(rule) for rule in offers_for(call.name, subject))
+            is_plan = call.name == PRESENT_PLAN
+            rules = () if is_plan else offers_for(call.name, subject)
+            offers = tuple(map(str, rules))
             name = f"approval-{next(self._numbers)}"
-            can_keep = self._keep is not None and call.name != _PLAN and bool(offers)
+            can_keep = self._keep is not None and bool(offers)
             request = ApprovalRequest(name, call, title, display, offers, can_keep)
             answer = await self._wait_for(request)
-            await self._remember(key, answer)
+            if not is_plan:
+                await self._remember(key, answer)
             self._emit(ApprovalAnswered(request, answer))
             return request.id, answer
 

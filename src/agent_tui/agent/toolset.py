@@ -114,7 +114,7 @@ class Toolset:
                     changed = answer.command
                     arguments = arguments.model_copy(update={"command": changed})
                 if tool.ends_plan:
-                    approvals.set_mode("accept-edits")
+                    approvals.leave_plan(answer)
             spawn = self._spawner(call.id) if self._spawner else None
             inside = replace(self._context, tell=tell, spawn=spawn)
             result = await self._run(tool, call, arguments, inside, cause)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from agent_tui.core.messages import ToolResult
+from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.core.text import first_line
 from agent_tui.tools.base import Arguments, Tool, ToolContext
 
@@ -18,7 +19,7 @@ class PresentPlanArguments(Arguments):
 class PresentPlan(Tool[PresentPlanArguments]):
     """Asks whether a plan may be carried out; there is this tool only while a plan is wanted."""
 
-    name = "present_plan"
+    name = PRESENT_PLAN
     description = (
         "You are in plan mode: read, search and think, but change and run nothing. When you know "
         "what to do, call this with the whole plan. If it is approved, carry it out."

@@ -17,6 +17,7 @@ from textual.widgets import Static
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
+from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.answer_guard import (
@@ -91,7 +92,13 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         display = request.display
         self._draft = display.command if isinstance(display, CommandDisplay) else ""
         self._can_edit = bool(self._draft) and "\n" not in self._draft and not self._action.warning
-        self._options = Options(request.offers, can_edit=self._can_edit, can_keep=request.can_keep)
+        self._is_plan = display is None and request.call.name == PRESENT_PLAN
+        self._options = Options(
+            request.offers,
+            can_edit=self._can_edit,
+            can_keep=request.can_keep,
+            is_plan=self._is_plan,
+        )
         self._answers = TypedAnswers(
             self.guard,
             self._options.keys(),
@@ -99,7 +106,12 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
             lambda: bool(self._prompt.text),
         )
         self._command = LineInput("The command to run", id="approval-command")
-        self._feedback = LineInput("What should the agent do instead?", id="approval-feedback")
+        self._feedback = LineInput(
+            "What should the plan do instead?"
+            if self._is_plan
+            else "What should the agent do instead?",
+            id="approval-feedback",
+        )
 
     def compose(self) -> ComposeResult:
         with Vertical(id="approval") as box:
@@ -121,7 +133,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
             case DiffDisplay(path, diff):
                 act = "Create" if diff.startswith("--- /dev/null") else "Edit"
                 return f"{act} {first_line(reveal(path), 60)}?"
-            case None if self.request.call.name == "present_plan":
+            case None if self._is_plan:
                 return "Carry out this plan?"
             case None:
                 return f"Allow {reveal(self.request.call.name)}?"

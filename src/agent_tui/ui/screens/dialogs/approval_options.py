@@ -37,12 +37,32 @@ _REJECT = Answer("reject", "n", REJECT_HOLD_SECONDS, "$danger")
 _FEEDBACK = Answer("feedback", "w", REJECT_HOLD_SECONDS, "$danger")
 _EDIT = Answer("edit", "e", ALLOW_HOLD_SECONDS)
 _ALWAYS = Answer("always", "p", WIDE_HOLD_SECONDS)
+_PLAN_LABELS: dict[AnswerName, str] = {
+    "once": "Approve, ask before each edit",
+    "session": "Approve and accept edits",
+    "reject": "Keep planning",
+    "feedback": "Keep planning with feedback",
+}
 
 
 class Options(Rows):
-    """The answers; those that allow more say what it is, which can be narrowed."""
+    """The answers; those that allow more say what it is, which can be narrowed.
 
-    def __init__(self, offers: Sequence[str], *, can_edit: bool, can_keep: bool = False) -> None:
+    Args:
+        offers: the rules that would allow more than this one action.
+        can_edit: whether the command can be edited before it runs.
+        can_keep: whether a rule can be kept for this folder.
+        is_plan: whether the action is a plan, which is approved rather than allowed.
+    """
+
+    def __init__(
+        self,
+        offers: Sequence[str],
+        *,
+        can_edit: bool,
+        can_keep: bool = False,
+        is_plan: bool = False,
+    ) -> None:
         self.answers = (
             *(_ONCE, _SESSION, _REJECT, _FEEDBACK),
             *([_EDIT] if can_edit else []),
@@ -50,6 +70,7 @@ class Options(Rows):
         )
         super().__init__(count=len(self.answers), choose_on_click=True)
         self._offers = tuple(offers)
+        self._is_plan = is_plan
         self._chosen = 0
         self._narrow_from = 10_000
         self._held, self._shows_letters = False, True
@@ -121,6 +142,8 @@ class Options(Rows):
         return f"  {self.answers[index].letter}" if self._shows_letters else ""
 
     def _label(self, answer: Answer) -> str:
+        if self._is_plan:
+            return _PLAN_LABELS[answer.name]
         match answer.name:
             case "once":
                 return "Allow once"

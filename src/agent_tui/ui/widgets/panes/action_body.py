@@ -12,6 +12,7 @@ from agent_tui.core.arguments import read_arguments
 from agent_tui.core.events import ApprovalRequest
 from agent_tui.core.format import format_count
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
+from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.core.text import hides_characters, reveal
 from agent_tui.ui.renderers.diff import last_number
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -71,7 +72,7 @@ def action_of(request: ApprovalRequest) -> Action:
             return Action(command, "command", reveal(cwd))
         case DiffDisplay(path=path, diff=diff):
             return Action(diff, "diff", path)
-        case None if request.call.name == "present_plan":
+        case None if request.call.name == PRESENT_PLAN:
             return Action(read_arguments(request.call.arguments).get("plan", ""), "plan")
         case None:
             return Action(request.call.arguments or "(no arguments)", "arguments")
