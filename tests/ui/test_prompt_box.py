@@ -9,6 +9,7 @@ from textual.events import Key, Paste
 from textual.pilot import Pilot
 
 from agent_tui.ui.widgets.prompt.completion import Completion
+from agent_tui.ui.widgets.prompt.pastes import mention_pictures
 from agent_tui.ui.widgets.prompt.prompt import Prompt
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from tests.ui.stage import Stage
@@ -348,3 +349,31 @@ async def test_a_key_with_alt_is_a_command_and_types_nothing() -> None:
         app.prompt.post_message(Key("alt+u", "u"))
         await pilot.pause()
         assert app.prompt_box.text == ""
+
+
+@pytest.mark.parametrize(
+    ("dropped", "mention"),
+    [
+        ("/home/me/shot.png", "@/home/me/shot.png "),
+        ("'/home/me/my shot.PNG' ", '@"/home/me/my shot.PNG" '),
+        (r"/home/me/my\ shot.jpg", '@"/home/me/my shot.jpg" '),
+        ("file:///home/me/my%20shot.webp", '@"/home/me/my shot.webp" '),
+        ("/a.gif /b.jpeg", "@/a.gif @/b.jpeg "),
+        ("/home/me/notes.txt", ""),
+        ("/a.png is broken", ""),
+        ("'unfinished.png", ""),
+        ("see /a.png", ""),
+        ("/a.png\n/b.png", ""),
+    ],
+)
+def test_the_path_of_a_dropped_picture_becomes_a_mention(dropped: str, mention: str) -> None:
+    assert mention_pictures(dropped) == mention
+
+
+async def test_a_picture_that_is_dropped_on_the_terminal_is_mentioned() -> None:
+    app = Stage([PromptBox()])
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.query_one(PromptBox).focus()
+        app.query_one(PromptBox).paste("'/home/me/my shot.png'")
+        await pilot.press(*"hi")
+        assert app.query_one(PromptBox).text == '@"/home/me/my shot.png" hi'

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
+from agent_tui.agent.attachments import without_images
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.policies import Progress
 from agent_tui.agent.reply import Reply
@@ -46,6 +47,7 @@ class Asking:
         wire: Wire,
         unsaved: Unsaved,
         max_attempts: int,
+        sees_images: bool = True,
     ) -> None:
         self._context = context
         self._provider = provider
@@ -55,6 +57,7 @@ class Asking:
         self._wire = wire
         self._unsaved = unsaved
         self._max_attempts = max_attempts
+        self._sees_images = sees_images
 
     def refresh_tools(self) -> None:
         """Offer the model the tools that there are now."""
@@ -100,9 +103,8 @@ class Asking:
 
     def _request(self) -> ModelRequest:
         context = self._context
-        return ModelRequest(
-            self._model, context.system_prompt, context.history, self._toolset.schemas
-        )
+        history = context.history if self._sees_images else without_images(context.history)
+        return ModelRequest(self._model, context.system_prompt, history, self._toolset.schemas)
 
     async def _receive(self, request: ModelRequest, reply: Reply) -> None:
         try:

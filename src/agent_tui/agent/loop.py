@@ -15,6 +15,7 @@ from typing import Any
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.asking import Asking
+from agent_tui.agent.attachments import Attached, attach
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.policies import Ending, Policy, Progress, Repetition, StepLimit
 from agent_tui.agent.settle import settle
@@ -92,6 +93,8 @@ class Agent:
         self._wire = wire
         self._policies: tuple[Policy, ...] = (StepLimit(limits.max_steps), *limits.more)
         self._desk = desk
+        self._toolset = toolset
+        self._sees_images = sees_images
         self._repetition = Repetition()
         self._progress = Progress(0)
         self._steers: deque[str] = deque()
@@ -106,6 +109,7 @@ class Agent:
             wire=wire,
             unsaved=self._unsaved,
             max_attempts=limits.max_attempts,
+            sees_images=sees_images,
         )
         self._tools = ToolRuns(
             context=context,
@@ -208,9 +212,23 @@ class Agent:
     async def _begin(self, turn: int, prompt: str) -> None:
         await self._tools.answer_interrupted(turn - 1)
         await self._checkpoint(turn, 0)
+        attached = await self._attach(prompt, turn)
         message = UserMessage(prompt, origin="human", turn=turn)
-        await self._context.append(message, durability=Durability.D1)
+        await self._context.append(message, *attached.messages, durability=Durability.D1)
         self._wire.emit(TurnBegan(turn, prompt))
+        self._tell_attached(attached)
+
+    async def _attach(self, prompt: str, turn: int) -> Attached:
+        """What the prompt names with ``@``, read now."""
+        if "@" not in prompt:
+            return Attached()
+        return await attach(prompt, self._toolset.context, turn, sees_images=self._sees_images)
+
+    def _tell_attached(self, attached: Attached) -> None:
+        if attached.names:
+            self._wire.emit(NoticeGiven(f"Attached {', '.join(attached.names)}", "attached"))
+        for sentence in attached.refused:
+            self._wire.emit(NoticeGiven(sentence, "attached"))
 
     async def _resume(self, turn: int) -> None:
         """Make the log end with what was asked: half an answer is left on a branch of its own."""
@@ -311,8 +329,10 @@ class Agent:
         message = UserMessage(text, origin="steer", turn=turn)
         self._is_joining = True
         try:
-            await self._context.append(message, durability=Durability.D1)
+            attached = await self._attach(text, turn)
+            await self._context.append(message, *attached.messages, durability=Durability.D1)
         finally:
             self._is_joining = False
         self._steers.popleft()
         self._wire.emit(PromptJoined(text))
+        self._tell_attached(attached)

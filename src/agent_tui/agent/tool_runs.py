@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from agent_tui.agent.approval import Approvals
+from agent_tui.agent.attachments import UNSEEN
 from agent_tui.agent.settle import run_together, settle
 from agent_tui.agent.toolset import Outcome, Toolset
 from agent_tui.agent.unanswered import unanswered_calls
@@ -19,7 +20,6 @@ from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage
 from agent_tui.core.words import INTERRUPTED
 from agent_tui.sessions.store import Durability
 
-_UNSEEN = "[The model in use cannot see pictures; the user can choose another with /model.]"
 _NO_RESULT = ToolResult(INTERRUPTED, is_error=True)
 
 
@@ -86,7 +86,7 @@ class ToolRuns:
 
     async def _write_result(self, call: ToolCall, result: ToolResult, turn: int | None) -> None:
         if result.images and not self._sees_images:
-            result = replace(result, output=f"{result.output}\n{_UNSEEN}")
+            result = replace(result, output=f"{result.output}\n{UNSEEN}")
         record = ToolMessage(
             call.id,
             result.output,

@@ -44,6 +44,10 @@ class Toolset:
         watch: captures the files around every tool that acts; None captures nothing.
         spawner: gives each call what starts subagents for it; None where none may be started.
         who: whose tools these are, where it is a subagent: a person is told whom they allow it.
+
+    Attributes:
+        context: as above.
+        schemas: what a model is told of the tools.
     """
 
     def __init__(
@@ -58,7 +62,7 @@ class Toolset:
         self._spawner = spawner
         self._who = who
         self._offer = offer
-        self._context = context
+        self.context = context
         self._tools: dict[str, AnyTool] = {}
         self.schemas: tuple[ToolSchema, ...] = ()
         self.refresh()
@@ -116,7 +120,7 @@ class Toolset:
                 if tool.ends_plan:
                     approvals.leave_plan(answer)
             spawn = self._spawner(call.id) if self._spawner else None
-            inside = replace(self._context, tell=tell, spawn=spawn)
+            inside = replace(self.context, tell=tell, spawn=spawn)
             result = await self._run(tool, call, arguments, inside, cause)
             return Outcome(_tell_change(result, changed) if changed else result)
         except ToolError as error:
@@ -149,11 +153,11 @@ class Toolset:
         approvals: Approvals,
         note: Note | None,
     ) -> ApprovalAnswer:
-        display = await tool.preview(arguments, self._context)
+        display = await tool.preview(arguments, self.context)
         fields = arguments.model_dump(mode="json")
         request_id, answer = await approvals.ask(
             call,
-            key=approval_key(call.name, fields, str(self._context.workspace)),
+            key=approval_key(call.name, fields, str(self.context.workspace)),
             title=f"{self._who}: {tool.title(arguments)}" if self._who else tool.title(arguments),
             display=display,
             subject=_resolve(tool.subject(arguments), display),

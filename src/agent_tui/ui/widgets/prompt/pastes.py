@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from urllib.parse import unquote
 
 from agent_tui.core.text import clean, format_count
 
@@ -17,6 +19,23 @@ def literal_paste(text: str) -> str:
     return clean(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
+_PICTURE = re.compile(r"(?:file://)?((?:/|~/).*\.(?:png|jpe?g|gif|webp))", re.IGNORECASE)
+
+
+def mention_pictures(text: str) -> str:
+    """Mentions of the pictures whose paths were dropped on the terminal; empty for other text."""
+    if "\n" in text.strip() or not text.strip().startswith(("/", "~/", "'", '"', "file://")):
+        return ""
+    try:
+        found = [(_PICTURE.fullmatch(each), each) for each in shlex.split(text)]
+    except ValueError:
+        return ""
+    paths = [unquote(m[1]) if each.startswith("file:") else m[1] for m, each in found if m]
+    if not paths or len(paths) < len(found):
+        return ""
+    return "".join(f'@"{path}" ' if " " in path else f"@{path} " for path in paths)
+
+
 class Pastes:
     """The long pastes of one prompt, by number; a token that was edited stays what it says."""
 
@@ -24,7 +43,12 @@ class Pastes:
         self._texts: dict[str, str] = {}
 
     def fold(self, text: str) -> str:
-        """The text itself, or a token for what is long in it; a question around it stays."""
+        """The text itself, or a token for what is long in it; a question around it stays.
+
+        The paths of pictures, as a terminal pastes what is dropped on it, become mentions.
+        """
+        if mention := mention_pictures(text):
+            return mention
         if not _is_long(text):
             return text
         before, body, after = _split(text)

@@ -1,0 +1,163 @@
+"""What a prompt names with ``@``: files, some of their lines, folders and pictures, sent along."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent_tui.config.reading import read_regular_file
+from agent_tui.core.errors import ToolError
+from agent_tui.core.messages import MediaPart, TextPart, ToolResult
+from agent_tui.core.records import Message, UserMessage
+from agent_tui.core.text import reveal
+from agent_tui.tools.base import ToolContext
+from agent_tui.tools.image_file import LARGEST_IMAGE_BYTES, image_kind, image_part
+from agent_tui.tools.list_folder import ListFolder, ListFolderArguments
+from agent_tui.tools.read_file import ReadFile, ReadFileArguments
+from agent_tui.tools.workspace import MissingPath, Workspace
+
+UNSEEN = "[The model in use cannot see pictures; the user can choose another with /model.]"
+"""What a model is told in place of a picture that it cannot see."""
+
+_MENTION = re.compile(r"(?:^|(?<=[\s(\"'`]))@(?:\"([^\"\n]+)\"|([^\s\"@]+))", re.MULTILINE)
+_LINES = re.compile(r"(.+):(\d+)(?:-(\d+))?")
+_TRAILING = ".,;:!?)'`]"
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What was attached to a prompt.
+
+    Attributes:
+        names: what was attached, for people.
+        refused: a sentence for each thing that is there and could not be attached.
+        messages: how the model is told; none where nothing was attached.
+    """
+
+    names: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    messages: tuple[UserMessage, ...] = ()
+
+
+async def attach(prompt: str, context: ToolContext, turn: int, *, sees_images: bool) -> Attached:
+    """Read what a prompt names; a name that nothing has is only a word.
+
+    Files and folders are those of the workspace; a picture may lie anywhere.
+    """
+    found: list[tuple[str, ToolResult]] = []
+    refused: list[str] = []
+    for asked in dict.fromkeys(_mentions(prompt)):
+        if len(found) == _MOST:
+            refused.append(f"Only {_MOST} files can be attached to one prompt.")
+            break
+        try:
+            if (result := await _read(asked, context)) is not None:
+                found.append(result)
+        except ToolError as error:
+            refused.append(f"@{reveal(asked)} was not attached: {error}")
+    if not found:
+        return Attached(refused=tuple(refused))
+    return _tell(found, tuple(refused), turn, sees_images=sees_images)
+
+
+def without_images(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """A history for a model that cannot see: each picture in it is named instead."""
+    if not any(map(_has_image, messages)):
+        return messages
+    return tuple(_name_images(each) if _has_image(each) else each for each in messages)
+
+
+def _mentions(prompt: str) -> Iterator[str]:
+    if "@" in prompt:
+        for match in _MENTION.finditer(prompt):
+            yield match[1] or match[2]
+
+
+async def _read(asked: str, context: ToolContext) -> tuple[str, ToolResult] | None:
+    """What a mention names, as it is or without the punctuation behind it; None for a word."""
+    for name in dict.fromkeys((asked, asked.rstrip(_TRAILING))):
+        lines = _LINES.fullmatch(name)
+        for path, first, last in [(name, None, None), *([lines.groups()] if lines else [])]:
+            if path and (result := await _read_path(path, first, last, context)) is not None:
+                return name, result
+    return None
+
+
+async def _read_path(
+    path: str, first: str | None, last: str | None, context: ToolContext
+) -> ToolResult | None:
+    try:
+        if path.startswith(("/", "~")) and path.lower().endswith(_PICTURES):
+            return await asyncio.to_thread(_read_picture, path)
+        kind = await asyncio.to_thread(_kind_of, path, context)
+        if not kind:
+            return None
+        if stat.S_ISDIR(kind):
+            return await ListFolder().run(ListFolderArguments(path=path), context)
+        arguments = ReadFileArguments(path=path)
+        if first is not None:
+            start = max(1, int(first))
+            count = max(1, int(last or first) - start + 1)
+            arguments = ReadFileArguments(path=path, start_line=start, line_count=count)
+        return await ReadFile().run(arguments, context)
+    except MissingPath:
+        return None
+
+
+def _kind_of(path: str, context: ToolContext) -> int:
+    """The mode of an entry of the workspace; 0 where there is none."""
+    with Workspace.of(context).locate(path) as place:
+        try:
+            return os.stat(place.name, dir_fd=place.folder, follow_symlinks=False).st_mode
+        except OSError:
+            return 0
+
+
+def _read_picture(path: str) -> ToolResult | None:
+    try:
+        data = read_regular_file(Path(path).expanduser(), LARGEST_IMAGE_BYTES + 1)
+    except (FileNotFoundError, RuntimeError):
+        return None
+    except OSError as error:
+        raise ToolError(f"it cannot be read: {error.strerror or error}.") from None
+    if not (kind := image_kind(data)):
+        raise ToolError("it is no PNG, JPEG, GIF or WebP picture.")
+    image = image_part(data, kind, reveal(path))
+    return ToolResult(f"[{reveal(path)}: {kind}, {len(data):,} bytes]", images=(image,))
+
+
+def _tell(
+    found: list[tuple[str, ToolResult]], refused: tuple[str, ...], turn: int, *, sees_images: bool
+) -> Attached:
+    names = tuple(reveal(name) for name, _ in found)
+    blocks = [f"<system>Attached to the prompt: {', '.join(names)}</system>"]
+    images: list[MediaPart] = []
+    for name, result in found:
+        unseen = f"\n{UNSEEN}" if result.images and not sees_images else ""
+        blocks.append(f"<attached name={reveal(name)!r}>\n{result.output}{unseen}\n</attached>")
+        images += result.images if sees_images else ()
+    text = TextPart("\n\n".join(blocks))
+    message = UserMessage((text, *images), origin="reminder", turn=turn)
+    return Attached(names, refused, (message,))
+
+
+def _has_image(message: Message) -> bool:
+    content = message.content
+    return not isinstance(content, str) and any(map(_is_image, content))
+
+
+def _is_image(part: object) -> bool:
+    return isinstance(part, MediaPart) and part.kind == "image_url"
+
+
+def _name_images(message: Message) -> Message:
+    assert not isinstance(message.content, str)
+    parts = tuple(TextPart(UNSEEN) if _is_image(part) else part for part in message.content)
+    return replace(message, content=parts)
