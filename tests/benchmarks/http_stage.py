@@ -227,6 +227,10 @@ class Program:
         found = {path.name: Share.of(path / "schedstat") for path in threads.glob("*")}
         return found | {"here": Share.of(Path("/proc/thread-self/schedstat"))}
 
+    def used_ms(self) -> float:
+        """Milliseconds of the processor that its threads have used so far."""
+        return sum(share.used for name, share in self.shares().items() if name != "here")
+
     def timed(self, began: float, ended: float, before: dict[str, Share]) -> Key:
         """What took from one time to another, with what it waited for the machine since ``before``.
 

@@ -1,7 +1,6 @@
 """Settings in layers: defaults, user, trusted project, environment, flags."""
 
 from agent_tui.config.loading import ResolvedSettings, load_settings, resolve_settings
-from agent_tui.config.places import config_path, data_root, project_config_path
 from agent_tui.config.settings import (
     AgentSettings,
     ContextSettings,
@@ -13,6 +12,7 @@ from agent_tui.config.settings import (
     UiSettings,
     WorkspaceSettings,
 )
+from agent_tui.places import config_path, data_root, project_config_path
 
 __all__ = [
     "AgentSettings",

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from agent_tui.config.layers import Layer, Names, Origin, leaves, merge, setter_of
 from agent_tui.config.mistakes import config_error
-from agent_tui.config.places import config_path, project_config_path
 from agent_tui.config.reading import line_of, read_toml
 from agent_tui.config.settings import Settings
 from agent_tui.core.errors import ConfigError
+from agent_tui.places import config_path, project_config_path
 
 VARIABLES: dict[str, Names] = {
     "AGENT_TUI_MODEL": ("model",),

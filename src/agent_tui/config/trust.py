@@ -8,9 +8,9 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from agent_tui.config.places import data_root
 from agent_tui.config.reading import read_regular_file
 from agent_tui.core.errors import StorageError
+from agent_tui.places import data_root
 
 _FILE = "trusted.json"
 _LONGEST = 1_000_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +11,11 @@ from typing import TYPE_CHECKING
 
 from agent_tui.agent.spec import DEFAULT_AGENT
 from agent_tui.config import config_path, data_root
-from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.records import Record
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
-from agent_tui.runtime.opening import Opening, read_glimpse
+from agent_tui.runtime.opening import Opening
 from agent_tui.runtime.starting.assembling import Run, assemble_run
 from agent_tui.runtime.starting.confining import describe_sandbox
 from agent_tui.runtime.starting.project import Project
@@ -161,14 +158,6 @@ class Engine:
         if self.launch.latest:
             return await self.latest_session()
         return await self.new_session()
-
-    async def glimpse(self) -> list[Record]:
-        """The end of the session that is asked for, if opening it takes a while; else nothing."""
-        with suppress(AgentTuiError, OSError):
-            if self.launch.resume:
-                folder = await self.stored.find_folder(self.launch.resume)
-                return await asyncio.to_thread(read_glimpse, folder)
-        return []
 
     async def export(self, source: str, form: str, part: ContextFilter | None = None) -> Exported:
         """A session, by its id or by the path of a file, in another format, without secrets."""

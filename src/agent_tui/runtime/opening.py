@@ -8,21 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from agent_tui.agent.wire import Wire
-from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.records import HeadRecord, Record
 from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.runtime.files.watching import content_store
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.starting.debug_log import log_event
 from agent_tui.runtime.starting.project import Project
-from agent_tui.sessions.archive import LIVE
-from agent_tui.sessions.index import read_tail
-from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.store import SessionLog, SessionStore
-
-_LONG_LOG_BYTES = 2_000_000
-_GLIMPSE_RECORDS = 200
 
 
 class Opening:
@@ -95,19 +87,3 @@ async def _recover_files(session: LiveSession, log: SessionLog) -> None:
     is_there = await asyncio.to_thread(os.path.lexists, journal)
     if is_there and (told := await session.files.recover()):
         log.notices.append(told)
-
-
-def read_glimpse(folder: Path) -> list[Record]:
-    """The end of a session's log where opening it takes a while; else nothing. Blocks.
-
-    Of a log that branches the end may be on another path than the active one: nothing then.
-    """
-    log = folder / LIVE
-    try:
-        if log.stat().st_size < _LONG_LOG_BYTES:
-            return []
-        items = read_tail(log, _GLIMPSE_RECORDS)
-    except (AgentTuiError, OSError):
-        return []
-    records = [item.record for item in items if isinstance(item, Entry)]
-    return [] if any(isinstance(record, HeadRecord) for record in records) else records

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -42,6 +41,7 @@ from agent_tui.sessions.disk import (
     tighten,
     translate_os_errors,
 )
+from agent_tui.sessions.folders import project_name, projects_folder, session_folders, subfolders
 from agent_tui.sessions.lineage import SESSION_ID, bequeathed_archives
 from agent_tui.sessions.lock import FolderLock, Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, create_log
@@ -65,15 +65,13 @@ from agent_tui.sessions.writer import Writer
 
 __all__ = ["Durability", "SessionLog", "SessionStore"]
 
-_LONGEST_NAME = 200
-
 
 class SessionStore:
     """All sessions of one data folder; one thread writes them all."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.projects = root / "projects"
+        self.projects = projects_folder(root)
         self.trash = root / "trash"
         self._writer = Writer()
 
@@ -212,7 +210,7 @@ class SessionStore:
         """
         unlisted: dict[Path, AgentTuiError] = {}
         if SESSION_ID.fullmatch(session_id):
-            for folder in self._folders(unlisted):
+            for folder in session_folders(self.projects, unlisted):
                 if folder.name == session_id:
                     return folder
         for error in unlisted.values():
@@ -227,7 +225,7 @@ class SessionStore:
         unlisted: dict[Path, AgentTuiError] = {}
         summaries: dict[str, SessionSummary] = {}
         others: list[SessionSummary] = []
-        for folder in self._folders(unlisted):
+        for folder in session_folders(self.projects, unlisted):
             summary = read_session_summary(folder)
             if folder.name not in summaries and SESSION_ID.fullmatch(folder.name):
                 summaries[folder.name] = summary
@@ -237,17 +235,6 @@ class SessionStore:
         others += [unreadable_summary(folder, error) for folder, error in unlisted.items()]
         every = (*summaries.values(), *others)
         return sorted(every, key=lambda summary: summary.updated_at, reverse=True)
-
-    def _folders(self, unlisted: dict[Path, AgentTuiError] | None = None) -> Iterator[Path]:
-        """The folder of every session; ``unlisted`` takes the projects that cannot be listed."""
-        for project in _subfolders(self.projects):
-            try:
-                folders = _subfolders(project)
-            except AgentTuiError as error:
-                if unlisted is not None:
-                    unlisted[project] = error
-                continue
-            yield from filter(_may_hold_log, folders)
 
     async def discard(self, session_id: str) -> None:
         """Remove a session in which nothing was ever said; any other stays as it is."""
@@ -275,7 +262,7 @@ class SessionStore:
         Each comes behind the one that it was forked from. Reads every header.
         """
         folders: dict[str, Path] = {}
-        for folder in self._folders():
+        for folder in session_folders(self.projects):
             folders.setdefault(folder.name, folder)  # which is the one that find finds
         parents = {name: parent_session(folder / LIVE) for name, folder in folders.items()}
         kin, grew = {session_id, parents.get(session_id, "")} - {""}, True
@@ -326,7 +313,7 @@ class SessionStore:
         form = re.compile(re.escape(_checked(session_id)) + r"-([0-9]+)")
         places = {
             int(match[1]): place
-            for place in _subfolders(self.trash)
+            for place in subfolders(self.trash)
             if (match := form.fullmatch(place.name)) and os.path.lexists(place / LIVE)
         }
         if not places:
@@ -367,15 +354,6 @@ def _generation(session_id: str, parents: Mapping[str, str]) -> int:
     return len(ancestors)
 
 
-def project_name(cwd: str) -> str:
-    """The folder name of a project: its path with ``/`` as ``-``; long ones end in a hash."""
-    name = cwd.replace("/", "-").replace("\0", "-").strip(".") or "-"
-    if len(name.encode()) <= _LONGEST_NAME:
-        return name
-    digest = hashlib.sha256(cwd.encode(errors="surrogateescape")).hexdigest()[:12]
-    return f"{name.encode()[: _LONGEST_NAME - 13].decode(errors='ignore')}-{digest}"
-
-
 def _checked(session_id: str) -> str:
     if not SESSION_ID.fullmatch(session_id):
         raise UsageError(
@@ -413,23 +391,3 @@ def _tightened(folder: Path) -> list[str]:
             if name.startswith(LIVE) and tighten(path, FILE_MODE):
                 notices.append(f"{path} could be read by others; it is now yours alone.")
     return notices
-
-
-def _subfolders(folder: Path) -> list[Path]:
-    """The folders in a folder, by name; none where it is not there."""
-    try:
-        with translate_os_errors("Listing", folder), os.scandir(folder) as entries:
-            return sorted(Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
-    except SessionNotFound:
-        return []
-
-
-def _may_hold_log(folder: Path) -> bool:
-    """Whether a folder is a session's; one that cannot be looked into may be, and is reported."""
-    try:
-        os.lstat(folder / LIVE)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
-    return True

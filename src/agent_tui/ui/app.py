@@ -62,7 +62,7 @@ class AgentTui(ThemedApp[int]):
         return TerminalDriver
 
     def get_default_screen(self) -> ChatScreen:
-        return ChatScreen(demo=self.launch.demo)
+        return ChatScreen(demo=self.launch.demo, is_new=self.launch.is_new)
 
     def on_ready(self) -> None:
         """The first frame is out: load what is heavy, and only then let garbage be collected."""
@@ -86,7 +86,7 @@ class AgentTui(ThemedApp[int]):
 
     async def _start_engine(self) -> None:
         screen = self.chat_screen
-        await screen.mount_timeline()
+        await screen.mount_timeline(self.launch)
         try:
             engine = screen.chat.holder.engine = await asyncio.to_thread(_assemble, self.launch)
             if engine.settings.ui.reduced_motion:

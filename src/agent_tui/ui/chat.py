@@ -28,7 +28,11 @@ from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent_tui.core.records import Record
     from agent_tui.runtime.engine import Engine
+    from agent_tui.runtime.launch import Launch
     from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
@@ -67,10 +71,11 @@ class ChatScreen(Screen[None]):
     AUTO_FOCUS = "Prompt"
     VERTICAL_BREAKPOINTS = [(0, "-small"), (20, "-large")]
 
-    def __init__(self, *, demo: bool = False) -> None:
+    def __init__(self, *, demo: bool = False, is_new: bool = True) -> None:
         super().__init__()
         prompt_box = PromptBox(self._complete_path, take_empty_key=self._take_empty_key)
         panes = Panes(prompt_box, StatusLine(), TokenGauge(), Welcome(waits=demo))
+        panes.welcome.visible = is_new  # else a conversation will stand in its place at once
         self.chat = Conversation(self, panes)
         self._follower = Follower(self.chat)
         self._early_command = ""
@@ -88,15 +93,29 @@ class ChatScreen(Screen[None]):
         self.watch(status, "notice", self._show_notice_line, init=False)
         self.watch(status, "title", self._show_title, init=False)
 
-    async def mount_timeline(self) -> None:
-        """Bring in what the first frame could do without; call once, right after it."""
-        timeline_type, view_type = await asyncio.to_thread(_import_timeline)
+    async def mount_timeline(self, launch: Launch) -> None:
+        """Bring in what the first frame could do without; call once, right after it.
+
+        Of a session that the launch asks for, the end is shown before anything else is loaded.
+        """
+        timeline_type, glimpse = await asyncio.to_thread(_import_timeline, launch)
         timeline = timeline_type()
         timeline.display = False
         timeline.has_menu = True
+        self.chat.panes.add_timeline(timeline)
+        self.chat.log.show_end(glimpse)
         await self.mount(timeline, before=self.chat.prompt_box)
-        self.chat.add_timeline(timeline, view_type(timeline, TurnListener(self.chat)))
+        if glimpse:
+            await self._painted()
+        view_type = await asyncio.to_thread(_import_view)
+        self.chat.log.view = view_type(timeline, TurnListener(self.chat))
         self.set_interval(_FOLLOW_SECONDS, self._follower.follow)
+
+    async def _painted(self) -> None:
+        """Wait until what was changed is on the screen: what loads next would hold it up."""
+        painted = asyncio.Event()
+        self.call_after_refresh(painted.set)
+        await painted.wait()
 
     async def begin(self, engine: Engine) -> None:
         """Take over the engine and open what the command line asked for."""
@@ -104,9 +123,6 @@ class ChatScreen(Screen[None]):
         chat.holder.engine = engine
         chat.welcome.model = engine.connections.label
         chat.welcome.suggestions = engine.suggestions
-        if glimpse := await engine.glimpse():
-            chat.timeline.load(glimpse)
-            chat.panes.show_conversation(shown=True)
         await chat.show_session(await engine.open_launched())
         chat.status.is_starting = False
         if self._early_command:
@@ -237,8 +253,17 @@ class ChatScreen(Screen[None]):
         self.chat.prompt_box.session_title = title
 
 
-def _import_timeline() -> tuple[type[Timeline], type[WireView]]:
-    from agent_tui.ui.conversation.wire_view import WireView
+def _import_timeline(launch: Launch) -> tuple[type[Timeline], Sequence[Record]]:
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
-    return Timeline, WireView
+    if launch.is_new:
+        return Timeline, ()
+    from agent_tui.runtime.glimpse import read_glimpse
+
+    return Timeline, read_glimpse(launch)
+
+
+def _import_view() -> type[WireView]:
+    from agent_tui.ui.conversation.wire_view import WireView
+
+    return WireView

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.panes import Panes
-    from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.bars.gauge import TokenGauge
     from agent_tui.ui.widgets.bars.status_line import StatusLine
     from agent_tui.ui.widgets.panes.welcome import Welcome
@@ -64,11 +63,6 @@ class Conversation:
         self.prompts = Prompts(panes, self.holder, self.notices, self.runner, self.drafts, self.log)
         self.wire = WireLink(self.notices)
         self.escape = SecondPress(_SECOND_ESCAPE_SECONDS)
-
-    def add_timeline(self, timeline: Timeline, view: WireView) -> None:
-        """The timeline is there, with what shows the wire in it."""
-        self.panes.add_timeline(timeline)
-        self.log.view = view
 
     async def show_session(self, session: LiveSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""

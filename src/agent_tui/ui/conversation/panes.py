@@ -40,7 +40,7 @@ class Panes:
     def show_conversation(self, *, shown: bool) -> None:
         """Show the timeline, or the welcome in its place."""
         self.timeline.display = shown
-        self.welcome.display = not shown
+        self.welcome.display = self.welcome.visible = not shown
         self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
 
     def show_work(self, work: str) -> None:

@@ -35,6 +35,14 @@ class ShownLog:
         self._facts = facts
         self._earlier: Sequence[Record] = ()
         self._shown: Sequence[Record] = ()
+        self._shows_end = False
+
+    def show_end(self, records: Sequence[Record]) -> None:
+        """Show the end of a session that is still to be opened; ``load`` adds what is above it."""
+        if records:
+            self._panes.timeline.load(records)
+            self._panes.show_conversation(shown=True)
+            self._shows_end = True
 
     def load(self, earlier: Sequence[Record] = ()) -> None:
         """Show the session as its log is now, below what a compaction just took out of it."""
@@ -42,7 +50,11 @@ class ShownLog:
         if session is None:
             return
         self._earlier, self._shown = earlier, session.view.records
-        self._panes.timeline.load(session.view.shown_records, earlier=earlier)
+        if self._shows_end:
+            self._panes.timeline.load_whole(session.view.shown_records)
+        else:
+            self._panes.timeline.load(session.view.shown_records, earlier=earlier)
+        self._shows_end = False
         if cut_off := session.cut_off:
             self._notices.notice(cut_off)
         self.view.forget()

@@ -52,6 +52,8 @@ _MARKERS = (
     EarlierHeadBlock,
 )
 _SAMPLE = 48
+_LOOK = 16
+"""Records that may have been written while the session was opened."""
 _LONG = 5_000
 """Characters from which on colouring code would be felt: it is done in a thread then."""
 
@@ -95,6 +97,23 @@ class BlockList:
         self._live, self.answer = [], None
         self._toggled.clear()
         self._lay_out()
+
+    def load_whole(self, records: Sequence[Record]) -> int | None:
+        """Show records of which the end is shown; how many come before that.
+
+        None where the end is not found in them, or something is shown below it: nothing is done.
+        """
+        known = self.recorded
+        last = self.record(known - 1) if known and known == len(self) else None
+        latest = range(len(records) - 1, max(-1, len(records) - _LOOK), -1)
+        place = next((index for index in latest if records[index] == last), None)
+        if place is None or last is None or place + 1 < known:
+            return None
+        moved = place + 1 - known
+        self._source, self.recorded = self._blocks_of(records), len(records)
+        self._toggled = {index + moved for index in self._toggled}
+        self._lay_out()
+        return moved
 
     def _blocks_of(self, records: Sequence[Record]) -> RecordBlocks | EarlierBlocks:
         return EarlierBlocks(self._earlier, records) if self._earlier else RecordBlocks(records)

@@ -145,6 +145,18 @@ class Timeline(FoundText, can_focus=True):
         self.lines_below = 0
         self.show_change()
 
+    def load_whole(self, records: Sequence[Record]) -> None:
+        """Show the session whose end is shown: what is in view stays where it is."""
+        moved = self._blocks.load_whole(records)
+        if moved is None:
+            self.load(records)
+            return
+        self._anchor = self._anchor[0] + moved, self._anchor[1]
+        if self._cursor is not None:
+            self._cursor += moved
+        self._hovered = None
+        self.show_change()
+
     def clear(self) -> None:
         """Show nothing."""
         self.load(())

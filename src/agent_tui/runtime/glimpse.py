@@ -1,0 +1,77 @@
+"""The end of the session that is asked for, read before there is an engine that opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.records import HeadRecord, Record
+from agent_tui.history.records_view import ShownRecords
+from agent_tui.places import data_root
+from agent_tui.runtime.launch import Launch
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.folders import project_name, projects_folder, session_folders, subfolders
+from agent_tui.sessions.index import read_tail
+from agent_tui.sessions.replay import Damage, Entry, read_log
+
+_SHORT_LOG_BYTES = 400_000
+_RECORDS = 200
+_ENOUGH = 80
+"""Records that fill a screen, whatever they are."""
+
+
+def read_glimpse(launch: Launch) -> Sequence[Record]:
+    """The end of the session that a launch asks for; nothing where that takes the engine. Blocks.
+
+    A short log is read whole. Of a long one only what is certain to be on the active path is told:
+    what its last lines say behind the last branch.
+    """
+    try:
+        log = _find_log(launch)
+        return _read_end(log) if log is not None else ()
+    except (AgentTuiError, OSError):
+        return ()
+
+
+def _find_log(launch: Launch) -> Path | None:
+    projects = projects_folder(data_root() / "demo" if launch.is_tour else data_root())
+    if launch.ephemeral:
+        return None
+    if launch.resume:
+        found = [path for path in session_folders(projects) if path.name.startswith(launch.resume)]
+        exact = [path for path in found if path.name == launch.resume]
+        folders = exact[:1] or found
+        return folders[0] / LIVE if len(folders) == 1 else None
+    if launch.latest and not launch.demo:
+        return _latest_log(projects / project_name(str(launch.cwd)), str(launch.cwd))
+    return None
+
+
+def _latest_log(project: Path, cwd: str) -> Path | None:
+    """The log that was written last by a session of a folder, as its header names it."""
+    from agent_tui.sessions.session_summary import read_session_summary
+
+    logs = [folder / LIVE for folder in subfolders(project) if (folder / LIVE).exists()]
+    for log in sorted(logs, key=lambda path: path.stat().st_mtime, reverse=True):
+        summary = read_session_summary(log.parent)
+        said = summary.title or summary.first_prompt or summary.archives
+        if summary.cwd == cwd and said and not summary.agent_of:
+            return log
+    return None
+
+
+def _read_end(log: Path) -> Sequence[Record]:
+    if log.stat().st_size <= _SHORT_LOG_BYTES:
+        state = read_log(log)
+        return ShownRecords(state.entries, state.damaged) if state.messages else ()
+    items = read_tail(log, _RECORDS)
+    entries = [item for item in items if isinstance(item, Entry)]
+    heads = [n for n, entry in enumerate(entries) if isinstance(entry.record, HeadRecord)]
+    if heads:
+        entries = entries[heads[-1] :]
+        if len(entries) < _ENOUGH:
+            return ()
+    first = entries[0].offset if entries else 0
+    damaged = [item for item in items if isinstance(item, Damage) and item.offset > first]
+    return ShownRecords(entries, damaged)
