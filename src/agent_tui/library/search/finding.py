@@ -27,13 +27,17 @@ _SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A line that a query found: ``place`` is its byte offset, or its number among the records."""
+    """A line that a query found: ``place`` is its byte offset, or its number among the records.
+
+    ``mark`` is the first of the words looked for that it holds; empty where a filter found it.
+    """
 
     place: int
     at: str
     role: str
     snippet: str
     tools: tuple[str, ...] = ()
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,8 @@ class Finder:
             if said is not None and _says(said, query.literals):
                 snippet = clean(snippet_of(said.text, query.marks))
                 tools = tuple(sorted(said.tools))
-                yield Hit(row["offset"], row["at"] or "", row["role"], snippet, tools)
+                mark = next((mark for mark in query.marks if mark in said.text.lower()), "")
+                yield Hit(row["offset"], row["at"] or "", row["role"], snippet, tools, mark)
                 count += 1
             if count >= most:
                 return

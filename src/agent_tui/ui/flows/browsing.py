@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from agent_tui.core.tree import TreeRow
+    from agent_tui.history.found_record import FoundLine
     from agent_tui.history.session_tree import SessionTree
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.tree import TreeChoice
@@ -87,6 +88,7 @@ class Browser:
         view: SessionView,
         whole: Callable[[], Awaitable[SessionView]] | None = None,
         follow: Callable[[], AsyncIterator[SessionView]] | None = None,
+        line: FoundLine | None = None,
     ) -> bool:
         """Show a log of the session read-only.
 
@@ -94,6 +96,7 @@ class Browser:
             view: the log.
             whole: reads all of the session where ``view`` is only its end.
             follow: gives the session anew whenever another process wrote it.
+            line: where to begin; at the end without it.
         """
         from agent_tui.ui.screens.time.browse import BrowseScreen
 
@@ -106,7 +109,8 @@ class Browser:
                     yield self._view
 
         is_tail = whole is not None
-        screen = BrowseScreen(view, self, newer if whole or follow else None, is_tail=is_tail)
+        anew = newer if whole or follow else None
+        screen = BrowseScreen(view, self, anew, line=line, is_tail=is_tail)
         changed = await self._app.push_screen_wait(screen)
         return bool(changed)
 

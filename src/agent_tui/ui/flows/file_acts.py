@@ -10,6 +10,7 @@ from agent_tui.ui.flows.browsing import Browser
 
 if TYPE_CHECKING:
     from agent_tui.core.tree import Fork
+    from agent_tui.history.found_record import FoundLine
     from agent_tui.runtime.engine import Engine
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.screens.time.tree import TreeChoice
@@ -48,8 +49,13 @@ class FileActs:
         return False
 
 
-async def open_file(chat: Conversation, path: Path) -> bool:
+async def open_file(chat: Conversation, path: Path, line: FoundLine | None = None) -> bool:
     """Show a file read-only until it is left; the session made of it, if one was, is then open.
+
+    Args:
+        chat: where it is shown.
+        path: the file.
+        line: where to begin; at the end without it.
 
     Returns:
         Whether a session was made of it.
@@ -63,7 +69,7 @@ async def open_file(chat: Conversation, path: Path) -> bool:
     acts = FileActs(engine, path)
     whole = (lambda: engine.stored.open_path(path)) if tail else None
     follow = partial(engine.stored.follow_path, path)
-    await Browser(chat.app, view, acts).look(view, whole=whole, follow=follow)
+    await Browser(chat.app, view, acts).look(view, whole=whole, follow=follow, line=line)
     if acts.fork is None:
         return False
     await chat.show_session(await engine.open_session(acts.fork.session_id))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
+from agent_tui.history.found_record import FoundLine, find_record
 from agent_tui.ui.flows.file_acts import open_file
 from agent_tui.ui.flows.wide_folder import ask_for_wide_folder
 
@@ -59,12 +61,26 @@ async def search_sessions(chat: Conversation, argument: str) -> None:
     chosen = await chat.app.push_screen_wait(SearchScreen(SearchService(), argument))
     if chosen is None:
         return
-    found, _ = chosen
+    found, hit = chosen
+    line = FoundLine(hit.at, hit.snippet, hit.mark) if hit else None
     # The demo's store holds its own sessions only; the index knows only the others.
     if found.is_live and not chat.holder.require_engine().launch.is_tour:
         await choose_session(chat, found.session_id)
+        if line is not None:
+            await _show_line(chat, line)
     else:
-        await open_file(chat, Path(found.path))
+        await open_file(chat, Path(found.path), line)
+
+
+async def _show_line(chat: Conversation, line: FoundLine) -> None:
+    """Bring a line of the open session into view."""
+    records = chat.holder.require_session().view.shown_records
+    place = await asyncio.to_thread(find_record, records, line)
+    if place is None:
+        chat.notices.hint("That line is not on this branch. See the tree or the archives.")
+        return
+    chat.timeline.focus()
+    chat.timeline.show_match(place, line.mark)
 
 
 async def fork_session(chat: Conversation, _argument: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Literal
 
@@ -11,11 +12,13 @@ from textual.binding import Binding
 
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.text import clean
+from agent_tui.history.found_record import find_record
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 if TYPE_CHECKING:
+    from agent_tui.history.found_record import FoundLine
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.lead import Lead
 
@@ -27,6 +30,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         view: what to show.
         lead: shows what belongs to the session, and restores the archive that is shown.
         newer: gives what takes the view's place: the whole of it, what another process wrote.
+        line: where to begin; at the end without it.
         is_tail: whether ``view`` is only the end of a session that is still being read.
     """
 
@@ -52,9 +56,11 @@ class BrowseScreen(Panel[Literal["changed"]]):
         lead: Lead,
         newer: Callable[[], AsyncIterator[SessionView]] | None = None,
         *,
+        line: FoundLine | None = None,
         is_tail: bool = False,
     ) -> None:
         super().__init__()
+        self._line = line
         self._view = view
         self._lead = lead
         self._newer = newer
@@ -67,6 +73,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
 
     def on_mount(self) -> None:
         self._show_view()
+        self._show_line()
         if self._newer is not None:
             self._take_newer(self._newer)
 
@@ -79,6 +86,22 @@ class BrowseScreen(Panel[Literal["changed"]]):
             "read-only",
         )
         self.query_one(Timeline).load(view.records, damaged=view.damaged)
+
+    @work(exclusive=True, group="line")
+    async def _show_line(self) -> None:
+        """Go to the line that was found, once; of a tail that lacks it, the whole is awaited."""
+        line, view = self._line, self._view
+        if line is None:
+            return
+        place = await asyncio.to_thread(find_record, view.records, line)
+        if view is not self._view or (place is None and self._is_tail):
+            return
+        self._line = None
+        if place is None:
+            self.tell("That line is not on this branch. See the tree or the archives.")
+        else:
+            timeline = self.query_one(Timeline)
+            self.call_after_refresh(timeline.show_match, place, line.mark)  # it has a size then
 
     @work(exclusive=True, group="newer")
     async def _take_newer(self, newer: Callable[[], AsyncIterator[SessionView]]) -> None:
@@ -96,7 +119,9 @@ class BrowseScreen(Panel[Literal["changed"]]):
         from_end = timeline.max_scroll_y - top
         self._view, self._is_tail = view, False
         self._show_view()
-        if from_end > 0:
+        if self._line is not None:
+            self._show_line()
+        elif from_end > 0:
             place = timeline.max_scroll_y - from_end if was_tail else top
             timeline.scroll_to(y=max(0, place), animate=False)
         self.refresh_bindings()

@@ -16,6 +16,7 @@ from agent_tui.ui.themes.palette import Palette
 from agent_tui.ui.widgets.timeline.block_cursor import BlockCursor
 
 _SLICE_SECONDS = 0.004
+_NEAR_RECORDS = 64
 _MARK = Style(reverse=True)
 
 
@@ -25,6 +26,7 @@ class FoundText(BlockCursor):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._wanted = ""
+        self._marks_match = False
 
     async def find(self, text: str, tell: Callable[[list[int]], None]) -> list[int]:
         """The blocks that hold a text, the newest first; keys get through while it searches.
@@ -33,12 +35,11 @@ class FoundText(BlockCursor):
             text: what to look for, capitals or not.
             tell: hears of what was found so far.
         """
-        self._wanted = text.lower()
+        self._wanted, self._marks_match = text.lower(), False
         found: list[int] = []
         began = perf_counter()
         for index in range(len(self._blocks) - 1, -1, -1):
-            block = self._blocks.block(index)
-            if block is not None and self._wanted in plain_text(block).lower():
+            if self._holds_wanted(index):
                 found.append(index)
             if perf_counter() - began > _SLICE_SECONDS:
                 tell(found)
@@ -50,6 +51,28 @@ class FoundText(BlockCursor):
         """Mark nothing any more."""
         self._wanted = ""
         self.paint()
+
+    def show_match(self, index: int, text: str) -> None:
+        """Bring a record into view and mark a text in it, until the focus goes elsewhere.
+
+        What a tool answered is shown with its call, before the record of the answer.
+        """
+        self._wanted, self._marks_match = text.lower(), True
+        near = range(min(index, len(self._blocks) - 1), max(-1, index - _NEAR_RECORDS), -1)
+        holder = next((each for each in near if text and self._holds_wanted(each)), None)
+        if holder is None:
+            self.go_to_record(index)
+        else:
+            self.show_found(holder)
+
+    def _holds_wanted(self, index: int) -> bool:
+        block = self._blocks.block(index)
+        return block is not None and self._wanted in plain_text(block).lower()
+
+    def on_blur(self) -> None:
+        if self._marks_match:
+            self._marks_match = False
+            self.stop_finding()
 
     def show_found(self, index: int) -> None:
         """Bring the text in a block into view, opening the block where it is folded away."""
