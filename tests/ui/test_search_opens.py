@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent_tui.resources import demo_folder
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.sessions.search import SearchScreen
@@ -95,7 +96,7 @@ async def test_our_session_opens_at_the_line_until_the_focus_leaves_it(tmp_path:
             {"role": "assistant", "content": f"answer {number}", "at": at},
         ]
     write_lines(folder / "context.jsonl", lines)
-    app = AgentTui(Launch(tmp_path))
+    app = AgentTui(Launch(tmp_path, demo=True, scenario=demo_folder() / "scenario.toml"))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.chat.session is not None)
         await pilot.press("alt+s")
