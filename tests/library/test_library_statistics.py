@@ -12,7 +12,7 @@ from agent_tui.core.errors import UsageError
 from agent_tui.core.usage import Usage
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.tallies import usage_of
-from agent_tui.library.statistics import GROUPS
+from agent_tui.library.statistics import GROUPS, cost_of
 from tests.library.search.conftest import Library, assistant, call, user
 
 
@@ -59,6 +59,15 @@ def test_a_known_model_has_a_price(library: Library) -> None:
     library.log("one", TALK)
     library.index.update()
     assert by(library.index, "model")["gpt-5-mini"].cost > 0
+
+
+def test_an_unknown_model_is_counted_and_not_priced(library: Library) -> None:
+    talk = [user("Go", at="2026-11-01T10:00:00Z"), assistant("Done.", model="gpt-5.9-secret")]
+    library.log("one", [*talk, usage(1000, 50)])
+    library.index.update()
+    found = by(library.index, "model")["gpt-5.9-secret"]
+    assert (found.cost, found.unpriced_tokens) == (0, 1050)
+    assert cost_of(found) == "unknown"
 
 
 def test_tools_that_fail_are_named(library: Library) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_tui.providers.catalog import DEFAULT_WINDOW, encoding_of, find_known
+from agent_tui.providers.catalog import DEFAULT_WINDOW, encoding_of, find_known, find_price
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,13 @@ def test_a_model_is_known_by_the_longest_beginning_of_its_name(
 ) -> None:
     known = find_known(model)
     assert (known.window if known else DEFAULT_WINDOW, encoding_of(model)) == (window, encoding)
+
+
+@pytest.mark.parametrize("model", ["gpt-5", "openai/gpt-5-2025-08-07", "claude-haiku-4-5-20251001"])
+def test_a_release_of_a_known_model_has_its_price(model: str) -> None:
+    assert find_price(model) is not None
+
+
+@pytest.mark.parametrize("model", ["gpt-5.9", "gpt-5-codex-max", "ft:gpt-4o:acme", "llama3", ""])
+def test_a_model_that_only_sounds_alike_has_no_known_price(model: str) -> None:
+    assert find_price(model) is None

@@ -40,7 +40,9 @@ def keep_sessions(home: Path, now: datetime) -> Path:
     other = projects / "-home-ada-thesis" / "figures.jsonl"
     other.parent.mkdir()
     figures = [
-        claude_user("u1", None, 1, "Redraw figure 4 without the grid", cwd="/home/ada/thesis"),
+        claude_user(
+            "u1", None, 1, "Redraw figure 4 without the grid", cwd="/home/ada/thesis", sessionId="F"
+        ),
         claude_answer("a1", "u1", 2, "m1", said("Done: figures/tide.svg has no grid now.")),
     ]
     write_lines(other, [_at(line, now - timedelta(days=2)) for line in figures])
@@ -52,6 +54,24 @@ def keep_sessions(home: Path, now: datetime) -> Path:
     ]
     write_lines(codex / "rollout-1.jsonl", [_at(line, now - timedelta(days=1)) for line in recipes])
     return compacted
+
+
+def keep_month(home: Path, now: datetime) -> None:
+    """A month of work with three models in Claude Code, with what it used."""
+    folder = home / ".claude" / "projects" / "-home-ada-tidewatch"
+    models = ("claude-sonnet-4-5", "claude-haiku-4-5", "llama-3.3-70b")
+    for day in range(30):
+        if day % 7 in (2, 3) and day > 3:
+            continue
+        calls = [called(f"t{day}-{n}", "Bash", command="pytest") for n in range(1 + day * 5 % 7)]
+        lines = [claude_user("u1", None, 1, "Run the tests", cwd="/home/ada/tidewatch")]
+        lines.append(claude_answer("a1", "u1", 2, f"d{day}", *calls, tokens=900 + day * 77 % 640))
+        lines[1]["message"]["model"] = models[day * day % 3]
+        lines[1]["message"]["usage"]["input_tokens"] = 40_000 + day * day * 9_137 % 90_000
+        failed = day % 4 == 0
+        lines.append(claude_user("r1", "a1", 3, [{**returned(f"t{day}-0"), "is_error": failed}]))
+        named = [{**line, "sessionId": f"day-{day}"} for line in lines]
+        write_lines(folder / f"day-{day}.jsonl", [_at(x, now - timedelta(days=day)) for x in named])
 
 
 def _tides() -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
-from tests.screenshots.agents import keep_sessions
+from tests.screenshots.agents import keep_month, keep_sessions
 from tests.screenshots.past import remember_sessions
 from tests.screenshots.stage import Exhibit, Stage, Visitor
 
@@ -160,6 +160,52 @@ def test_imported_compaction(
         await visitor.until_text("legacy.toml")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_search(
+    snap_compare: Compare, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ada"))
+    keep_sessions(tmp_path / "ada", datetime.now(UTC))
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.press("alt+s")
+        await visitor.until_screen("SearchScreen")
+        await visitor.press(*"the")
+        await visitor.until_text("in 3 sessions")
+        await visitor.until(lambda: "updating" not in visitor.text, "a whole index")
+        await visitor.press("down")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_why(
+    snap_compare: Compare, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ada"))
+    keep_sessions(tmp_path / "ada", datetime.now(UTC))
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("/why tidewatch/stations.py")
+        await visitor.until_screen("WhyScreen")
+        await visitor.until_text("4 calls")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_statistics(
+    snap_compare: Compare, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ada"))
+    keep_sessions(tmp_path / "ada", datetime.now(UTC))
+    keep_month(tmp_path / "ada", datetime.now(UTC))
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.press("alt+i")
+        await visitor.until_screen("StatisticsScreen")
+        await visitor.until_text("by model")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_gauge_near_full(snap_compare: Compare, stage: Stage) -> None:

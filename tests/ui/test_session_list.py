@@ -78,6 +78,14 @@ THREE = (
 )
 
 
+async def test_what_the_filter_says_is_searched_in_the_text_of_all_sessions() -> None:
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("slash", *"parser", "tab", "t")
+        await settle(pilot)
+        assert app.results == [("search", "parser")]
+
+
 @pytest.mark.every_python
 async def test_the_newest_stands_first_and_enter_opens_it() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
@@ -267,6 +275,7 @@ async def test_sessions_of_other_agents_stand_beside_ours() -> None:
         await settle(pilot, workers=True)
         assert "5 sessions in 2 projects" in app.text
         assert "3 agents" in app.text
+        assert "AGENT" in app.text
         assert rows(app).cursor == 0
         assert "codex" in app.text
         assert "claude-code" in app.text

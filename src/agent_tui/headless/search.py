@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from agent_tui.core.cost import format_cost
 from agent_tui.core.format import format_count, format_minute, format_tokens
 from agent_tui.core.output import complain, say
 from agent_tui.core.text import clean
 from agent_tui.headless.printing import print_json, print_rows, to_json
 from agent_tui.library.search.finding import FoundSession
-from agent_tui.library.statistics import Statistic
+from agent_tui.library.statistics import Statistic, cost_of
 from agent_tui.runtime.stored.searching import open_search_index
 from agent_tui.runtime.stored.shipping import ship_sessions
 
@@ -104,7 +103,7 @@ _HEADS = (
 def _row(each: Statistic) -> tuple[object, ...]:
     tokens = format_tokens(each.input_tokens), format_tokens(each.output_tokens)
     counts = (each.prompts, each.replies, each.calls, each.errors, each.compactions)
-    return (each.name, each.sessions, *counts, *tokens, format_cost(each.cost))
+    return (each.name, each.sessions, *counts, *tokens, cost_of(each))
 
 
 def _tool_row(each: Statistic) -> tuple[object, ...]:

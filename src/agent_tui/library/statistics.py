@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from agent_tui.core.cost import format_cost
 from agent_tui.core.errors import UsageError
 
 GroupBy: TypeAlias = Literal["day", "model", "project", "agent", "tool"]
@@ -22,7 +23,8 @@ _KEYS: dict[GroupBy, str] = {
 class Statistic:
     """One row: a day, model, project, agent or tool, and what was counted there.
 
-    ``cost`` is in dollars, and 0 where no price is known; a tool has calls and errors only.
+    ``cost`` is in dollars, without ``unpriced_tokens``: those of models whose price is not known.
+    A tool has calls and errors only.
     """
 
     name: str
@@ -36,6 +38,19 @@ class Statistic:
     output_tokens: int = 0
     cached_tokens: int = 0
     cost: float = 0.0
+    unpriced_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Everything that was sent and received."""
+        return self.input_tokens + self.output_tokens
+
+
+def cost_of(each: Statistic) -> str:
+    """The cost for people; a plus where the price of some tokens is not known."""
+    if each.unpriced_tokens and not each.cost:
+        return "unknown"
+    return format_cost(each.cost) + ("+" if each.unpriced_tokens else "")
 
 
 def statistics(base: sqlite3.Connection, by: str, since: str = "") -> list[Statistic]:
@@ -62,7 +77,8 @@ def statistics(base: sqlite3.Connection, by: str, since: str = "") -> list[Stati
 
 
 _DAYS = """SELECT {key}, count(DISTINCT files.session), sum(prompts), sum(replies), sum(calls),
-    sum(errors), sum(compactions), sum(input), sum(output), sum(cached), sum(cost)
+    sum(errors), sum(compactions), sum(input), sum(output), sum(cached), sum(cost),
+    sum(unpriced)
     FROM days JOIN files ON files.id = days.file
     WHERE days.day >= ? GROUP BY 1 ORDER BY {order}"""
 _TOOLS = """SELECT tool, count(DISTINCT files.session), sum(calls), sum(errors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from agent_tui.core.cost import Price
@@ -216,6 +217,20 @@ def find_known(model: str) -> Known | None:
     return MODELS[name] if name else None
 
 
+def find_price(model: str) -> Price | None:
+    """The list price of a model or a dated release of it; None for any other, however alike."""
+    prefix = _best_prefix(model)
+    rest = _plain_name(model)[len(prefix) :]
+    return MODELS[prefix].price if prefix and _RELEASE.fullmatch(rest) else None
+
+
+_RELEASE = re.compile(r"(-\d{1,2}){0,2}([-@:](v\d|\d{4,}|latest|preview|exp)[-:.\w]*)?")
+
+
+def _plain_name(model: str) -> str:
+    return model.lower().rpartition("/")[2].removeprefix("ft:")
+
+
 def encoding_of(model: str) -> str | None:
     """The tiktoken encoding that counts the model's tokens exactly; None where there is none."""
     known = find_known(model)
@@ -227,7 +242,7 @@ def _best_prefix(model: str) -> str:
 
     Names come as ``gpt-4o``, ``openai/gpt-4o-2024-08-06``, ``ft:gpt-4o:team`` or ``qwen3:8b``.
     """
-    name = model.lower().rpartition("/")[2].removeprefix("ft:")
+    name = _plain_name(model)
     fitting = [known for known in MODELS if _is_named(name, known)]
     return max(fitting, key=len, default="")
 

@@ -103,6 +103,26 @@ COMMANDS: tuple[Command, ...] = (
         requires_idle=True,
     ),
     Command(
+        "why",
+        "sessions:explain_line",
+        "Who wrote this line",
+        "Show which prompts and tool calls wrote a file or a line of it, in all sessions",
+        "Session",
+        argument="<file[:line]>",
+        opens_screen=True,
+        requires_idle=True,
+    ),
+    Command(
+        "statistics",
+        "sessions:show_statistics",
+        "Statistics",
+        "Show tokens, cost, tools, errors and compactions of all sessions",
+        "Session",
+        key="alt+i",
+        key_label="Alt+I",
+        opens_screen=True,
+    ),
+    Command(
         "new",
         "sessions:start_session",
         "New session",
@@ -451,6 +471,7 @@ ALIASES = {
     "branches": "tree",
     "cost": "usage",
     "context": "tokens",
+    "stats": "statistics",
 }
 
 

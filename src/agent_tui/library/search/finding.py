@@ -40,6 +40,11 @@ class Hit:
     mark: str = ""
 
 
+def is_live_log(source: str, path: str) -> bool:
+    """Whether a file is the live log of a session of ours, which can be opened by its id."""
+    return source == "agent-tui" and Path(path).name == "context.jsonl"
+
+
 @dataclass(frozen=True, slots=True)
 class FoundSession:
     """A session with the lines found in it, best first; ``hits`` holds a few of ``matches``."""
@@ -58,7 +63,7 @@ class FoundSession:
     @property
     def is_live(self) -> bool:
         """Whether it was found in the live log of a session of ours."""
-        return self.source == "agent-tui" and Path(self.path).name == "context.jsonl"
+        return is_live_log(self.source, self.path)
 
 
 @dataclass(slots=True)

@@ -293,7 +293,7 @@ _ADD_FILE = """INSERT OR REPLACE INTO files
 _READ_UP_TO = """UPDATE files SET size = ?, mtime = ?, inode = ?, head = ?, offset = ?
     WHERE id = ?"""
 _SAID = "INSERT OR IGNORE INTO said VALUES (?, ?)"
-_COUNT_DAY = "INSERT INTO days VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_COUNT_DAY = f"INSERT INTO days VALUES ({', '.join('?' * 13)})"
 _COUNT_TOOL = "INSERT INTO tools VALUES (?, ?, ?, ?)"
 _WORDS = "INSERT INTO words (rowid, text) SELECT ? + 1 + key, value FROM json_each(?)"
 

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 FILE_NAME = "index.sqlite"
-VERSION = 1
+VERSION = 2
 _TABLES = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, source TEXT, path TEXT, key TEXT, size INTEGER, mtime INTEGER,
@@ -21,7 +21,8 @@ CREATE TABLE given (last INTEGER);
 INSERT INTO given VALUES (0);
 CREATE TABLE days (
     file INTEGER, day TEXT, model TEXT, prompts INTEGER, replies INTEGER, calls INTEGER,
-    errors INTEGER, compactions INTEGER, input INTEGER, output INTEGER, cached INTEGER, cost REAL);
+    errors INTEGER, compactions INTEGER, input INTEGER, output INTEGER, cached INTEGER, cost REAL,
+    unpriced INTEGER);
 CREATE INDEX days_by_file ON days (file);
 CREATE TABLE tools (file INTEGER, tool TEXT, calls INTEGER, errors INTEGER);
 CREATE INDEX tools_by_file ON tools (file);

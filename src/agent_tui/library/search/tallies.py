@@ -14,14 +14,17 @@ from typing import Any
 
 from agent_tui.core.usage import Usage
 from agent_tui.library.search.line_text import LineText
-from agent_tui.providers.catalog import find_known
+from agent_tui.providers.catalog import find_price
 
 _MOST_CALLS = 10_000
 
 
 @dataclass(slots=True)
 class DayCount:
-    """What happened in one file on one day with one model; ``cost`` in dollars, where known."""
+    """What happened in one file on one day with one model.
+
+    ``cost`` is in dollars; ``unpriced_tokens`` are those of models whose price nobody knows.
+    """
 
     prompts: int = 0
     replies: int = 0
@@ -32,6 +35,7 @@ class DayCount:
     output_tokens: int = 0
     cached_tokens: int = 0
     cost: float = 0.0
+    unpriced_tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -86,9 +90,10 @@ class Tally:
         count.input_tokens += fresh.input_tokens
         count.output_tokens += fresh.output_tokens
         count.cached_tokens += fresh.cached_tokens
-        about = find_known(self._model)
-        if about is not None and about.price is not None:
-            count.cost += about.price.of(fresh)
+        if (price := find_price(self._model)) is not None:
+            count.cost += price.of(fresh)
+        else:
+            count.unpriced_tokens += fresh.input_tokens + fresh.output_tokens
 
     def days(self) -> Iterator[tuple[object, ...]]:
         """Rows of day, model and counts."""

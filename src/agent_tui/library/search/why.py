@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.text import clean, first_line, format_count
-from agent_tui.library.search.finding import Lines
+from agent_tui.library.search.finding import Lines, is_live_log
 from agent_tui.library.search.line_text import LineText
 from agent_tui.library.search.words import facet
 
@@ -38,6 +38,11 @@ class Origin:
     said: str
     prompt: str
     in_context: bool
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the call is in the live log of a session of ours."""
+        return is_live_log(self.source, self.path)
 
 
 def why(base: sqlite3.Connection, target: str, cwd: Path, limit: int = 20) -> list[Origin]:
@@ -132,7 +137,7 @@ def _origin(
     return Origin(
         session_id=row["session"],
         source=row["source"],
-        path=row["path"],
+        path=row["path"] + (f"#{row['key']}" if row["key"] else ""),
         title=clean(row["title"] or ""),
         place=row["offset"],
         at=row["at"] or row["updated"] or "",

@@ -13,6 +13,8 @@ from agent_tui.core.errors import StorageError
 from agent_tui.importers.importer import Places
 from agent_tui.library.search.finding import FoundSession
 from agent_tui.library.search.search_index import SearchIndex
+from agent_tui.library.search.why import Origin
+from agent_tui.library.statistics import Statistic
 
 _NICENESS = 10
 
@@ -34,6 +36,14 @@ class SearchService:
     async def search(self, text: str, limit: int = 50) -> list[FoundSession]:
         """The sessions that fit a query best; raises UsageError, StorageError."""
         return await asyncio.to_thread(self._index.search, text, limit)
+
+    async def why(self, target: str, cwd: Path) -> list[Origin]:
+        """Who wrote FILE or FILE:LINE; raises UsageError, StorageError."""
+        return await asyncio.to_thread(self._index.why, target, cwd)
+
+    async def statistics(self, by: str, since: str = "") -> list[Statistic]:
+        """What was used and done, grouped; raises UsageError, StorageError."""
+        return await asyncio.to_thread(self._index.statistics, by, since)
 
     async def update(self) -> None:
         """Bring the index up to date; raises StorageError with what the process said."""

@@ -31,6 +31,8 @@ async def choose_session(chat: Conversation, argument: str) -> None:
     match choice:
         case ("new", _):
             await chat.show_session(await engine.new_session())
+        case ("search", query):
+            await search_sessions(chat, query)
         case ("open", session_id) if session_id != current:
             await chat.show_session(await engine.open_session(session_id))
             await ask_for_wide_folder(chat)
@@ -63,13 +65,32 @@ async def search_sessions(chat: Conversation, argument: str) -> None:
         return
     found, hit = chosen
     line = FoundLine(hit.at, hit.snippet, hit.mark) if hit else None
+    await _open_at(chat, found.session_id if found.is_live else "", Path(found.path), line)
+
+
+async def explain_line(chat: Conversation, argument: str) -> None:
+    """Show what wrote a file or a line of it; open the session that was chosen at that call."""
+    from agent_tui.runtime.stored.searching import SearchService
+    from agent_tui.ui.screens.sessions.why import WhyScreen
+
+    if not argument:
+        raise UsageError("Expected a file or a line of it: /why <file[:line]>.")
+    cwd = chat.holder.require_engine().workspace
+    chosen = await chat.app.push_screen_wait(WhyScreen(SearchService(), argument, cwd))
+    if chosen is not None:
+        line = FoundLine(chosen.at, chosen.said, chosen.said)
+        await _open_at(chat, chosen.session_id if chosen.is_live else "", Path(chosen.path), line)
+
+
+async def _open_at(chat: Conversation, live_id: str, path: Path, line: FoundLine | None) -> None:
+    """Open a session of ours by its id, or any other file to look at; at a line of it."""
     # The demo's store holds its own sessions only; the index knows only the others.
-    if found.is_live and not chat.holder.require_engine().launch.is_tour:
-        await choose_session(chat, found.session_id)
+    if live_id and not chat.holder.require_engine().launch.is_tour:
+        await choose_session(chat, live_id)
         if line is not None:
             await _show_line(chat, line)
     else:
-        await open_file(chat, Path(found.path), line)
+        await open_file(chat, path, line)
 
 
 async def _show_line(chat: Conversation, line: FoundLine) -> None:
@@ -81,6 +102,14 @@ async def _show_line(chat: Conversation, line: FoundLine) -> None:
         return
     chat.timeline.focus()
     chat.timeline.show_match(place, line.mark)
+
+
+async def show_statistics(chat: Conversation, _argument: str) -> None:
+    """Show what all sessions used and did."""
+    from agent_tui.runtime.stored.searching import SearchService
+    from agent_tui.ui.screens.sessions.statistics import StatisticsScreen
+
+    await chat.app.push_screen_wait(StatisticsScreen(SearchService()))
 
 
 async def fork_session(chat: Conversation, _argument: str) -> None:
@@ -108,6 +137,6 @@ async def retry_turn(chat: Conversation, _argument: str) -> None:
 async def export(chat: Conversation, argument: str) -> None:
     """Write the session to a file."""
     session = chat.holder.require_session()
-    cwd = chat.holder.require_engine().launch.cwd
+    cwd = chat.holder.require_engine().workspace
     path, redacted = await session.export_to(argument or "markdown", cwd)
     chat.notices.notice(f"Exported to {path}. {redacted}".strip())

@@ -31,11 +31,13 @@ _WITH_GROUPS = 66
 _WITH_SIZE = 88
 _GROUP_WIDTH = 11
 _REST_SECONDS = 0.12
+_LONGEST_AGENT = 14
 
 _SHOW_SECONDS = 0.3
 
-SessionChoice: TypeAlias = tuple[Literal["open", "new", "view"], str]
-"""``("open", session_id)``, ``("new", "")``, or ``("view", path)`` for another agent's session."""
+SessionChoice: TypeAlias = tuple[Literal["open", "new", "view", "search"], str]
+"""``("open", session_id)``, ``("new", "")``, ``("view", path)`` for another agent's session, or
+``("search", query)`` for the text of all sessions."""
 
 
 class Sessions(Protocol):
@@ -73,6 +75,7 @@ class SessionListScreen(Panel[SessionChoice]):
         Binding("enter", "open_highlighted", "open", key_display="Enter"),
         Binding("n", "new", "new"),
         Binding("slash", "filter", "filter", key_display="/"),
+        Binding("t", "search", "search text", key_display="t"),
         Binding("r", "rename", "rename"),
         Binding("d,delete", "delete", "delete", key_display="d"),
         Binding("u", "undelete", "undo"),
@@ -94,6 +97,7 @@ class SessionListScreen(Panel[SessionChoice]):
         self._theirs: list[SessionSummary] = []
         self._only_ours = False
         self._current = current
+        self._agents: set[str] = set()
         self._all: list[SessionSummary] = []
         self._texts: list[str] = []
         self._shown: list[SessionSummary] = []
@@ -207,7 +211,9 @@ class SessionListScreen(Panel[SessionChoice]):
         if not self._shown:
             self._preview.show_session(None)
         projects = format_count(len({summary.cwd for summary in self._shown}), "project")
-        agents = len({summary.source for summary in self._shown})
+        self._agents = {summary.source for summary in self._shown}
+        agents = len(self._agents)
+        self.query_one("#heads").refresh()
         self.show_heading(
             "Sessions",
             f"{format_count(len(self._shown), 'session')} in {projects}",
@@ -228,15 +234,14 @@ class SessionListScreen(Panel[SessionChoice]):
             title = fit_cells(_title(summary), width - 10)
             return Content.assemble((mark, "$ok"), title, (f" {age}", "$muted"))
         size = f" {format_size(summary.size_bytes).rjust(8)}" if width >= _WITH_SIZE else ""
-        project = reveal(_name_of(summary.cwd))
-        if summary.source != OURS:
-            project = " · ".join(name for name in (reveal(summary.source), project) if name)
+        agent = self._agent_width(width)
         return Content.assemble(
             (mark, "$ok"),
             (group, "$faint"),
-            fit_cells(_title(summary), _title_width(width)),
+            fit_cells(_title(summary), _title_width(width) - agent),
             " ",
-            (fit_cells(project, _project_width(width)), "$muted"),
+            (fit_cells(_agent(summary), agent - 1) + " " if agent else "", "$muted"),
+            (fit_cells(reveal(_name_of(summary.cwd)), _project_width(width)), "$muted"),
             (f"{size} {age}", "$muted"),
         )
 
@@ -246,14 +251,25 @@ class SessionListScreen(Panel[SessionChoice]):
         before = _stretch(self._shown[index - 1].updated_at) if index else ""
         return ("" if name == before else name).ljust(_GROUP_WIDTH)
 
+    def _agent_width(self, width: int) -> int:
+        """The cells of the agent column: as many as its longest name takes; none for one agent."""
+        if width < _WITH_GROUPS or not self._agents - {OURS}:
+            return 0
+        return (
+            max(len("AGENT"), *(min(_LONGEST_AGENT, len(reveal(name))) for name in self._agents))
+            + 1
+        )
+
     def _draw_heads(self, width: int) -> Content:
         inner = self._rows.scrollable_content_region.width or width
         if inner < _NO_PROJECT:
             return Content("")
         group = "  " + " " * (_GROUP_WIDTH if inner >= _WITH_GROUPS else 0)
         size = "     SIZE" if inner >= _WITH_SIZE else ""
-        title, project = _title_width(inner), _project_width(inner)
-        return Content(f"{group}{'TITLE':<{title}} {'PROJECT':<{project}}{size}    WHEN")
+        agent = self._agent_width(inner)
+        title, project = _title_width(inner) - agent, _project_width(inner)
+        names = f"{'TITLE':<{title}} {'AGENT'[:agent]:<{agent}}{'PROJECT':<{project}}"
+        return Content(f"{group}{names}{size}    WHEN")
 
     @on(Rows.Highlighted, "#session-rows")
     def _follow_cursor(self) -> None:
@@ -287,6 +303,10 @@ class SessionListScreen(Panel[SessionChoice]):
 
     def action_filter(self) -> None:
         self._filter.focus()
+
+    def action_search(self) -> None:
+        """Search the text of all sessions, for what the filter says at first."""
+        self.dismiss(("search", self._filter.value))
 
     @on(LineInput.Changed, "#session-filter")
     def _filter_typed(self) -> None:
@@ -406,12 +426,16 @@ def _title(summary: SessionSummary) -> str:
     return first_line(summary.title, 300) or first_line(summary.first_prompt, 300) or "Untitled"
 
 
+def _agent(summary: SessionSummary) -> str:
+    return reveal(summary.source)[:_LONGEST_AGENT]
+
+
 def _name_of(cwd: str) -> str:
     return cwd.rstrip("/").rpartition("/")[2] or cwd
 
 
 def _project_width(width: int) -> int:
-    return max(12, min(24, width // 5))
+    return max(12, min(24, width // 6))
 
 
 def _title_width(width: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual import events
+from textual.actions import parse
 from textual.binding import Binding
 from textual.content import Content
 from textual.timer import Timer
@@ -79,7 +80,8 @@ class KeyHints(Widget):
         # Not active_bindings: there a list's own Enter hides what the screen says of the key.
         for bindings in screen._bindings.key_to_bindings.values():
             for binding in bindings:
-                allowed = screen.check_action(binding.action.partition("(")[0], ())
+                _, name, parameters = parse(binding.action)
+                allowed = screen.check_action(name, parameters)
                 if binding.show and binding.description and allowed:
                     found.setdefault(binding.action, binding)
         return sorted(found.values(), key=lambda binding: _LAST.get(binding.action, 0))

@@ -1,0 +1,26 @@
+"""Small charts in one line of text: a bar for a share, a column for each day."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_COLUMNS = "▁▂▃▄▅▆▇█"
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def draw_bar(share: float, width: int) -> str:
+    """A bar of ``width`` cells, filled to a share of 0 to 1; what is not nothing can be seen."""
+    eighths = round(max(0.0, min(share, 1.0)) * width * 8)
+    if share > 0:
+        eighths = max(eighths, 1)
+    full, part = divmod(eighths, 8)
+    return ("█" * full + (_EIGHTHS[part] if part else "")).ljust(width)
+
+
+def draw_columns(values: Sequence[float], width: int) -> str:
+    """A column for each value, at most ``width`` of them, the last values; none for a zero."""
+    shown = values[-width:] if width > 0 else ()
+    most = max(shown, default=0)
+    if most <= 0:
+        return " " * len(shown)
+    return "".join(_COLUMNS[min(7, int(value / most * 8))] if value > 0 else " " for value in shown)
