@@ -55,6 +55,9 @@ MODELS: dict[str, Known] = {
     "claude-opus-4-8": Known(
         200_000, price=Price(5, 25, 0.5, 6.25), longest=64_000, sees=True, thinks=True
     ),
+    "claude-sonnet": Known(
+        200_000, price=Price(3, 15, 0.3, 3.75), longest=64_000, sees=True, thinks=True
+    ),
     "codestral": Known(256_000, price=Price(0.3, 0.9, 0.3, 0.3)),
     "command-a": Known(256_000),
     "command-r": Known(128_000),
