@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from agent_tui.core.revert_plan import PathPlan
+from agent_tui.runtime.files import session_files
 from agent_tui.workspace import (
     capture,
     folders,
@@ -28,6 +30,7 @@ from agent_tui.workspace import (
 from tests.faults import files_layer
 from tests.faults.hunt import scratch_folder
 from tests.faults.outcome import Effort
+from tests.workspace import test_workspace_both as both
 from tests.workspace import test_workspace_capture as captures
 from tests.workspace import test_workspace_revert as reverts
 from tests.workspace.yard import Yard
@@ -90,6 +93,14 @@ def swapped(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         yard = Yard(folder / "yard")
         reverts.test_a_link_that_is_swapped_in_during_the_restore_is_not_followed(yard, patch)
+
+
+def between_halves(folder: Path) -> None:
+    asyncio.run(both.test_a_death_between_the_halves_is_finished_at_the_next_start(folder))
+
+
+def one_undo(folder: Path) -> None:
+    asyncio.run(both.test_one_undo_and_one_redo_move_both(folder))
 
 
 def ignore_exit_code() -> Patch:
@@ -208,6 +219,10 @@ MUTANTS = (
     Mutant("there is no lock on the store", lambda: replaced((store, "_lock", nothing)),
            of_make(captures.test_two_sessions_of_a_project_keep_apart)),
     Mutant("there is no journal", lambda: replaced((restore, "write_journal", nothing)), harness),
+    Mutant("the journal does not say that the conversation goes too",
+           lambda: replaced((session_files, "parse_move", nothing)), between_halves),
+    Mutant("an undo forgets the conversation's half",
+           lambda: replaced((session_files.SessionFiles, "moved_by", lambda *_: 0)), one_undo),
     Mutant("nothing is recovered",
            lambda: replaced((restore.Restore, "recover", lambda _: None)), harness),
     Mutant("an error is not rolled back",

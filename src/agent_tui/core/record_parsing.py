@@ -254,6 +254,7 @@ def _revert(value: Mapping[str, Any]) -> RevertRecord:
         archive=_number(value, "archive"),
         reason=_text(value, "reason", "user"),
         checkpoint=_optional_number(value.get("checkpoint")),
+        operation=_text(value, "operation", ""),
         stamp=_stamp(value),
     )
 

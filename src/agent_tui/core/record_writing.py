@@ -227,6 +227,7 @@ def _body(record: Record) -> dict[str, Any]:
                 "checkpoint": record.checkpoint,
                 "archive": record.archive,
                 "reason": record.reason,
+                **_filled(operation=record.operation),
             }
         case HeadRecord():
             fields = {"role": "_head", "to": record.to}

@@ -161,12 +161,14 @@ class CompactionRecord:
 class RevertRecord:
     """The log was reverted here; what it held until then is archive ``archive``.
 
-    ``checkpoint`` is None where the operation had none (a restore or a clear).
+    ``checkpoint`` is None where the operation had none (a restore or a clear). ``operation`` is
+    the name of the revert of files that was made together with it.
     """
 
     archive: int
     reason: str
     checkpoint: int | None = None
+    operation: str = ""
     stamp: Stamp = UNSTAMPED
 
 

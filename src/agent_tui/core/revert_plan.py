@@ -90,6 +90,12 @@ class PathPlan:
         return sound or None
 
     @property
+    def is_whole(self) -> bool:
+        """Whether what is ticked at first is all that there is to revert."""
+        ticked = self.default or frozenset()
+        return 0 in ticked or bool(self.hunks and ticked >= {hunk.id for hunk in self.hunks})
+
+    @property
     def counts(self) -> tuple[int, int]:
         """Lines that would be added and removed."""
         return (

@@ -73,16 +73,20 @@ async def revert_session(engine: Engine, options: argparse.Namespace, *, as_json
         await _say_what_would_be(engine, options, files=files, as_json=as_json)
         return
     async with opened(engine, options.id) as session:
-        if files:
+        if not files:
+            report = await session.operations.revert(checkpoint)
+        else:
             plan = await session.files.plan_since(checkpoint)
-            done = await session.operations.revert_files(plan, plan.default)
-            if as_json and not conversation:
-                print_json(done)
-            elif not as_json:
+            if conversation:
+                done, report = await session.operations.revert_both(plan, plan.default, checkpoint)
+            else:
+                done = await session.operations.revert_files(plan, plan.default)
+            if not as_json:
                 say(done.told)
                 _say_plan_rest(plan)
+            elif not conversation:
+                print_json(done)
         if conversation:
-            report = await session.operations.revert(checkpoint)
             say_rotated(as_json, report, f"Reverted to checkpoint {checkpoint}")
 
 

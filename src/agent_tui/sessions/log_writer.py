@@ -22,7 +22,6 @@ from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     HeadRecord,
     Record,
-    RevertReason,
     RevertRecord,
     SessionHeader,
     Stamp,
@@ -212,7 +211,7 @@ class LogWriter:
         return self._replace(build, state)
 
     def restore(
-        self, inode: int, path: Path, reason: RevertReason, header: Entry | None = None
+        self, inode: int, path: Path, act: RevertRecord, header: Entry | None = None
     ) -> Change:
         """Put a copy of an archive in the place of the log; the archive stays.
 
@@ -222,7 +221,7 @@ class LogWriter:
         if header is not None:
             state, start = _under_header(header, state)
             shift = header.length - start
-        new = [RevertRecord(0, reason), *self._chosen.missing_in(state)]
+        new = [act, *self._chosen.missing_in(state)]
         with reading(path) as (descriptor, status):
 
             def build(log: OpenLog, number: int) -> Iterable[Piece]:

@@ -71,7 +71,9 @@ class MemoryLog(SessionLog):
         _extend(state, Chosen.of(self.state).missing_in(state))
         self._become(state)
 
-    async def revert(self, checkpoint_id: int, reason: RevertReason = "user") -> int:
+    async def revert(
+        self, checkpoint_id: int, reason: RevertReason = "user", operation: str = ""
+    ) -> int:
         """Go back to before a checkpoint; returns the archive that holds what was left."""
         self._require_writable()
         target = self.state.checkpoints.get(checkpoint_id)
@@ -79,7 +81,7 @@ class MemoryLog(SessionLog):
             raise UnknownCheckpoint.among(checkpoint_id, self.state.checkpoints)
         number = self._last_archive + 1
         state = self.state.prefix(target.offset)
-        return self._rotate(state, [RevertRecord(number, reason, checkpoint_id)])
+        return self._rotate(state, [RevertRecord(number, reason, checkpoint_id, operation)])
 
     async def clear(self) -> int:
         """Keep only header and system prompt; returns the archive that holds the rest."""
@@ -87,12 +89,15 @@ class MemoryLog(SessionLog):
         state = _copy_of(self.kept_by_clear())
         return self._rotate(state, [RevertRecord(self._last_archive + 1, "clear")])
 
-    async def restore(self, number: int, reason: RevertReason = "restore") -> int:
+    async def restore(
+        self, number: int, reason: RevertReason = "restore", operation: str = ""
+    ) -> int:
         """Make a copy of an archive the live log; returns the archive of the log it replaced."""
         self._require_writable()
         archive = self.read_archive(number)
         state = archive.prefix(archive.size)
-        return self._rotate(state, [RevertRecord(self._last_archive + 1, reason)])
+        act = RevertRecord(self._last_archive + 1, reason, operation=operation)
+        return self._rotate(state, [act])
 
     async def mark(self) -> LogMark:
         """The fingerprint of the log as it is now."""

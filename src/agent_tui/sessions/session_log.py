@@ -91,8 +91,12 @@ class SessionLog:
         change = await self._writer.append(self._tail, records, durability, self._settle)
         return change.records
 
-    async def revert(self, checkpoint_id: int, reason: RevertReason = "user") -> int:
+    async def revert(
+        self, checkpoint_id: int, reason: RevertReason = "user", operation: str = ""
+    ) -> int:
         """Go back to before a checkpoint; returns the archive that holds what was left.
+
+        ``operation`` names the revert of files that this one belongs to.
 
         Raises:
             UnknownCheckpoint: the log has no such checkpoint.
@@ -103,7 +107,7 @@ class SessionLog:
         target = state.checkpoints.get(checkpoint_id)
         if target is None:
             raise UnknownCheckpoint.among(checkpoint_id, state.checkpoints)
-        act = RevertRecord(0, reason, checkpoint_id)
+        act = RevertRecord(0, reason, checkpoint_id, operation)
         return await self._rotate_log(lambda: self._tail.revert(inode, state, target.offset, act))
 
     async def clear(self) -> int:
@@ -122,7 +126,9 @@ class SessionLog:
                 firsts[SystemPrompt] = entry
         return sorted(firsts.values(), key=lambda entry: entry.offset)
 
-    async def restore(self, number: int, reason: RevertReason = "restore") -> int:
+    async def restore(
+        self, number: int, reason: RevertReason = "restore", operation: str = ""
+    ) -> int:
         """Make a copy of an archive the live log; returns the archive of the log it replaced.
 
         Raises:
@@ -131,9 +137,9 @@ class SessionLog:
         """
         await self._begin_change()
         path = await asyncio.to_thread(self.archive_file, number)
-        inode = self._inode
+        inode, act = self._inode, RevertRecord(0, reason, operation=operation)
         header = None if path.parent == self.folder else self._header
-        return await self._rotate_log(lambda: self._tail.restore(inode, path, reason, header))
+        return await self._rotate_log(lambda: self._tail.restore(inode, path, act, header))
 
     async def mark(self) -> LogMark:
         """The fingerprint of the log as it is now: what a compaction is later checked against."""

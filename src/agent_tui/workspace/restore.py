@@ -93,12 +93,15 @@ class Restore:
                     self._clear(root, journal)
 
     def undo(self) -> None:
-        """The record could not be written: put everything back as it was."""
+        """What was to happen together with it did not: put everything back as it was.
+
+        Raises:
+            StorageError: it could not be put back now; the next start decides.
+        """
         with self._store.locked(alone=True), open_root(self._root) as root:
             journal = read_journal(self._journal_path)
             if journal is not None:
-                write_journal(self._journal_path, journal.at("rollback"))
-                self._roll_back(root, journal)
+                self._give_up(root, journal)
 
     def recover(self) -> Recovery | None:
         """Finish or roll back what a crash cut off; None where nothing was.

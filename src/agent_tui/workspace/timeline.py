@@ -123,7 +123,7 @@ def _in_order(records: dict[str, Checkpoint | WorkspaceRecord]) -> list[Workspac
 def _places(log: Marks, order: dict[str, int]) -> dict[str, int]:
     """For each checkpoint of a log, the first capture that counts as later."""
     checkpoints = [r.stamp.uuid or "" for r in log if isinstance(r, Checkpoint)]
-    ranks = {uuid: rank for rank, uuid in enumerate(checkpoints)}
+    ranks = {uuid: rank for rank, uuid in enumerate(checkpoints) if uuid}
     acted: dict[int, int] = {}
     last: dict[int, int] = {}
     rank = -1
@@ -131,7 +131,9 @@ def _places(log: Marks, order: dict[str, int]) -> dict[str, int]:
         if isinstance(record, Checkpoint):
             rank += 1
             continue
-        at = ranks.get(record.checkpoint_uuid or "", rank)
+        if record.checkpoint_uuid and record.checkpoint_uuid not in ranks:
+            continue  # its checkpoint is in an archive
+        at = ranks[record.checkpoint_uuid] if record.checkpoint_uuid else rank
         place = order[_key(record)]
         last[at] = max(place, last.get(at, -1))
         if record.cause in _ACTED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent_tui.core.file_changes import CAUSES, ChangeCause, FileChange
+from agent_tui.core.file_changes import CAUSES, FileChange
 from agent_tui.core.records import (
     CompactionRecord,
     HeadRecord,
@@ -17,46 +17,62 @@ from agent_tui.core.records import (
 from agent_tui.sessions.replay import Entry
 
 
-def last_cause(entries: Sequence[Entry]) -> ChangeCause | None:
-    """The cause of the newest revert of files, its undo or redo; None where that is not newest."""
+def find_undo(entries: Sequence[Entry]) -> WorkspaceRecord | None:
+    """The revert of files that an undo means; None where something else was done after it.
+
+    What undid something is counted against it, as brackets are, so that undoing again goes one
+    operation further back.
+    """
+    undone = choices = 0
     for entry in reversed(entries):
         match entry.record:
-            case WorkspaceRecord(cause=("revert" | "undo" | "redo") as cause):
-                return cause
+            case WorkspaceRecord(cause="undo"):
+                undone += 1
+            case WorkspaceRecord(cause="revert" | "redo") as record:
+                if not undone:
+                    return record
+                undone -= 1
+            case RevertRecord(reason="undo" | "redo") | HeadRecord(reason="undo" | "redo"):
+                pass
+            case RevertRecord(operation=str(operation)) if operation:
+                pass
             case RevertRecord() | CompactionRecord() | HeadRecord():
                 return None
-            case TitleRecord(before=str()) | LabelRecord(before=str()):
-                return None
-            case ModelRecord(before=str()):
-                return None
+            case TitleRecord(before=str()) | LabelRecord(before=str()) | ModelRecord(before=str()):
+                if entry.record.reason == "undo":
+                    choices += 1
+                elif entry.record.reason == "redo" or choices:
+                    choices -= 1
+                else:
+                    return None
+            case _:
+                pass
     return None
 
 
-def last_revert(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
-    """The newest revert or redo that was not undone."""
-    undone = 0
-    for capture in reversed(captures):
-        if capture.cause == "undo":
-            undone += 1
-        elif capture.cause in ("revert", "redo"):
-            if not undone:
-                return capture
-            undone -= 1
-    return None
-
-
-def last_undo(captures: Sequence[WorkspaceRecord]) -> WorkspaceRecord | None:
-    """The newest undo that was not redone, where no other revert came behind it."""
+def find_redo(entries: Sequence[Entry]) -> WorkspaceRecord | None:
+    """The undo of a revert of files that a redo means; None where something else is newer."""
     redone = 0
-    for capture in reversed(captures):
-        if capture.cause == "revert":
-            return None
-        if capture.cause == "redo":
-            redone += 1
-        elif capture.cause == "undo":
-            if not redone:
-                return capture
-            redone -= 1
+    for entry in reversed(entries):
+        match entry.record:
+            case WorkspaceRecord(cause="redo"):
+                redone += 1
+            case WorkspaceRecord(cause="undo") as record:
+                if not redone:
+                    return record
+                redone -= 1
+            case WorkspaceRecord(cause="revert"):
+                return None
+            case RevertRecord(reason="redo") | HeadRecord(reason="redo"):
+                pass
+            case RevertRecord(operation=str(operation)) if operation:
+                pass
+            case RevertRecord() | CompactionRecord() | HeadRecord():
+                return None
+            case TitleRecord(before=str()) | LabelRecord(before=str()) | ModelRecord(before=str()):
+                return None
+            case _:
+                pass
     return None
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_tui.agent.settle import settle
@@ -13,7 +13,8 @@ from agent_tui.agent.workspace_watch import Moment, WorkspaceWatch
 from agent_tui.core.changes import ChangeGroup
 from agent_tui.core.errors import (
     AgentTuiError,
-    NothingToUndo,
+    StorageError,
+    UnknownArchive,
     UnknownCheckpoint,
 )
 from agent_tui.core.file_changes import CAUSES, ChangeCause, FileChange
@@ -24,24 +25,31 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.core.text import format_count
-from agent_tui.runtime.files.last_reverts import last_cause, last_revert, last_undo, record_of
+from agent_tui.runtime.files.last_reverts import find_redo, find_undo, record_of
+from agent_tui.runtime.files.together import ConversationMove, archive_of, parse_move
 from agent_tui.runtime.files.watching import content_store, read_timeline
 from agent_tui.sessions.store import SessionLog
 from agent_tui.workspace.diffs import describe_capture
 from agent_tui.workspace.git import find_repository
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plan import choose, make_plan
-from agent_tui.workspace.restore import Restore
+from agent_tui.workspace.restore import Recovery, Restore
 from agent_tui.workspace.timeline import FileTimeline
 
 
 @dataclass(frozen=True, slots=True)
 class FilesReverted:
-    """A revert of files was made: its name, what it changed, and a sentence about it."""
+    """A revert of files was made: its name, what it changed, and a sentence about it.
+
+    ``archive`` is that of the conversation, where that was reverted together with them. ``left``:
+    paths that an undo or redo had to leave as they are.
+    """
 
     operation: str
     changes: tuple[FileChange, ...]
     told: str
+    archive: int = 0
+    left: tuple[str, ...] = ()
 
 
 class SessionFiles:
@@ -153,69 +161,106 @@ class SessionFiles:
         return tuple(notices), bool(notices)
 
     async def revert(
-        self, plan: RevertPlan, choice: Choice, cause: ChangeCause = "revert"
+        self,
+        plan: RevertPlan,
+        choice: Choice,
+        cause: ChangeCause = "revert",
+        move: ConversationMove | None = None,
     ) -> FilesReverted:
         """Do what was chosen from a plan, wholly or not at all.
+
+        With ``move`` the conversation goes along: a crash at any moment leaves both halves or
+        none, once the session is opened again.
 
         Raises:
             AgentTuiError: nothing was changed, and why.
         """
-        return await settle(self._revert(plan, choice, cause))
+        return await settle(self._revert(plan, choice, cause, move))
 
-    async def _revert(self, plan: RevertPlan, choice: Choice, cause: ChangeCause) -> FilesReverted:
+    async def _revert(
+        self, plan: RevertPlan, choice: Choice, cause: ChangeCause, move: ConversationMove | None
+    ) -> FilesReverted:
         actions = choose(plan, choice)
-        if not actions:
-            return FilesReverted("", (), "No files were chosen, so none were changed.")
+        if not actions and cause == "revert":
+            archive = await move.make(self._log, "") if move else 0
+            told = "No files were chosen, so none were changed."
+            return FilesReverted("", (), told, archive)
         await self._watch.snapshot()
         restore = Restore(self._root, self._store)
-        operation = uuid.uuid4().hex[:12]
+        about = self._about(plan, cause, move)
+        operation = str(about["operation"])
+        changes = await asyncio.to_thread(restore.run, actions, operation, about)
+        archive = await self._move(restore, move, operation)
+        record = await self._write(restore, record_of(changes, about), moved=bool(archive))
+        await asyncio.to_thread(restore.finish)
+        await self._watch.take_up(record)
+        told = f"{format_count(len(changes), 'file')} reverted."
+        return FilesReverted(operation, changes, told, archive)
+
+    def _about(
+        self, plan: RevertPlan, cause: ChangeCause, move: ConversationMove | None
+    ) -> dict[str, object]:
+        """What the journal of a revert says besides its changes."""
         moment = self._moment()
-        about = {
-            "operation": operation,
+        return {
+            "operation": uuid.uuid4().hex[:12],
             "cause": cause,
             "of": list(plan.of),
             "checkpoint": moment.checkpoint,
             "checkpoint_uuid": moment.uuid,
+            "conversation": move.fields if move else None,
         }
-        changes = await asyncio.to_thread(restore.run, actions, operation, about)
-        record = record_of(changes, about)
+
+    async def _move(self, restore: Restore, move: ConversationMove | None, operation: str) -> int:
+        """Move the conversation too; where that fails, the files go back to where they were."""
+        if move is None:
+            return 0
         try:
-            record = await self._watch.write(record)
+            return await move.make(self._log, operation)
         except AgentTuiError:
+            if not archive_of(self._log, operation):
+                await asyncio.to_thread(restore.undo)
+            raise
+
+    async def _write(
+        self, restore: Restore, record: WorkspaceRecord, *, moved: bool
+    ) -> WorkspaceRecord:
+        """Write the record of a revert; without it, nothing of the revert is kept."""
+        try:
+            return await self._watch.write(record)
+        except AgentTuiError as error:
+            if moved:  # it is made, and the journal holds what the record would say
+                raise StorageError(
+                    f"The revert was made, but could not be noted: {error} It will be when the"
+                    " session is opened again."
+                ) from error
             await asyncio.to_thread(restore.undo)
             raise
-        await asyncio.to_thread(restore.finish)
-        await self._watch.take_up(record)
-        return FilesReverted(operation, changes, f"{_files(len(changes))} reverted.")
 
     @property
-    def last_cause(self) -> ChangeCause | None:
-        """The cause of the newest revert of files, its undo or redo; None where that is not newest.
+    def undoable(self) -> WorkspaceRecord | None:
+        """The revert of files that an undo means; None where something else was done after it."""
+        return find_undo(self._log.state.entries)
 
-        Newest among everything that can be undone: a revert of the conversation and the like.
-        """
-        return last_cause(self._log.state.entries)
+    @property
+    def redoable(self) -> WorkspaceRecord | None:
+        """The undo of a revert of files that a redo means; None where something else is newer."""
+        return find_redo(self._log.state.entries)
 
-    async def undo(self) -> FilesReverted:
-        """Undo the last revert of files; raises NothingToUndo where there is none."""
-        return await self._undo_last(last_revert, "undo", "There is no revert of files to undo.")
+    def moved_by(self, record: WorkspaceRecord) -> int:
+        """The archive of the conversation that was moved together with files; 0 for none."""
+        return archive_of(self._log, record.operation)
 
-    async def redo(self) -> FilesReverted:
-        """Redo the last undone revert of files."""
-        return await self._undo_last(last_undo, "redo", "There is no undone revert of files.")
-
-    async def _undo_last(
-        self,
-        find: Callable[[Sequence[WorkspaceRecord]], WorkspaceRecord | None],
-        cause: ChangeCause,
-        nothing: str,
+    async def undo(
+        self, record: WorkspaceRecord, cause: ChangeCause, move: ConversationMove | None
     ) -> FilesReverted:
-        timeline = await self.timeline()
-        found = find(timeline.captures)
-        if found is None:
-            raise NothingToUndo(nothing)
-        plan = await self.plan_of([found])
-        return await self.revert(plan, plan.default, cause)
+        """Undo or redo a revert of files, and what became of the conversation in it."""
+        await self.timeline()
+        plan = await self.plan_of([record])
+        done = await self.revert(plan, plan.default, cause, move)
+        left = {each.path for each in plan.paths if each.own and not each.is_whole}
+        left |= {each.path for each in plan.uncovered}
+        return replace(done, left=tuple(sorted(left)))
 
     async def recover(self) -> str:
         """Finish or roll back a revert that a crash cut off; a sentence says which."""
@@ -235,11 +280,25 @@ class SessionFiles:
         if found.outcome == "rolled back":
             return f"A revert of files was interrupted; nothing of it was kept.{left}"
         timeline = await asyncio.to_thread(read_timeline, self._log)
-        if not timeline.of_operation(str(found.about.get("operation", ""))):
-            await self._watch.write(record_of(found.changes, found.about))
+        if timeline.of_operation(str(found.about.get("operation", ""))) and not left:
+            await asyncio.to_thread(restore.finish)
+            return ""
+        try:
+            left += await self._finish(found, timeline)
+        except AgentTuiError as error:
+            return f"A revert was interrupted and cannot be finished now: {error}"
         await asyncio.to_thread(restore.finish)
         return f"A revert of files was interrupted; it is finished now.{left}"
 
-
-def _files(count: int) -> str:
-    return format_count(count, "file")
+    async def _finish(self, found: Recovery, timeline: FileTimeline) -> str:
+        """The conversation's half and the record, where they are missing; what could not be."""
+        operation, told = str(found.about.get("operation", "")), ""
+        if timeline.of_operation(operation):
+            return told
+        if move := parse_move(found.about):
+            try:
+                await move.make(self._log, operation)
+            except (UnknownCheckpoint, UnknownArchive) as error:
+                told = f" The conversation stays as it is: {error}"
+        await self._watch.write(record_of(found.changes, found.about))
+        return told

@@ -11,9 +11,10 @@ from agent_tui.agent.settle import settle
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Reverted
-from agent_tui.core.records import RevertReason
+from agent_tui.core.records import RevertReason, WorkspaceRecord
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.core.summary import CompactionReport, CompactionRequest, OperationReport
+from agent_tui.core.text import reveal
 from agent_tui.core.tree import TreeRow
 from agent_tui.history import checkpoints
 from agent_tui.history.session_tree import SessionTree
@@ -26,6 +27,7 @@ from agent_tui.history.undo import (
 from agent_tui.history.view import SessionView
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.runtime.files.session_files import FilesReverted, SessionFiles
+from agent_tui.runtime.files.together import ConversationMove
 from agent_tui.runtime.operations.branches import Branches
 from agent_tui.runtime.operations.choices import Choices
 from agent_tui.runtime.operations.gate import Gate
@@ -112,6 +114,26 @@ class Operations:
         async with self._gate.alone():
             return await self._files.revert(plan, choice)
 
+    async def revert_both(
+        self, plan: RevertPlan, choice: Choice, checkpoint: int
+    ) -> tuple[FilesReverted, OperationReport]:
+        """Revert files and the conversation in one operation: both, or neither.
+
+        Raises:
+            UnknownCheckpoint: the session has no such checkpoint.
+        """
+        done: list[FilesReverted] = []
+
+        async def act() -> OperationReport:
+            place = checkpoints.find_checkpoint(self._view.records, checkpoint)
+            prompt = checkpoints.prompt_after(self._view.records, place)
+            move = ConversationMove("user", checkpoint)
+            done.append(await self._files.revert(plan, choice, move=move))
+            return OperationReport("user", done[0].archive, checkpoint, prompt=prompt)
+
+        report = await self._carry_out(act)
+        return done[0], report
+
     async def compact(self, focus: str = "", strategy: str = "") -> CompactionReport:
         """Compact now, without a preview."""
         async with self._gate.alone():
@@ -191,9 +213,8 @@ class Operations:
         return OperationReport(reason, archive, fork=fork)
 
     async def _undo_last(self) -> OperationReport:
-        if self._files.last_cause in ("revert", "redo"):
-            await self._files.undo()
-            return OperationReport("undo", 0, told="Undid the revert of files", moved=False)
+        if record := self._files.undoable:
+            return await self._undo_files(record, "undo")
         match self._view.find_undo():
             case RestoreArchive() as way:
                 return await self._undo(way)
@@ -202,6 +223,23 @@ class Operations:
                 return replace(report, told=f"Undid the {way.name}")
             case PutBack() as way:
                 return await self._put_back(way, "undo")
+
+    async def _undo_files(
+        self, record: WorkspaceRecord, reason: Literal["undo", "redo"]
+    ) -> OperationReport:
+        """Undo or redo a revert of files; the conversation goes along where it did then."""
+        archive, fork, move = self._files.moved_by(record), "", None
+        if archive:
+            await asyncio.to_thread(self._log.read_archive, archive)  # before anything is done
+            if checkpoints.went_on_after(self._view.records, archive):
+                fork = await self._fork(f"{self._view.title} (before {reason})")
+            move = ConversationMove(reason, archive=archive)
+        done = await self._files.undo(record, reason, move)
+        what = "the revert of files" + (" and conversation" if archive else "")
+        told = f"{'Undid' if reason == 'undo' else 'Redid'} {what}"
+        if done.left:
+            told += f". Changed since and left as they are: {', '.join(map(reveal, done.left))}"
+        return OperationReport(reason, done.archive, fork=fork, told=told, moved=bool(archive))
 
     async def _undo(self, way: RestoreArchive) -> OperationReport:
         went_on = checkpoints.went_on_after(self._view.records, way.archive)
@@ -212,9 +250,8 @@ class Operations:
         return replace(report, told=f"Undid the {way.name}")
 
     async def _redo(self) -> OperationReport:
-        if self._files.last_cause == "undo":
-            await self._files.redo()
-            return OperationReport("redo", 0, told="Redid the revert of files", moved=False)
+        if record := self._files.redoable:
+            return await self._undo_files(record, "redo")
         match self._view.find_redo():
             case RestoreArchive(archive):
                 report = await self._restore(archive, "redo")

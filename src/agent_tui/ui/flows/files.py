@@ -77,9 +77,12 @@ async def _carry_out(
     decision: RevertDecision,
     checkpoint: int | None,
 ) -> None:
-    """Files first: where they cannot go back, the conversation stays where it is."""
-    if decision.scope != "conversation":
+    """Make what was decided, as one operation."""
+    if checkpoint is None or decision.scope == "files":
         done = await session.operations.revert_files(plan, decision.choice)
-        chat.notices.notice(f"{done.told} Undo with /undo.")
-    if decision.scope != "files" and checkpoint is not None:
+    elif decision.scope == "both":
+        done, _ = await session.operations.revert_both(plan, decision.choice, checkpoint)
+    else:
         await session.operations.revert(checkpoint)
+        return
+    chat.notices.notice(f"{done.told} Undo with /undo.")
