@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.errors import ToolError
+from agent_tui.mcp.restarts import Restarts
 from tests.mcp.stage import McpStage, odd, until
 
 
 async def test_a_server_that_crashes_fails_its_call_and_says_why(tmp_path: Path) -> None:
-    async with McpStage(tmp_path, odd=odd("crashes"), good=odd("fine")) as stage:
+    servers = {"odd": odd("crashes", restarts=0), "good": odd("fine")}
+    async with McpStage(tmp_path, **servers) as stage:
         with pytest.raises(ToolError, match="exit code 3: cannot go on"):
             await stage.call("odd__echo", text="x")
         await until(lambda: stage.status().state == "failed")
@@ -23,6 +25,32 @@ async def test_a_server_that_crashes_fails_its_call_and_says_why(tmp_path: Path)
         await stage.servers.restart("odd")
         await stage.servers.settle()
         assert stage.status().state == "ready"
+
+
+async def test_a_server_that_crashes_is_started_again_a_few_times_and_ever_later(
+    tmp_path: Path,
+) -> None:
+    async with McpStage(tmp_path, odd=odd("crashes", restarts=1)) as stage:
+        with pytest.raises(ToolError, match="exit code 3"):
+            await stage.call("odd__echo", text="x")
+        await until(lambda: "Restart 1/1 in 1 s." in stage.status().detail)
+        assert stage.status().state == "failed"
+        await until(lambda: stage.status().state == "ready")
+        assert stage.status().tools == ("odd__echo",)
+        assert stage.status().detail == ""
+        with pytest.raises(ToolError, match="exit code 3"):
+            await stage.call("odd__echo", text="x")
+        await until(lambda: "Gave up after 1/1 restarts." in stage.status().detail)
+        assert stage.status().state == "failed"
+
+
+def test_restarts_come_ever_later_and_begin_anew_after_a_quiet_time() -> None:
+    restarts = Restarts(3)
+    assert [restarts.next_wait(5) for _ in range(4)] == [1, 2, 4, None]
+    assert restarts.next_wait(3_600) == 1
+    assert restarts.next_wait(None) == 2, "it fails to start again"
+    assert Restarts(3).next_wait(None) is None, "one that never worked needs a person"
+    assert max(filter(None, (Restarts(9).next_wait(5) for _ in range(9)))) <= 30
 
 
 async def test_a_server_that_cannot_start_is_told_with_its_last_words(tmp_path: Path) -> None:

@@ -139,6 +139,9 @@ class McpServerSettings(_Section):
     tools: tuple[str, ...] = Field(default=(), description="Only these tools; empty means all.")
     start_seconds: float = Field(default=30.0, gt=0, description="How long the start may take.")
     call_seconds: float = Field(default=120.0, gt=0, description="How long one call may take.")
+    restarts: int = Field(
+        default=3, ge=0, description="How often in a row it is started again after a crash."
+    )
 
 
 class McpSettings(_Section):

@@ -16,6 +16,7 @@ from agent_tui.core.tool_servers import ServerState, ToolServerStatus
 from agent_tui.mcp.log_file import LogFile
 from agent_tui.mcp.offered_tool import OfferedTool, read_tools
 from agent_tui.mcp.pins import Pins
+from agent_tui.mcp.restarts import Restarts
 from agent_tui.mcp.results import read_result
 from agent_tui.mcp.specs import ServerSpec
 from agent_tui.mcp.stdio import StdioServer
@@ -88,26 +89,49 @@ class Connection:
         return tuple(tool for tool in self.offered if tool.name not in held_back)
 
     async def run(self) -> None:
-        """Start it and stay until it ends or the task is cancelled."""
+        """Start it and stay until it ends for good or the task is cancelled.
+
+        One that was ready and ended is started again, a few times and ever later.
+        """
         if not self.spec.settings.enabled:
             self._tell("disabled")
             return
+        restarts = Restarts(self.spec.settings.restarts)
+        try:
+            while True:
+                trouble, ready_seconds = await self._run_once()
+                wait = restarts.next_wait(ready_seconds)
+                if wait is None:
+                    break
+                again = f"Restart {restarts.words} in {wait:g} s."
+                self._tell("failed", f"{trouble.rstrip('.')}. {again}")
+                await asyncio.sleep(wait)
+        except asyncio.CancelledError:
+            self._tell("disabled")
+            raise
+        given_up = f" Gave up after {restarts.words} restarts." if restarts.count else ""
+        self._tell("failed", f"{trouble}{given_up}")
+
+    async def _run_once(self) -> tuple[str, float | None]:
+        """Start it and stay until it ends; returns why, and how long it was ready (None: never)."""
         self._tell("starting")
+        self._status_code, ready_at = 0, None
+        now = asyncio.get_running_loop().time
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.spec.settings.start_seconds) as self._patience:
                     client = await self._connect(stack)
                     await self._list(client)
-                self._client = client
+                self._client, ready_at = client, now()
                 self._tell("ready", self._detail)
                 await self._stay(client)
-        except asyncio.CancelledError:
-            self._tell("disabled")
-            raise
         except Exception as error:  # whatever a server makes the library raise
-            self._tell("failed", self._explain(error))
+            trouble = self._explain(error)
+        else:
+            trouble = "It ended."
         finally:
             self._client = None
+        return trouble, None if ready_at is None else now() - ready_at
 
     async def call(self, tool: OfferedTool, arguments: dict[str, Any], limit: int) -> ToolResult:
         """Call a tool that was offered as it still is.
