@@ -340,6 +340,7 @@ def test_a_full_disk_is_one_sentence_and_with_room_again_the_session_goes_on(
     tmp_path: Path, server: SseServer
 ) -> None:
     stage = Stage(tmp_path, server)
+    stage.env["PYTHONDONTWRITEBYTECODE"] = "1"  # the limit would cut caches short
     with stage.open() as terminal:
         terminal.wait_for("Ask anything")
         say(terminal, "one")
@@ -372,6 +373,7 @@ def test_an_answer_that_finds_no_room_ends_the_turn_and_loses_nothing(
     stage = Stage(tmp_path, server)
     answer = stream(text_chunk("On my "), Pause(3), text_chunk("way."), finish_chunk())
     server.answers.append(answer)
+    stage.env["PYTHONDONTWRITEBYTECODE"] = "1"  # the limit would cut caches short
     with stage.open() as terminal:
         terminal.wait_for("Ask anything")
         say(terminal, "one")

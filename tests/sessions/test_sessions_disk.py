@@ -6,12 +6,14 @@ import errno
 import fcntl
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent_tui.sessions.disk import create_file, sync_folder
+from agent_tui.core.errors import StorageError
+from agent_tui.sessions.disk import create_file, sync_folder, translate_os_error
 from agent_tui.sessions.log import Durability, LogFile, create_log
 
 _FULL = 51  # what macOS calls F_FULLFSYNC
@@ -74,3 +76,10 @@ def test_a_file_that_cannot_be_made_private_is_not_left_open(
         create_file(tmp_path / "log")
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(opened[0])
+
+
+def test_a_full_disk_gets_no_cut_module_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    error = translate_os_error("Writing", Path("log"), OSError(errno.ENOSPC, "No space left"))
+    assert isinstance(error, StorageError)
+    assert sys.dont_write_bytecode

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,8 @@ def translate_os_error(doing: str, path: Path, error: OSError) -> Exception:
     if error.errno in _FORBIDDEN:
         return SessionReadOnly(f"{doing} {path} is not allowed here: {why}. Nothing was changed.")
     if error.errno in _FULL:
+        # CPython 3.11 keeps a module cache that was cut short, and stumbles over it for good.
+        sys.dont_write_bytecode = True
         return StorageError(
             f"{doing} {path} failed, no room: {why}. Nothing was changed; free space and try again."
         )
