@@ -139,3 +139,13 @@ def test_a_small_terminal_is_usable(tmp_path: Path, columns: int, rows: int) -> 
         terminal.press("escape")
         say(terminal, "/exit")
         assert terminal.wait_until_closed() == 0
+
+
+def test_backspaces_and_letters_of_one_read_act_in_their_order(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with Terminal(["--demo"], env=environment(home), cwd=tmp_path) as terminal:
+        terminal.wait_for("Fix the bug")
+        terminal.write("hello")
+        terminal.wait_for("hello")
+        terminal.write("\x7f\x7f\x7fwo")
+        terminal.wait_for("hewo")

@@ -22,6 +22,7 @@ from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
 from agent_tui.ui.conversation.furnishing import furnish
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
+from agent_tui.ui.keys_in_order import KeysInOrder
 from agent_tui.ui.themes.theme import default_theme
 from agent_tui.ui.themes.themed import ThemedApp
 
@@ -37,7 +38,7 @@ _SECOND_PRESS_SECONDS = 2.0
 _JUST_SECONDS = 2.0
 
 
-class AgentTui(ThemedApp[int]):
+class AgentTui(KeysInOrder[int], ThemedApp[int]):
     """Owns the engine and the themes; everything else is on a screen."""
 
     TITLE = "agent-tui"

@@ -1,0 +1,129 @@
+"""Keys that arrive together act in the order in which they were typed, wherever that is."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual._xterm_parser import XTermParser
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import TextArea
+
+from agent_tui.resources import stylesheet
+from agent_tui.ui.keys_in_order import KeysInOrder
+from agent_tui.ui.themes.theme import DARK
+from agent_tui.ui.themes.themed import ThemedApp
+from agent_tui.ui.widgets.prompt.line_input import LineInput
+from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
+from tests.ui.stage import WIDGETS
+from tests.waiting import settle, until
+
+TYPED = [
+    ("\x7f\x7f\x7fwo", "hewo"),
+    ("\x1b[D\x1b[DX", "helXlo"),
+    ("\x1b[HX\x1b[FY\x7fZ", "XhelloZ"),
+    ("\x01\x0bnew", "new"),
+    ("\x7f\x1b[200~pasted\x1b[201~\x7fx", "hellpastex"),
+]
+
+
+class Question(ModalScreen[None]):
+    """Closes itself on F2."""
+
+    BINDINGS = [("f2", "dismiss", "leave")]
+
+    def compose(self) -> ComposeResult:
+        yield LineInput()
+
+
+class Deaf(LineInput):
+    """Is not done with a key until it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_let = asyncio.Event()
+
+    async def on_key(self) -> None:
+        await self.is_let.wait()
+
+
+class Desk(KeysInOrder[None], ThemedApp[None]):
+    """One field to type in, and F3 for the program."""
+
+    BINDINGS = [Binding("f3", "count", priority=True)]
+
+    CSS_PATH = [
+        stylesheet("base.tcss"),
+        *(stylesheet(f"widgets/{name}.tcss") for name in WIDGETS),
+    ]
+
+    def __init__(self, field: Widget) -> None:
+        super().__init__()
+        self.theme = DARK.name
+        self.field = field
+        self.presses = 0
+
+    def compose(self) -> ComposeResult:
+        yield self.field
+
+    def on_mount(self) -> None:
+        self.field.focus()
+
+    def action_count(self) -> None:
+        self.presses += 1
+
+    def type_at_once(self, keys: str) -> None:
+        """What one read of the terminal brings."""
+        for event in XTermParser().feed(keys):
+            self.post_message(event)
+
+    @property
+    def value(self) -> str:
+        match self.field:
+            case LineInput():
+                return self.field.value
+            case TextArea() | PromptBox():
+                return self.field.text
+        raise TypeError
+
+
+@pytest.mark.parametrize("make", [LineInput, TextArea, PromptBox], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(("keys", "left"), TYPED)
+async def test_editing_keys_and_letters_that_come_at_once_act_in_their_order(
+    make: type[Widget], keys: str, left: str
+) -> None:
+    async with (app := Desk(make())).run_test() as pilot:
+        app.type_at_once("hello")
+        await until(pilot, lambda: app.value == "hello")
+        app.type_at_once(keys)
+        await settle(pilot)
+        assert app.value == left
+
+
+async def test_a_thousand_keys_at_once_all_act() -> None:
+    async with (app := Desk(LineInput())).run_test() as pilot:
+        app.type_at_once("ab\x7f" * 400)
+        await until(pilot, lambda: len(app.value) >= 400 and not app._typed)
+        assert app.value == "a" * 400
+
+
+async def test_keys_behind_one_that_closes_its_screen_act_behind_it() -> None:
+    async with (app := Desk(LineInput())).run_test() as pilot:
+        app.push_screen(Question())
+        await settle(pilot)
+        app.type_at_once("yes\x1bOQab\x7fc")
+        await until(pilot, lambda: app.value == "ac", "the keys after the question were lost")
+
+
+async def test_a_key_that_takes_for_ever_does_not_keep_others_from_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agent_tui.ui.keys_in_order._PATIENCE_LOOKS", 2)
+    app = Desk(deaf := Deaf())
+    async with app.run_test():
+        app.type_at_once("a\x1bOR")
+        await until(None, lambda: app.presses == 1, "the key waits for ever")
+        deaf.is_let.set()
