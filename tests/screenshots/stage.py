@@ -155,10 +155,16 @@ class Stage:
             self._monkeypatch.setattr(scripted, "Scripted", lambda s: Halting(s, at=halt_at))
         return Exhibit(Launch(cwd=self.home, demo=True, **options))
 
-    def connected(self, base_url: str, **options: Any) -> Exhibit:
+    def connected(self, base_url: str, cwd: Path | None = None, **options: Any) -> Exhibit:
         """The app on a server at ``base_url``."""
         self._monkeypatch.setenv("OPENAI_BASE_URL", base_url)
-        return Exhibit(Launch(cwd=Path("/home/ada/tidewatch"), **options))
+        return Exhibit(Launch(cwd=cwd or Path("/home/ada/tidewatch"), **options))
+
+    def make_project(self) -> Path:
+        """A folder that is there, of a fixed name."""
+        project = self.folder / "tidewatch"
+        project.mkdir(parents=True)
+        return project
 
     def remember(
         self, cwd: str, prompt: str, *replies: Reply, title: str = "", model: str = "gpt-4.1"

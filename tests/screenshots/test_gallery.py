@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from agent_tui.config.writing import set_value
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
+from tests.mcp.stage import odd
+from tests.providers.sse_server import SseServer
 from tests.screenshots.agents import keep_month, keep_sessions
 from tests.screenshots.past import remember_sessions
 from tests.screenshots.stage import Exhibit, Stage, Visitor
@@ -591,3 +594,46 @@ def test_a_picture_fetches_nothing() -> None:
     for picture in GALLERY.glob("*.svg"):
         svg = picture.read_text(encoding="utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
         assert not re.search(r"url\((?!#)|href=|@import|@font-face|<script|<image", svg), picture
+
+
+def test_connect(snap_compare: Compare, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("/connect")
+        await visitor.until_text("Look on this computer")
+
+    app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+
+
+def test_model(snap_compare: Compare, stage: Stage) -> None:
+    with SseServer() as server:
+        server.models = ["gpt-4.1", "gpt-4.1-mini", "gpt-5", "gpt-5-mini", "o3", "qwen3:8b"]
+
+        async def visit(visitor: Visitor) -> None:
+            await visitor.say("/model")
+            await visitor.until_screen("PickerScreen")
+            await visitor.press(*"gpt")
+
+        app = stage.connected(server.url, stage.make_project())
+        assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+
+
+def test_mcp(snap_compare: Compare, stage: Stage) -> None:
+    servers = {"notes": odd("fine"), "tickets": odd("many"), "mail": odd("dies at once")}
+    for name, server in servers.items():
+        fields = {"command": server.command, "args": list(server.args)}
+        set_value(stage.home / "config.toml", ["mcp", "servers", name], fields)
+    browser = {"command": "npx", "enabled": False}
+    set_value(stage.home / "config.toml", ["mcp", "servers", "browser"], browser)
+
+    async def visit(visitor: Visitor) -> None:
+        engine = visitor.app.chat.engine
+        assert engine is not None
+        await engine.settle_tools()
+        await visitor.say("/mcp")
+        await visitor.until_text("200 tools")
+
+    app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW)

@@ -32,7 +32,8 @@ async def show_tool_servers(chat: Conversation, _argument: str) -> None:
             said = SERVER_STATE_WORDS[status.state]
             count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
             act = "Enter reviews the changes" if status.changed else "Enter restarts it"
-            note = " · ".join(each for each in (said, count, act, status.detail) if each)
+            shown = said, count, "" if status.state == "disabled" else act, status.detail
+            note = " · ".join(filter(None, shown))
             rows.append(Choice(status.name, status.name, note))
         empty = "No MCP servers. Add one with: agent-tui mcp add NAME COMMAND"
         chosen = await chat.app.push_screen_wait(ChoiceScreen("MCP servers", rows, empty=empty))
