@@ -13,6 +13,7 @@ import pytest
 
 from agent_tui import __version__, cli
 from agent_tui.cli.manual import argument_words
+from agent_tui.cli.parsers import chat_parser
 from agent_tui.cli.table import CHAT_OPTIONS, COMMANDS, ENGINE_OPTIONS, GROUPS
 
 
@@ -220,3 +221,15 @@ def test_the_editor_is_told_of_a_mistake(
     assert "did you mean model?" in capfd.readouterr().err
     assert (tmp_path / "config.toml").read_text().startswith("#:schema ./config.schema.json\n")
     assert "mdel" not in (tmp_path / "config.schema.json").read_text()
+
+
+@pytest.mark.parametrize("option", ["-a", "--agent"])
+def test_an_agent_is_named_by_its_spec_as_kimi_cli_does(option: str) -> None:
+    assert chat_parser().parse_args([option, "explorer"]).agent == "explorer"
+
+
+def test_flags_of_kimi_cli_have_their_meanings() -> None:
+    options = chat_parser().parse_args(["-y", "-d", "-C", "Fix it"])
+    assert (options.yolo, options.daemon, options.command) == (True, True, "Fix it")
+    assert chat_parser().parse_args(["--continue"]).latest
+    assert chat_parser().parse_args(["-c"]).latest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,19 @@ async def test_keys_lists_every_key_of_the_conversation(
         await run(here, "/keys", KeysScreen)
         shown = text_of_screen(here)
         assert all(key in shown for key in ("F1", "F3", "Ctrl+T"))
+
+
+async def test_thinking_is_chosen_kept_and_refused_where_it_is_no_level(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await run(here, "/thinking high")
+        await here.until_said("Thinking: high")
+        assert here.chat.engine is not None
+        assert here.chat.engine.settings.thinking == "high"
+        assert tomllib.loads((tmp_path / "home" / "config.toml").read_text())["thinking"] == "high"
+        await run(here, "/thinking", ChoiceScreen)
+        await here.pilot.press("up", "up", "enter")
+        await here.until_said("Thinking: low")
+        await run(here, "/thinking harder")
+        await here.until(lambda: "Expected one of off, low, medium, high" in text_of_screen(here))

@@ -125,9 +125,10 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
         "--thinking", choices=("off", "low", "medium", "high"), help="how hard the model thinks"
     ),
     _argument(
+        "-a",
         "--agent",
         default="",
-        metavar="NAME",
+        metavar="SPEC",
         help="the agent: default, explorer, security-reviewer, time-traveller, or a spec's file",
     ),
     _argument("--max-steps", type=int, metavar="N", help="stop a turn after N steps"),
