@@ -68,6 +68,18 @@ def test_requests_commands_and_changes_are_kept() -> None:
     assert "`tidewatch/report.py` was changed (`format_height`)" in summary
 
 
+def test_a_rejected_edit_is_not_told_as_a_change() -> None:
+    edit = 'call edit_file {"path": "tidewatch/report.py", "old_text": "def format_height(m):"}'
+    said = "This action was rejected. Stop and wait for what the user says next."
+    rejected = ("## message 5 · assistant", edit, "## message 6 · tool, failed", said)
+    summary = summarise_brief(brief(*RUN_FAILED, *rejected, *END))
+    assert "Changed" not in summary
+    assert section(summary, "Code state") == "None."
+    assert "was not allowed" in section(summary, "Completed work")
+    allowed = summarise_brief(brief(*RUN_FAILED, *FIXED, *rejected, *END))
+    assert "Changed `tidewatch/report.py`" in allowed
+
+
 def test_a_request_that_stays_is_the_focus_and_is_not_told_again() -> None:
     stays = ("## message 9 · user (stays in the context, word for word)", "Now write the docs")
     summary = summarise_brief(brief(*RUN_FAILED, *stays, *END))

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.agent.toolset import PLAN_ONLY
 from agent_tui.core.records import ToolMessage, UserMessage
+from agent_tui.providers.base import ToolSchema
 from agent_tui.providers.demo.scenario import Scene, load_scenario
 from agent_tui.providers.demo.scripted import Scripted
 from tests.providers.replies import TOOLS, ask, calls, play, text
@@ -72,6 +74,28 @@ async def test_a_rejected_command_is_not_told_as_a_success() -> None:
     assert "did not work" in after
     assert "rejected" in after
     assert "pass" not in after
+
+
+async def test_in_plan_mode_a_fix_begins_with_a_plan_and_nothing_fails() -> None:
+    provider = Scripted(chunks_per_second=0)
+    planning = (*TOOLS, ToolSchema("present_plan", "Presents a plan.", {"type": "object"}))
+    first = await play(provider, ask("Fix the bug", tools=planning))
+    assert [call.name for call in calls(first)] == ["read_file", "read_file"]
+    read = [ToolMessage(call.id, "whole = int(metres)") for call in calls(first)]
+    second = await play(provider, ask("Fix the bug", *read, tools=planning))
+    assert [call.name for call in calls(second)] == ["present_plan"]
+    run = calls(await play(provider, ask("run `ls`", tools=planning)))
+    refused = ToolMessage(run[0].id, PLAN_ONLY, is_error=True)
+    after = text(await play(provider, ask("run `ls`", refused, tools=planning)))
+    assert "did not work" not in after
+    assert "Shift+Tab" in after
+
+
+async def test_what_the_program_wrote_before_a_question_is_not_quoted() -> None:
+    asked = "<system>Answer it briefly.</system>\n\nWhy is the Moon round?"
+    said = text(await play(Scripted(chunks_per_second=0), ask(asked)))
+    assert "<system>" not in said
+    assert "Why is the Moon round?" in said
 
 
 @pytest.mark.parametrize(

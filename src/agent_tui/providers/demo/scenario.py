@@ -102,12 +102,14 @@ class Scene:
         name: lower-case letters, digits and dashes.
         on: phrases; one matches when each of its words begins a word of the prompt.
         replies: one for each step of the turn.
+        planned: the scene that is played instead where a plan must come first.
     """
 
     __pydantic_config__ = _STRICT
     name: str
     on: tuple[str, ...]
     replies: tuple[Reply, ...]
+    planned: str = ""
 
     def __post_init__(self) -> None:
         if not _SCENE_NAME.fullmatch(self.name):

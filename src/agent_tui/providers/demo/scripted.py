@@ -26,6 +26,7 @@ from agent_tui.core.events import (
     ToolCallDelta,
 )
 from agent_tui.core.messages import text_of
+from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage, is_prompt
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest
@@ -121,7 +122,11 @@ class Scripted:
         if scene is None:
             return _improvised(improvise(prompt, request, self.scenario))
         improvised = improvise_explicit(prompt, request)
-        return _improvised(improvised) if improvised else Cue(scene.name, 0, scene.replies[0])
+        if improvised:
+            return _improvised(improvised)
+        if _may_only_plan(request):
+            scene = self.scenario.scene(scene.planned) or scene
+        return Cue(scene.name, 0, scene.replies[0])
 
     def _choose_summary(self, request: ModelRequest) -> Cue:
         if self._compacted < len(self.scenario.compactions):
@@ -246,6 +251,11 @@ def _without_asides(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     while end and _is_aside(messages[end - 1]):
         end -= 1
     return messages[:end]
+
+
+def _may_only_plan(request: ModelRequest) -> bool:
+    """Whether the agent is in plan mode, the only one with the tool that ends it."""
+    return any(tool.name == PRESENT_PLAN for tool in request.tools)
 
 
 def _is_aside(message: Message) -> bool:

@@ -28,6 +28,7 @@ _DEFINED = re.compile(r"\b(?:def|class) (\w+)")
 _PATH = re.compile(r"(?<![\w/.-])((?:[\w@-]+/)*[\w@-]+\.(?:py|md|toml|json|txt|js|ts|rs|go|c))\b")
 _EXIT = re.compile(r"\[exit code (\d+)")
 _TROUBLE = re.compile(r"\b(?:FAIL(?:ED)?|\w*Error|Traceback|Exception|rejected|cannot)\b")
+_REFUSED = ("This action was rejected", "Plan mode:")
 _DECISION = re.compile(r"\b(?:must|never|always|decided|because|root cause|invented)\b", re.I)
 _MOST, _MOST_FILES, _WIDTH = 8, 14, 160
 _DISCLOSURE = (
@@ -70,6 +71,7 @@ class _BriefReader:
     stays: bool = False
     wish: str = ""
     command: str = ""
+    edited: str = ""
     previous: dict[str, list[str]] = field(default_factory=dict)
     prompts: list[str] = field(default_factory=list)
     actions: list[str] = field(default_factory=list)
@@ -146,16 +148,23 @@ class _BriefReader:
             self._read_result(said)
 
     def _note_call(self, tool: str, target: str, line: str) -> None:
+        self.edited = ""
         if tool == "run_command":
             self.command = target
             _add(self.commands, target)
         else:
+            self.edited = "" if target in self.changed else target
             self.changed.setdefault(target, set()).update(_DEFINED.findall(line))
             _add(self.actions, f"Changed `{target}`")
 
     def _read_result(self, said: str) -> None:
         ended = _EXIT.search(said)
-        if ended and self.command:
+        if self.edited and said.startswith(_REFUSED):
+            self.actions.remove(f"Changed `{self.edited}`")
+            del self.changed[self.edited]
+            _add(self.actions, f"Not changed: an edit of `{self.edited}` was not allowed")
+            self.edited = ""
+        elif ended and self.command:
             self.actions.append(f"Ran `{self.command}`: exit code {ended[1]}")
             if ended[1] == "0":
                 self.trouble = [

@@ -30,6 +30,9 @@ _THANKS = re.compile(
 )
 _GREETS = re.compile(r"\W*(?:hi|hello|hey|good (?:morning|evening|day))\b", re.I)
 
+_NOTE = re.compile(r"\A\s*<system>.*?</system>\s*", re.DOTALL)
+"""What the program wrote before the words of a person."""
+
 _REJECTED = re.compile(r"This action was rejected and the user says: (.+)", re.DOTALL)
 
 
@@ -112,12 +115,17 @@ def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) ->
             f"All right, I leave it. You said: “{said.group(1)}”. A real model would go on from "
             "there; I am a scripted stand-in and only know how to stop."
         )
+    if output.startswith("Plan mode:"):
+        return (
+            f"In plan mode I may only read, so `{name}` did not run. Press **Shift+Tab** for "
+            "another mode, or ask me to **fix the bug** to see a plan."
+        )
     if result.is_error:
         return f"That did not work. `{name}` says:\n\n{_fenced(output)}"
     match name:
         case "edit_file":
-            stays = "It stays changed even if the conversation goes back to a checkpoint."
-            return f"`{path}` is changed, as the diff shows. {stays}"
+            back = "F3 goes back to an earlier checkpoint, with the files if you like."
+            return f"`{path}` is changed, as the diff shows. {back}"
         case "write_file":
             return f"`{path}` is written."
         case "read_file":
@@ -183,7 +191,7 @@ def _small_talk(prompt: str, scenario: Scenario) -> str:
     if _THANKS.fullmatch(prompt.strip()):
         return "You are welcome. Click a checkpoint marker to go back in time, or try `/compact`."
     greeting = "Hello! " if _GREETS.match(prompt) else ""
-    asked = first_line(prompt, 60).replace("`", "'")
+    asked = first_line(_NOTE.sub("", prompt), 60).replace("`", "'")
     sorry = "" if greeting or not asked else f", so I cannot really answer “{asked}”"
     return (
         f"{greeting}I am a **scripted stand-in**, not a language model{sorry}.\n\n"
