@@ -216,8 +216,9 @@ async def test_an_edited_command_is_what_runs_and_the_model_is_told(tmp_path: Pa
     await asked.wait()
     approvals.answer("approval-1", ApprovalAnswer("once", command="echo two"))
     output = (await task).result.output
-    assert "The user changed the command" in output
-    assert "two" in output
+    # At the end, which is what is shown of a long output.
+    assert output.splitlines()[-1] == "[The user changed the command; this ran instead: echo two]"
+    assert output.startswith("two\n")
     assert "one\n" not in output
 
 

@@ -255,6 +255,14 @@ async def test_a_damaged_session_is_copied_clean(tmp_path: Path) -> None:
         await copy.close()
 
 
+async def test_a_sound_session_is_not_copied(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.say("Hi")
+        with pytest.raises(SessionError, match="Nothing to repair"):
+            await stage.engine.stored.repair(stage.session.session_id)
+        assert len(await stage.engine.stored.list_sessions()) == 1
+
+
 async def test_a_file_of_every_format_opens_with_its_archives(tmp_path: Path) -> None:
     async with Stage(tmp_path) as stage:
         for name, (_, make) in FORMATS.items():

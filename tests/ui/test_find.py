@@ -9,6 +9,7 @@ import pytest
 
 from agent_tui.core.records import Record, UserMessage
 from agent_tui.ui.blocks import ToolBlock, UserBlock
+from agent_tui.ui.widgets.prompt.completion import Completion
 from tests.ui.test_chat_acts import desk
 from tests.ui.timeline_stage import TimelineStage
 
@@ -66,6 +67,18 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
         await here.pilot.press("escape")
         await here.until(lambda: not bar.display)
         assert here.chat.prompt_box.is_writing
+
+
+async def test_finding_closes_the_list_of_completions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.pilot.press("/")
+        completion = here.chat.prompt_box.query_one(Completion)
+        await here.until(lambda: completion.is_offering)
+        await here.pilot.press("ctrl+f")
+        await here.until(lambda: here.chat.prompt_box.find_bar.display)
+        await here.until(lambda: not completion.is_offering)
 
 
 async def test_a_block_can_be_read_by_itself_and_quoted_into_the_prompt(

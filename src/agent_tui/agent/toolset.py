@@ -178,8 +178,9 @@ def _resolve(subject: Subject, display: Display | None) -> Subject:
 
 
 def _tell_change(result: ToolResult, command: str) -> ToolResult:
-    said = f"[The user changed the command; this ran instead: {command}]\n{result.output}"
-    return replace(result, output=said)
+    # Behind the output, because of a long one only the end is shown until it is opened.
+    said = f"[The user changed the command; this ran instead: {command}]"
+    return replace(result, output=f"{result.output.rstrip()}\n{said}".lstrip())
 
 
 def _failed(text: str) -> Outcome:

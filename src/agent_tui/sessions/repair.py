@@ -18,6 +18,7 @@ from agent_tui.core.records import (
     SessionHeader,
     Stamp,
 )
+from agent_tui.sessions.disk import reading
 from agent_tui.sessions.lineage import bequeathed_archives
 from agent_tui.sessions.log import Piece, Span
 from agent_tui.sessions.log_writer import stamped, utc_now
@@ -76,6 +77,13 @@ def plan_clean_copy(descriptor: int) -> CleanCopy:
     The header counts as left out: a new session gets a header of its own.
     """
     return _sort_lines(LineReader(descriptor).lines())
+
+
+def is_sound(source: Path) -> bool:
+    """Whether a clean copy of a log would hold every line of it, the header aside."""
+    with reading(source) as (descriptor, _):
+        copy = plan_clean_copy(descriptor)
+    return copy.header is not None and len(copy.left_out) == 1
 
 
 def _sort_lines(lines: Iterable[tuple[int, int, bytes | None]]) -> CleanCopy:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.agent.settle import settle
-from agent_tui.core.errors import AgentTuiError, SessionNotFound
+from agent_tui.core.errors import AgentTuiError, SessionError, SessionNotFound
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import is_prompt
 from agent_tui.core.summary import OURS, SessionSummary
@@ -26,7 +26,7 @@ from agent_tui.runtime.stored.importing import Instruct, NewSessions, fork_impor
 from agent_tui.runtime.stored.naming import name_copy, rename_log, title_of
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.index import read_tail
-from agent_tui.sessions.repair import RepairReport
+from agent_tui.sessions.repair import RepairReport, is_sound
 from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.store import SessionStore
 
@@ -105,10 +105,16 @@ class StoredSessions:
         self.deleted = [each for each in self.deleted if each != str(place)]
 
     async def repair(self, session_id: str) -> RepairReport:
-        """Copy what can be read of a damaged session into a new one; the old one stays."""
+        """Copy what can be read of a damaged session into a new one; the old one stays.
+
+        Raises:
+            SessionError: nothing of it is damaged.
+        """
         return await settle(self._repair(await self.find_folder(session_id)))
 
     async def _repair(self, folder: Path) -> RepairReport:
+        if await asyncio.to_thread(is_sound, folder / LIVE):
+            raise SessionError("Nothing to repair: every line of this session can be read.")
         report = await self._store.repair(folder, new_session_id())
         log = await self._store.open(report.session_id)
         await name_copy(log, f"{title_of(log.state)} (repaired)")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.panes import Panes
     from agent_tui.ui.conversation.shown_log import ShownLog
 
+_WAITING = "Starting; your message goes out in a moment."
 _NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
 _NO_ENGINE = "agent-tui could not start: fix the error above, then start it again."
 
@@ -50,7 +51,7 @@ class Prompts:
             self._notices.hint(_NO_SESSION if self._holder.engine else _NO_ENGINE)
         elif session is None:
             self._early = prompt
-            self._notices.hint("Starting; your message goes out in a moment.")
+            self._notices.hint(_WAITING)
         elif self._runner.is_busy:
             session.steer(prompt)
             prompt_box.queue.add(prompt)
@@ -63,6 +64,8 @@ class Prompts:
     def send_early(self, otherwise: str) -> None:
         """Send what was typed before there was a session, or else another prompt."""
         prompt, self._early = self._early or otherwise, ""
+        if self._panes.status.notice == _WAITING:
+            self._panes.status.notice = ""
         if prompt:
             self.send(prompt)
 

@@ -61,6 +61,9 @@ async def edit_prompt(chat: Conversation, _argument: str) -> None:
 async def find_text(chat: Conversation, argument: str) -> None:
     """Find text in the conversation, while it is typed."""
     chat.holder.require_session()
+    from agent_tui.ui.widgets.prompt.completion import Completion
+
+    chat.prompt_box.query_one(Completion).dismiss()
     chat.prompt_box.find_bar.start(chat.timeline, argument)
 
 
