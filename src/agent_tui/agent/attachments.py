@@ -7,10 +7,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agent_tui.config.reading import read_regular_file
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import MediaPart, TextPart, ToolResult
 from agent_tui.core.records import Message, UserMessage

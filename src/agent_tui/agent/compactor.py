@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,6 +14,7 @@ from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
 from agent_tui.context.trigger import should_compact, trigger_at
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, CompactionError, ProviderError
 from agent_tui.core.events import (
     CompactionBegan,

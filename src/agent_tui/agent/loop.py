@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from agent_tui.agent.approval import Approvals
@@ -32,6 +31,7 @@ from agent_tui.agent.unanswered import where_to_resume
 from agent_tui.agent.unsaved import Unsaved
 from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.dmail import DMail
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.events import (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import yaml
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError
 
 _MOST_CHARS = 64_000

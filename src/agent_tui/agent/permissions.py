@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import UsageError
 from agent_tui.tools.base import Subject
 from agent_tui.tools.command_rules import command_is_allowed, offer_patterns, pattern_mistake

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from agent_tui.core.arguments import read_arguments
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import TurnEnd
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.usage import Usage

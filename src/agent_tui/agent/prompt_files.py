@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.agent.narrow_yaml import Node, read_yaml
 from agent_tui.agent.plain_files import read_plain_file
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError, ToolError
 from agent_tui.core.text import first_line, reveal
 

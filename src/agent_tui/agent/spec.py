@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 
 from agent_tui.agent.narrow_yaml import Node, read_yaml
 from agent_tui.agent.plain_files import read_plain_file
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError, ToolError
 from agent_tui.resources import agent_spec, agent_spec_names, prompt
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from agent_tui.agent.spec import AgentSpec
 from agent_tui.agent.wire import Wire
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.core.events import Event, StatusChanged, SubagentEvent, TurnEnd, TurnFinished
 from agent_tui.core.messages import ToolResult, text_of

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from agent_tui.agent.approval import Approvals, approval_key
 from agent_tui.agent.workspace_watch import WorkspaceWatch
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, ToolError
 from agent_tui.core.events import ApprovalAnswer
 from agent_tui.core.file_changes import ChangeCause

@@ -10,10 +10,11 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.events import CheckpointMade, Event, FilesChanged
 from agent_tui.core.file_changes import ChangeCause, FileChange

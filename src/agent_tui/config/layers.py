@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from agent_tui.core.dataclass import dataclass
 
 LayerName: TypeAlias = Literal["default", "user", "project", "environment", "flag"]
 Names: TypeAlias = tuple[str, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from agent_tui.config.layers import Layer, Names, Origin, leaves, merge, setter_
 from agent_tui.config.mistakes import config_error
 from agent_tui.config.reading import line_of, read_toml
 from agent_tui.config.settings import Settings
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError
 from agent_tui.places import config_path, project_config_path
 

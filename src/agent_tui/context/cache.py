@@ -8,10 +8,11 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from cachetools import Cache, LRUCache, TTLCache
+
+from agent_tui.core.dataclass import dataclass
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

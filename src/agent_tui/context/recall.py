@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.context.cache import BoundedCache
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage, is_message

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.usage import Usage
 
 _MILLION = 1_000_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import ChangeCause
 from agent_tui.core.messages import Display, ToolCall, ToolResult
 from agent_tui.core.modes import ApprovalMode

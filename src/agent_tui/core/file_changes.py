@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
+
+from agent_tui.core.dataclass import dataclass
 
 FileKind: TypeAlias = Literal["file", "link", "other"]
 ChangeCause: TypeAlias = Literal["tool_call", "shell", "human", "outside", "revert", "undo", "redo"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from agent_tui.core.dataclass import dataclass
 
 Origin: TypeAlias = Literal[
     "human",

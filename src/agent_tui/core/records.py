@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias, TypeGuard
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import ChangeCause, FileChange, LeftOut
 from agent_tui.core.messages import (
     Content,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.messages import Content, TextPart
 
 HEADINGS = (

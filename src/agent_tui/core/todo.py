@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias, get_args
 
 from agent_tui.core.arguments import read_arguments
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import AssistantMessage, Record
 
 TODO_TOOL = "todo"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from agent_tui.core.dataclass import dataclass
 
 ServerState: TypeAlias = Literal["disabled", "starting", "ready", "failed"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import (
     AssistantMessage,
     Message,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, SessionError
 from agent_tui.core.records import CompactionRecord, Message, Record
 from agent_tui.core.summary import ArchiveSummary

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from agent_tui.config import McpServerSettings, Settings
 from agent_tui.config.reading import read_regular_file
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError
 from agent_tui.mcp.names import check_server_name
 

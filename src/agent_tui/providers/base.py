@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import StreamPart
 from agent_tui.core.records import Message
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from agent_tui.core.cost import Price
+from agent_tui.core.dataclass import dataclass
 
 DEFAULT_WINDOW = 128_000
 

@@ -11,10 +11,10 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.text import clean
 from agent_tui.providers.secret import Secret

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.config.reading import read_regular_file
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError
 from agent_tui.providers.environment import take_variable
 from agent_tui.providers.presets import ProviderSpec

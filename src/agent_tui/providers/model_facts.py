@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agent_tui.config import ModelSettings, Settings
 from agent_tui.config.settings import ThinkingLevel
 from agent_tui.core.cost import Price
+from agent_tui.core.dataclass import dataclass
 from agent_tui.providers.catalog import DEFAULT_WINDOW, Known, find_known
 
 _SHORT_ANSWER = 8_192

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from agent_tui.core.cost import Price
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.text import clean
 from agent_tui.providers import failures

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agent_tui.config import ProviderSettings
 from agent_tui.config.settings import ProviderKind
+from agent_tui.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import assert_never
 
 from agent_tui.config import ProviderSettings, Settings
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError
 from agent_tui.providers.base import Provider
 from agent_tui.providers.keys import FoundKey, find_key, has_key

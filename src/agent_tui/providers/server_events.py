@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import msgspec
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.long_texts import lift_long_texts, put_back
 from agent_tui.providers.bounds import MOST_EVENT_BYTES, TooMuch
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from agent_tui.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

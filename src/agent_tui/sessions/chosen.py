@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import LabelRecord, ModelRecord, Record, TitleRecord
 from agent_tui.sessions.replay import SessionState
 

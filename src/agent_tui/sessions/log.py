@@ -21,11 +21,11 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import SessionReadOnly, StorageError
 from agent_tui.sessions.archive import (
     LIVE,

@@ -10,12 +10,13 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, LogChanged
 from agent_tui.core.jsonl import LineReader, encode
 from agent_tui.core.record_writing import record_fields

@@ -6,9 +6,10 @@ Every byte is accounted for: it is copied as it is, or listed in the report with
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.jsonl import BOM, LineReader, encode
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (

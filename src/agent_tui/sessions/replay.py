@@ -7,11 +7,12 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import BadRecord, LogChanged
 from agent_tui.core.jsonl import (
     BOM,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, BadRecord
 from agent_tui.core.jsonl import decode_line
 from agent_tui.core.messages import text_of

@@ -9,10 +9,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import Record
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.log_writer import Change, LogWriter

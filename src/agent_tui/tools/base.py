@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import Event
 from agent_tui.core.messages import Display, ToolResult
 from agent_tui.tools.blobs import BlobFolder

@@ -7,10 +7,10 @@ import os
 import re
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 
 SCHEME = "blob:"

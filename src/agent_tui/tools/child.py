@@ -12,11 +12,11 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Literal, Protocol, TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 
 Ending: TypeAlias = Literal["exited", "timed_out", "stopped", "enough"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.tools.shell_words import Words, read_commands
 
 ANYTHING = "*"

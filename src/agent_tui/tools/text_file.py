@@ -9,9 +9,9 @@ import os
 import secrets
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.core.text import reveal
 from agent_tui.tools.workspace import MissingPath, Place, explain

@@ -13,9 +13,9 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.core.text import reveal
 from agent_tui.tools.base import ToolContext

@@ -19,7 +19,6 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
-from agent_tui.ui.conversation.furnishing import furnish
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
@@ -116,6 +115,8 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             await self._ask_for_wide_folder()
             await warming
             self._watch_servers(engine)
+            from agent_tui.ui.conversation.furnishing import furnish
+
             await furnish(screen.chat, engine)
             collect_in_bites()
             await self._preload_stylesheets()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.messages import Display
 from agent_tui.core.origins import Origin
 from agent_tui.core.text import format_count

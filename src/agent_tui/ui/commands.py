@@ -6,7 +6,7 @@ The screen of the conversation takes ``keymap.key_bindings()`` as its BINDINGS a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from agent_tui.core.dataclass import dataclass
 
 FLOWS = "agent_tui.ui.flows"
 """The package whose modules carry commands out."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from textual.app import App
@@ -12,6 +11,7 @@ from textual.binding import Binding
 from textual.keys import Keys
 from textual.widgets import TextArea
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.ui.commands import BY_NAME, COMMANDS, Command
 
 NO_KEY = "none"

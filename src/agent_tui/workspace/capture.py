@@ -11,9 +11,10 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.file_changes import FileChange, FileState, LeftOut
 from agent_tui.workspace.errors import ContentMissing, NotCovered, explain

@@ -11,9 +11,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.workspace.errors import NotCovered
 
 _SETTINGS = {

@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folders import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from agent_tui.core.dataclass import dataclass
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 

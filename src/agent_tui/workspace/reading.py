@@ -7,8 +7,8 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FileState
 from agent_tui.workspace.folders import FILE, Signature, open_parent, signature
 

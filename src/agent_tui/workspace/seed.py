@@ -8,8 +8,8 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folders import make_private_folder
 from agent_tui.workspace.git import Git, Repository, git_program

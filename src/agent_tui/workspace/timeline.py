@@ -7,9 +7,10 @@ of what it was forked from make one line, linked by ``base``, whatever branch ea
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import AGENT_CAUSES, FileChange
 from agent_tui.core.records import Checkpoint, WorkspaceRecord
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.jsonl import LineReader
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
 from agent_tui.agent.workspace_watch import WorkspaceWatch
 from agent_tui.context.context import Context
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import StatusChanged
 from agent_tui.core.records import ModelRecord
 from agent_tui.core.usage import Gauge

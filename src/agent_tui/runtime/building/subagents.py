@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from agent_tui.agent.instructions import Instructions
 from agent_tui.agent.spec import AgentSpec
 from agent_tui.agent.subagent import Child
 from agent_tui.agent.wire import Wire
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import TurnEnd
 from agent_tui.core.records import Record, TitleRecord
 from agent_tui.core.text import first_line

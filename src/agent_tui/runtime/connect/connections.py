@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from agent_tui.config import Settings
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.cost import Price
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, ProviderError
 from agent_tui.providers.base import Provider
 from agent_tui.providers.keys import find_key

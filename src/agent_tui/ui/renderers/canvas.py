@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from agent_tui.core.dataclass import dataclass
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.themes.palette import Palette
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.text import reveal
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.code import colour_lines, lay_on_surface

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.ui.renderers.lines import Line, Row, crop_text, finish_row, line_cells
 
 GUTTER = 3

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from rich.segment import Segment
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.format import format_count
 from agent_tui.core.text import clean
 from agent_tui.ui.renderers.canvas import Canvas

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from rich.style import Style
 from textual.color import Color
+
+from agent_tui.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

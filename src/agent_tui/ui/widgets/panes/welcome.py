@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -12,6 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.text import first_line
 from agent_tui.ui.widgets.lists.rows import fit_cells
 

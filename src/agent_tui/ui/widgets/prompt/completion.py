@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.fuzzy import FuzzySearch
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.text import first_line, format_count, reveal
 from agent_tui.ui.commands import Command, find_command, slash_commands
 from agent_tui.ui.widgets.lists.rows import Rows
