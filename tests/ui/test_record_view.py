@@ -22,6 +22,7 @@ from agent_tui.ui.blocks import (
     CheckpointBlock,
     LabelBlock,
     NoticeBlock,
+    RevertBlock,
     ToolBlock,
     UserBlock,
 )
@@ -127,15 +128,32 @@ def test_parts_and_media_are_shown() -> None:
 
 
 def test_what_a_plain_log_says_in_tags_is_not_a_prompt() -> None:
-    notice, summary = show(
+    _, summary = show(
         [
             UserMessage("<system>CHECKPOINT 3</system>"),
             UserMessage("<system>Previous context has been compacted. Here it is:</system>\nSum"),
         ]
     )
-    assert isinstance(notice, UserBlock)
     assert isinstance(summary, UserBlock)
-    assert (notice.origin, summary.origin) == ("checkpoint", "compaction")
+    assert summary.origin == "compaction"
+
+
+def test_a_dmail_says_where_it_went_and_nothing_that_was_written_for_the_model() -> None:
+    letter = "<system>You just got a D-Mail: from your future.</system>\n\nLook in b.txt."
+    blocks = show(
+        [
+            RevertRecord(1, "dmail", 3),
+            Checkpoint(5, 1, 2),
+            UserMessage("<system>CHECKPOINT 5</system>", origin="checkpoint"),
+            UserMessage(letter, origin="dmail"),
+            UserMessage("<system>The pictures that were just read:</system>", origin="reminder"),
+        ]
+    )
+    assert blocks[0] == RevertBlock(1, "dmail", 3)
+    assert blocks[-2:] == [
+        UserBlock("Look in b.txt.", "dmail", checkpoint=3),
+        UserBlock("The pictures that were just read:", "reminder"),
+    ]
 
 
 def test_a_summary_is_shown_without_what_was_written_around_it_for_the_model() -> None:

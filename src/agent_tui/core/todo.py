@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 from agent_tui.core.arguments import read_arguments
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import AssistantMessage, Record
+from agent_tui.core.text import first_line
 
 TODO_TOOL = "todo"
 TodoState: TypeAlias = Literal["open", "doing", "done"]
@@ -32,6 +33,13 @@ def read_todo(arguments: str) -> tuple[TodoItem, ...]:
         for each in (items if isinstance(items, list) else ())
         if isinstance(each, dict) and isinstance(each.get("text"), str)
     )
+
+
+def describe_todo(items: Sequence[TodoItem]) -> str:
+    """How far a list is, and what is being done: ``2 of 5 done · Run the tests``."""
+    done = sum(item.state == "done" for item in items)
+    now = next((item.text for item in items if item.state == "doing"), "")
+    return f"{done} of {len(items)} done" + (f" · {first_line(now)}" if now else "")
 
 
 def last_todo(path: Sequence[Record]) -> tuple[TodoItem, ...]:

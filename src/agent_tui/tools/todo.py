@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent_tui.core import todo
 from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import first_line
-from agent_tui.core.todo import TODO_TOOL, TodoState
+from agent_tui.core.todo import TODO_TOOL, TodoState, describe_todo
 from agent_tui.tools.base import Arguments, Tool, ToolContext
 
 _MARKS = {"done": "[x]", "doing": "[~]", "open": "[ ]"}
@@ -38,9 +39,7 @@ class Todo(Tool[TodoArguments]):
     parameters = TodoArguments
 
     def title(self, arguments: TodoArguments) -> str:
-        done = sum(item.state == "done" for item in arguments.items)
-        now = next((item.text for item in arguments.items if item.state == "doing"), "")
-        return f"{done} of {len(arguments.items)} done" + (f" · {first_line(now)}" if now else "")
+        return describe_todo([todo.TodoItem(item.text, item.state) for item in arguments.items])
 
     async def run(self, arguments: TodoArguments, context: ToolContext) -> ToolResult:
         lines = [f"{_MARKS[item.state]} {first_line(item.text, 400)}" for item in arguments.items]

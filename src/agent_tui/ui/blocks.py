@@ -16,11 +16,15 @@ Level: TypeAlias = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class UserBlock:
-    """Something said to the agent; ``origin`` tells who said it, ``media`` what came along."""
+    """Something said to the agent; ``origin`` tells who said it, ``media`` what came along.
+
+    ``checkpoint``: where a D-Mail went back to, as far as the log tells.
+    """
 
     text: str
     origin: Origin = "human"
     media: tuple[str, ...] = ()
+    checkpoint: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ _PROMPT_ROWS = 24
 _SUMMARY_ROWS = 6
 _LABELS = {
     "steer": "while it worked",
-    "dmail": "D-Mail from the future",
     "compaction": "summary of what came before",
     "branch": "summary of a branch that was left",
     "checkpoint": "checkpoint notice",
@@ -31,6 +30,8 @@ _LABELS = {
 
 def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     """A prompt on its surface; what a program said in a person's name stays small."""
+    if block.origin == "dmail":
+        return _draw_dmail(block, canvas, expanded=expanded)
     if block.origin in ("reminder", "checkpoint"):
         return _draw_aside(block, canvas, expanded=expanded)
     if block.origin in ("compaction", "branch"):
@@ -59,6 +60,22 @@ def _draw_aside(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
         return Drawing(rows, sign)
     line = f"{_LABELS[block.origin]}: {first_line(block.text, canvas.width)}"
     return Drawing([Parts([Segment(line, palette.faint)]).fit(canvas.width)], sign)
+
+
+def _draw_dmail(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
+    """Where the arc of a D-Mail ends, which began at the revert above."""
+    palette = canvas.palette
+    to = "" if block.checkpoint is None else f" to checkpoint {block.checkpoint}"
+    head = Segment(f"✉ D-Mail{to}: ", palette.checkpoint)
+    sign, rail = Segment("╰", palette.checkpoint), Segment(" ")
+    if not expanded:
+        said = Segment(first_line(block.text, canvas.width), palette.muted)
+        return Drawing([Parts([head, said]).fit(canvas.width)], sign, rail)
+    rows: list[Line] = [
+        [Segment(row, palette.muted)]
+        for row in wrap_text(clean(shorten(block.text)), canvas.prose_width)
+    ]
+    return Drawing([[head], *rows], sign, rail)
 
 
 def _draw_summary(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:

@@ -70,7 +70,10 @@ def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
     style = palette.checkpoint + Style(bold=active)
     label = [Segment(f"↶ {done} ", style)]
     note = f"open archive {block.archive}" if active else f"archive {block.archive}"
-    return Drawing([_rule(label, note, canvas, style if active else palette.line)], wide=True)
+    rule_style = style if active else palette.line
+    is_arc = block.reason == "dmail"  # it ends at the D-Mail, a few rows below
+    row = _rule(label, note, canvas, rule_style, lead="╭" if is_arc else "─")
+    return Drawing([row], wide=True)
 
 
 def draw_branch(block: BranchBlock, canvas: Canvas, *, active: bool) -> Drawing:
@@ -134,10 +137,10 @@ def _unknown(canvas: Canvas) -> Segment:
     return Segment("?", canvas.palette.faint)
 
 
-def _rule(label: Line, note: str, canvas: Canvas, style: Style) -> Line:
+def _rule(label: Line, note: str, canvas: Canvas, style: Style, lead: str = "─") -> Line:
     """A line across the screen with a label near its left end and a note near its right end."""
     palette = canvas.palette
     width = canvas.width + GUTTER - 1
     right = [Segment(f" {note} ", palette.faint)] if note else []
-    lead, tail = Segment("─ ", style), Segment("─" * MARGIN_RIGHT, style)
-    return Parts([lead, *label], [*right, tail]).fit(width, Segment("─", style))
+    first, tail = Segment(f"{lead} ", style), Segment("─" * MARGIN_RIGHT, style)
+    return Parts([first, *label], [*right, tail]).fit(width, Segment("─", style))

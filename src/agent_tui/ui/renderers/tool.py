@@ -11,18 +11,18 @@ from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, reveal
 from agent_tui.core.words import OUTCOMES
 from agent_tui.ui.blocks import ToolBlock, ToolState
+from agent_tui.ui.renderers.call_subject import describe_call
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.changed import draw_changed
 from agent_tui.ui.renderers.diff import count_changes, draw_diff, line_count
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, wrap_text
-from agent_tui.ui.renderers.long_text import MOST_CHARS, shorten
+from agent_tui.ui.renderers.long_text import shorten
 
 _FOLDED_ROWS = 4
 _FOLDED_DIFF_ROWS = 12
 _MOST_ROWS = 2_000
 _LONGEST_SUBJECT = 2_000
-_SUBJECTS = ("command", "pattern", "query", "path", "file_path", "file", "url", "name", "title")
 _NOTES: dict[ToolState, str] = {
     "pending": "writes",
     "approval": "waits for your approval",
@@ -61,19 +61,9 @@ def _sign(block: ToolBlock, canvas: Canvas) -> Segment:
 def _draw_head(block: ToolBlock, canvas: Canvas) -> Line:
     palette = canvas.palette
     name = Segment(f"{reveal(block.name)} ", palette.tool + Style(bold=True))
-    subject = " ".join(reveal(_subject(block)[:_LONGEST_SUBJECT]).split())
+    about = describe_call(block.name, block.arguments)
+    subject = " ".join(reveal(about[:_LONGEST_SUBJECT]).split())
     return Parts([name, Segment(subject, palette.text)], _facts(block, canvas)).fit(canvas.width)
-
-
-def _subject(block: ToolBlock) -> str:
-    """What the call is about: the field that says most, or all of them in short."""
-    # Of megabytes only the beginning: nobody waits until all of it is parsed.
-    fields = show_arguments(block.arguments[:MOST_CHARS])
-    for key in _SUBJECTS:
-        if fields.get(key):
-            where = fields.get("path", "") if key in ("pattern", "query") else ""
-            return f"{fields[key]}  in {where}" if where else fields[key]
-    return " ".join(f"{key}={value}" for key, value in fields.items())
 
 
 def _facts(block: ToolBlock, canvas: Canvas) -> Line:

@@ -7,7 +7,6 @@ were made, as they did while they ran.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
@@ -21,7 +20,6 @@ from agent_tui.core.messages import (
     ToolCall,
     thinking_of,
 )
-from agent_tui.core.origins import Origin
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     DAMAGED_LINES,
@@ -48,7 +46,13 @@ from agent_tui.core.records import (
     WorkspaceRecord,
 )
 from agent_tui.core.shell import SHELL, shell_output
-from agent_tui.core.summary_format import opens_summary, read_summary
+from agent_tui.core.summary_format import read_summary
+from agent_tui.core.system_notes import (
+    is_checkpoint_notice,
+    read_dmail,
+    tagged_origin,
+    without_tags,
+)
 from agent_tui.core.text import reveal
 from agent_tui.core.words import outcome_of
 from agent_tui.ui.blocks import (
@@ -74,6 +78,7 @@ _SEEN_CHARS = 20_000
 _LOOK = 16
 """Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
+_NOTICE_ROWS = 8
 _MARKERS = (
     CompactionRecord,
     RevertRecord,
@@ -84,10 +89,6 @@ _MARKERS = (
     EnvironmentRecord,
     UnknownRecord,
 )
-
-# Logs without origins (plain kimi-style ones) wrap what the program said in a tag.
-_CHECKPOINT_NOTICE = re.compile(r"\s*<system>CHECKPOINT \d+</system>\s*")
-_DMAIL_NOTICE = re.compile(r"\s*<system>You just got a D-Mail")
 
 
 class RecordBlocks:
@@ -108,10 +109,7 @@ class RecordBlocks:
         record = self._records[index]
         match record:
             case UserMessage():
-                block = _said_block(record)
-                if isinstance(block, ShellBlock):
-                    block = replace(block, changed=self._changed_by(index, block.command))
-                return block
+                return self._said_block(index, record)
             case AssistantMessage():
                 return self._assistant_block(index, record)
             case ToolMessage():
@@ -157,11 +155,30 @@ class RecordBlocks:
             case _:
                 assert_never(record)
 
+    def _said_block(self, index: int, record: UserMessage) -> Block | None:
+        if _is_checkpoint_notice(record):
+            return None  # the row of the checkpoint says it
+        block = _said_block(record)
+        if isinstance(block, ShellBlock):
+            return replace(block, changed=self._changed_by(index, block.command))
+        if block.origin == "dmail":
+            return replace(block, checkpoint=self._dmail_checkpoint(index))
+        return block
+
+    def _dmail_checkpoint(self, index: int) -> int | None:
+        """Where a D-Mail went back to, as the revert says that made room for it."""
+        for place in range(index - 1, max(-1, index - _LOOK), -1):
+            record = self._records[place]
+            if isinstance(record, RevertRecord):
+                return record.checkpoint if record.reason == "dmail" else None
+        return None
+
     def estimate(self, index: int, width: int) -> int:
         """A guess of how many rows a record takes, without looking far."""
         record = self._records[index]
         if isinstance(record, UserMessage):
-            return min(26, _text_rows(record.content, width)) + 1
+            rows = min(26, _text_rows(record.content, width)) + 1
+            return 0 if rows < _NOTICE_ROWS and _is_checkpoint_notice(record) else rows
         if isinstance(record, AssistantMessage):
             rows = _text_rows(record.content, width)
             return rows + 1 if rows else 0
@@ -294,6 +311,10 @@ def compaction_block(record: CompactionRecord) -> CompactionBlock:
     )
 
 
+def _is_checkpoint_notice(record: UserMessage) -> bool:
+    return record.origin in (None, "checkpoint") and is_checkpoint_notice(_joined(record.content))
+
+
 def _said_block(record: UserMessage) -> UserBlock | ShellBlock:
     display = record.display
     if record.origin == SHELL and isinstance(display, CommandDisplay):
@@ -311,9 +332,13 @@ def shell_block(display: CommandDisplay, text: str) -> ShellBlock:
 def _user_block(record: UserMessage) -> UserBlock:
     content = record.content
     text = _joined(content)
-    origin = record.origin or _tagged_origin(text)
+    origin = record.origin or tagged_origin(text)
     if origin == "compaction":
         text = _summary(content)
+    elif origin == "dmail":
+        text = read_dmail(text)
+    elif origin == "reminder":
+        text = without_tags(text)
     media: tuple[str, ...] = ()
     if not isinstance(content, str):
         media = tuple(_medium(part) for part in content if isinstance(part, MediaPart))
@@ -327,14 +352,6 @@ def _summary(content: Content) -> str:
         return told.summary
     names = ", ".join(f"`{path}`" for path in told.files)
     return f"{told.summary}\n\nWith the text of {names}."
-
-
-def _tagged_origin(text: str) -> Origin:
-    if _CHECKPOINT_NOTICE.fullmatch(text):
-        return "checkpoint"
-    if _DMAIL_NOTICE.match(text):
-        return "dmail"
-    return "compaction" if opens_summary(text) else "human"
 
 
 def _medium(part: MediaPart) -> str:
