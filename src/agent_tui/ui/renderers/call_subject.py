@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agent_tui.core.arguments import show_arguments
-from agent_tui.core.text import first_line
+from agent_tui.core.text import first_line, format_count
 from agent_tui.core.todo import TODO_TOOL, describe_todo, read_todo
 from agent_tui.ui.renderers.long_text import MOST_CHARS
 
@@ -45,8 +45,8 @@ def _background(fields: Fields) -> str:
 
 def _lines(fields: Fields) -> str:
     path, start, count = (fields.get(key, "") for key in ("path", "start_line", "line_count"))
-    if start.startswith("-"):
-        return f"{path}  the last {start[1:]} lines"
+    if start.startswith("-") and start[1:].isdigit():
+        return f"{path}  the last {format_count(int(start[1:]), 'line')}"
     if count.isdigit():
         first = int(start) if start.isdigit() else 1
         return f"{path}  lines {first}-{first + int(count) - 1}"
