@@ -206,6 +206,9 @@ class UiSettings(_Section):
     reduced_motion: bool = Field(
         default=False, description="No animations: changes are shown as text."
     )
+    panel: bool = Field(
+        default=True, description="Tasks, changed files and checkpoints beside a wide conversation."
+    )
     terminal_title: bool = Field(
         default=True, description="The terminal's title says the state and the session."
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_tui.core.file_changes import ChangeCause, FileState
+from agent_tui.core.file_changes import ChangeCause, FileChange, FileState
 
 WHO: dict[ChangeCause, str] = {
     "tool_call": "agent",
@@ -74,3 +75,28 @@ def kind_of(old: FileState | None, new: FileState | None) -> ChangeKind:
     if old.kind != new.kind:
         return "type"
     return "mode" if old.hash and old.hash == new.hash else "changed"
+
+
+def net_changes(changes: Iterable[FileChange]) -> tuple[FileDiff, ...]:
+    """Every path that is not what it was, with its first state and its last; the newest first.
+
+    What was changed and changed back is not among them. Lines count each time they were changed.
+    """
+    paths: dict[str, list[FileChange]] = {}
+    for change in changes:
+        before = paths.pop(change.path, [])
+        paths[change.path] = [*before, change]
+    return tuple(
+        FileDiff(
+            path,
+            kind_of(steps[0].old, steps[-1].new),
+            sum(step.added for step in steps),
+            sum(step.removed for step in steps),
+        )
+        for path, steps in reversed(paths.items())
+        if not _is_back(steps[0].old, steps[-1].new)
+    )
+
+
+def _is_back(old: FileState | None, new: FileState | None) -> bool:
+    return new is None if old is None else old.same_as(new)

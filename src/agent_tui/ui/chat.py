@@ -18,7 +18,7 @@ from textual.screen import Screen
 from agent_tui.resources import stylesheet
 from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.conversation.follower import Follower
-from agent_tui.ui.conversation.panes import Panes
+from agent_tui.ui.conversation.panes import WIDE, Panes
 from agent_tui.ui.conversation.turn_listener import TurnListener
 from agent_tui.ui.keymap import key_bindings
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
     from agent_tui.ui.conversation.wire_view import WireView
+    from agent_tui.ui.widgets.panes.side_panel import SidePanel
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 _WIDGETS = (
@@ -46,6 +47,7 @@ _WIDGETS = (
     "gauge",
     "status_line",
     "welcome",
+    "side_panel",
 )
 CHAT_SHEETS = [
     *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
@@ -69,6 +71,7 @@ class ChatScreen(Screen[None]):
         Binding("f", "fork_read_only", show=False),
     ]
     AUTO_FOCUS = "Prompt"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
     VERTICAL_BREAKPOINTS = [(0, "-small"), (20, "-large")]
 
     def __init__(self, *, demo: bool = False, is_new: bool = True) -> None:
@@ -197,6 +200,13 @@ class ChatScreen(Screen[None]):
             self._early_command = event.command
         else:
             self.run_command(event.command)
+
+    def on_side_panel_chosen(self, event: SidePanel.Chosen) -> None:
+        """A row beside the conversation leads to the screen behind it."""
+        self.run_command(event.name, event.argument)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.chat.panes.update_side)
 
     def _follow_marker(self, event: Timeline.Marker) -> None:
         from agent_tui.ui.flows.markers import follow_marker

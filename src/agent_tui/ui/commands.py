@@ -201,13 +201,7 @@ COMMANDS: tuple[Command, ...] = (
         key_label="Alt+U",
     ),
     Command(
-        "redo",
-        "past:redo",
-        "Redo",
-        "Redo what was undone",
-        "Time",
-        key="alt+r",
-        key_label="Alt+R",
+        "redo", "past:redo", "Redo", "Redo what was undone", "Time", key="alt+r", key_label="Alt+R"
     ),
     Command(
         "tree",
@@ -390,11 +384,16 @@ COMMANDS: tuple[Command, ...] = (
         "General",
     ),
     Command(
-        "todo",
-        "general:fold_todo",
-        "To do",
-        "Fold or unfold the agent's task list",
+        "todo", "general:fold_todo", "To do", "Fold or unfold the agent's task list", "General"
+    ),
+    Command(
+        "panel",
+        "general:switch_panel",
+        "Side panel",
+        "Show or hide tasks, changed files and checkpoints beside a wide conversation",
         "General",
+        key="alt+p",
+        key_label="Alt+P",
     ),
     Command(
         "approvals",
@@ -453,11 +452,7 @@ COMMANDS: tuple[Command, ...] = (
         slash=False,
     ),
     Command(
-        "exit",
-        "general:leave",
-        "Quit",
-        "Leave agent-tui; sessions are always saved",
-        "General",
+        "exit", "general:leave", "Quit", "Leave agent-tui; sessions are always saved", "General"
     ),
 )
 

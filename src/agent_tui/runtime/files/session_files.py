@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent_tui.agent.settle import settle
 from agent_tui.agent.workspace_watch import Moment, WorkspaceWatch
-from agent_tui.core.changes import ChangeGroup
+from agent_tui.core.changes import ChangeGroup, FileDiff, net_changes
 from agent_tui.core.errors import (
     AgentTuiError,
     StorageError,
@@ -65,6 +65,11 @@ class SessionFiles:
         """Every capture, oldest first."""
         await self._watch.idle()
         return await asyncio.to_thread(read_timeline, self._log)
+
+    async def net_changes(self) -> tuple[FileDiff, ...]:
+        """The files that are not what they were, as far as that was seen; the disk is not read."""
+        timeline = await self.timeline()
+        return net_changes(change for each in timeline.captures for change in each.delta)
 
     async def changes(self, checkpoint: int | str | None = None) -> list[ChangeGroup]:
         """Everything that changed since a checkpoint (None: since the first capture).

@@ -21,6 +21,7 @@ def ask_approval(chat: Conversation, request: ApprovalRequest) -> None:
     chat.timeline.action_last()
     prompt, scroll = chat.prompt_box, chat.timeline.scroll_rows
     screen = ApprovalScreen(request, draft=prompt, on_scroll=scroll)
+    screen.styles.padding = (0, chat.panes.side_width, 0, 0)  # it stands where the prompt does
     chat.app.push_screen(screen, answered)
 
 
@@ -39,4 +40,5 @@ def ask_question(chat: Conversation, question: Question) -> None:
         on_typed=chat.prompt_box.paste,
         on_scroll=chat.timeline.scroll_rows,
     )
+    screen.styles.padding = (0, chat.panes.side_width, 0, 0)
     chat.app.push_screen(screen, answered)

@@ -37,6 +37,7 @@ class SessionFacts:
         status.background = len(session.background_commands)
         prompt_box.read_only = session.read_only
         show_last_todo(self._panes, session.view.records)
+        self._panes.update_side()
 
     def colour_gauge(self, session: LiveSession) -> None:
         """Show in the gauge what fills the context: counted between turns, kept until then."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_tui.ui.conversation.panes import WIDE
 from agent_tui.ui.conversation.turn_pause import wait_for_pause
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ async def furnish(chat: Conversation, engine: Engine) -> None:
     if chat.session is not None and chat.runner.is_busy:
         await wait_for_pause(chat.session)
     await chat.facts.show_place()
+    from agent_tui.ui.conversation.side import Side
+
+    chat.panes.side = Side(chat.screen, chat.holder, WIDE)
+    await chat.panes.side.mount(on=engine.settings.ui.panel)
     chat.status.sandbox = await engine.sandbox()
     chat.prompt_box.set_history(await engine.stored.prompt_history())
     found = await engine.project.prompt_files()

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agent_tui.ui.conversation.side import Side
     from agent_tui.ui.widgets.bars.gauge import TokenGauge
     from agent_tui.ui.widgets.bars.status_line import StatusLine
     from agent_tui.ui.widgets.panes.welcome import Welcome
     from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
     from agent_tui.ui.widgets.timeline.timeline import Timeline
+
+WIDE = 160
+"""Columns from which on something stands beside the conversation."""
 
 _INVITATION = "Ask anything, or press ↓ to choose from above"
 
@@ -19,6 +23,7 @@ class Panes:
 
     Attributes:
         has_timeline: whether ``timeline`` is there: the first frame does without it.
+        side: what stands beside the conversation on a wide screen; it comes last of all.
     """
 
     timeline: Timeline
@@ -31,16 +36,28 @@ class Panes:
         self.gauge = gauge
         self.welcome = welcome
         self.has_timeline = False
+        self.side: Side | None = None
 
     def add_timeline(self, timeline: Timeline) -> None:
         """From here on there is a timeline."""
         self.timeline = timeline
         self.has_timeline = True
 
+    def update_side(self) -> None:
+        """What stands beside the conversation may have changed."""
+        if self.side is not None:
+            self.side.update()
+
+    @property
+    def side_width(self) -> int:
+        """The columns that the conversation does without."""
+        return self.side.width if self.side is not None else 0
+
     def show_conversation(self, *, shown: bool) -> None:
         """Show the timeline, or the welcome in its place."""
         self.timeline.display = shown
         self.welcome.display = self.welcome.visible = not shown
+        self.prompt_box.screen.set_class(shown, "-conversing")
         self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
 
     def show_work(self, work: str) -> None:

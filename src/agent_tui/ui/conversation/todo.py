@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def show_todo(panes: Panes, items: Sequence[TodoItem]) -> None:
-    """Show a list over the prompt; an empty one shows nothing."""
+    """Show a list over the prompt, or beside the conversation; an empty one shows nothing."""
+    if panes.side is not None:
+        panes.side.panel.show_todo(items)
     panel = todo_panel(panes)
     if panel is None and items:
         from agent_tui.ui.widgets.panes.todo_panel import TodoPanel

@@ -42,6 +42,7 @@ class TurnListener:
 
     def step_began(self, step: int) -> None:
         self._chat.notices.drop_progress()
+        self._chat.panes.update_side()
 
     def working(self, work: str) -> None:
         self._chat.status.work = work
@@ -54,6 +55,7 @@ class TurnListener:
         self._chat.notices.drop_progress()
         self._chat.log.settle()
         self._chat.facts.update_place()
+        self._chat.panes.update_side()
         if self._chat.session is not None:
             self._chat.prompts.give_back(self._chat.session.take_steers())
             self._chat.facts.colour_gauge(self._chat.session)

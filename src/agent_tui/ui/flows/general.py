@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent_tui.core.errors import UsageError
 from agent_tui.core.text import format_count
 from agent_tui.runtime.machine.diagnostics import cache_statistics
+from agent_tui.ui.conversation.panes import WIDE
 from agent_tui.ui.conversation.todo import todo_panel
 from agent_tui.ui.themes.theme import OFFERED
 
@@ -71,6 +72,18 @@ async def fold_todo(chat: Conversation, _argument: str) -> None:
     if panel is None or not panel.display:
         raise UsageError("The agent has no list of things to do.")
     panel.folded = not panel.folded
+
+
+async def switch_panel(chat: Conversation, _argument: str) -> None:
+    """Show or hide the panel beside the conversation, from now on."""
+    side = chat.panes.side
+    if side is None:
+        raise UsageError("The side panel is still being prepared; try again in a moment.")
+    side.switch(on=not side.is_on)
+    if chat.screen.size.width < WIDE:
+        shown = "shown" if side.is_on else "hidden"
+        chat.notices.hint(f"The side panel is {shown} from {WIDE} columns on.")
+    await chat.holder.require_engine().save_setting("ui.panel", side.is_on)
 
 
 _KEPT = "always in this folder · Enter revokes it"

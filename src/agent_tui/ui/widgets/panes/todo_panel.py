@@ -12,8 +12,8 @@ from textual.widget import Widget
 from agent_tui.core.text import first_line
 from agent_tui.core.todo import TodoItem, TodoState
 
-_MARKS: dict[TodoState, str] = {"done": "✓", "doing": "◐", "open": "○"}
-_STYLES: dict[TodoState, str] = {"done": "$muted", "doing": "$user bold", "open": "$foreground"}
+MARKS: dict[TodoState, str] = {"done": "✓", "doing": "◐", "open": "○"}
+STYLES: dict[TodoState, str] = {"done": "$muted", "doing": "$user bold", "open": "$foreground"}
 _MOST_ROWS = 8
 _LOW = 20
 _WIDEST = 112
@@ -88,7 +88,7 @@ class TodoPanel(Widget, can_focus=False):
     def _row(self, index: int, width: int) -> Content:
         item = self.items[index]
         text = first_line(item.text, 400)
-        row = Content.assemble((f"  {_MARKS[item.state]} ", "$ok"), (text, _STYLES[item.state]))
+        row = Content.assemble((f"  {MARKS[item.state]} ", "$ok"), (text, STYLES[item.state]))
         return row.truncate(width, ellipsis=True)
 
     def on_click(self, event: events.Click) -> None:

@@ -1,0 +1,95 @@
+"""The panel beside a wide conversation: what is to do, what changed, where one can go back to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent_tui.core.changes import FileDiff, net_changes
+from agent_tui.core.file_changes import FileChange, FileState
+from agent_tui.core.summary import CheckpointSummary
+from agent_tui.core.todo import TodoItem
+from agent_tui.resources import stylesheet
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.widgets.panes.side_panel import SidePanel
+from agent_tui.ui.widgets.timeline.timeline import Timeline
+from tests.ui.stage import Stage
+
+WIDE = (200, 40)
+FILES = (FileDiff("src/tide/report.py", "changed", 12, 3), FileDiff("new.bin", "created", 0, 0))
+PAST = tuple(CheckpointSummary(n, "", n, 1, 0, f"prompt {n}") for n in range(9, 0, -1))
+
+
+class Host(Stage):
+    CSS_PATH = [*Stage.CSS_PATH, stylesheet("widgets/side_panel.tcss")]
+
+    def __init__(self) -> None:
+        self.panel = SidePanel()
+        super().__init__([self.panel])
+        self.chosen: list[tuple[str, str]] = []
+
+    def on_side_panel_chosen(self, event: SidePanel.Chosen) -> None:
+        self.chosen.append((event.name, event.argument))
+
+
+def state(digest: str) -> FileState:
+    return FileState("file", 0o644, digest, 1)
+
+
+def test_what_was_changed_and_changed_back_is_no_change() -> None:
+    one, two = state("1"), state("2")
+    changes = [
+        FileChange("back", one, two, 4, 1),
+        FileChange("kept", None, one, 2, 0),
+        FileChange("back", two, one, 1, 4),
+        FileChange("kept", one, two, 1, 1),
+        FileChange("gone again", None, one, 1, 0),
+        FileChange("gone again", one, None, 0, 1),
+    ]
+    assert net_changes(changes) == (FileDiff("kept", "created", 3, 1),)
+
+
+async def test_the_panel_has_a_share_for_each_of_its_lists() -> None:
+    async with (app := Host()).run_test(size=(60, 16)) as pilot:
+        app.panel.styles.display = "block"
+        app.panel.show_todo([TodoItem("Read it", "done"), TodoItem("Test it", "doing")])
+        app.panel.show_facts(FILES, PAST)
+        await pilot.pause()
+        for said in ("1 of 2", "✓ Read it", "◐ Test it", "report.py", "+12 -3", "created"):
+            assert said in app.text
+        assert "◇ 9 prompt 9" in app.text
+        assert "more" in app.text
+
+
+async def test_a_click_on_a_checkpoint_goes_back_there() -> None:
+    async with (app := Host()).run_test(size=(60, 30)) as pilot:
+        app.panel.styles.display = "block"
+        app.panel.show_facts((), PAST)
+        await pilot.pause()
+        row = next(y for y, line in enumerate(app.text.split("\n")) if "prompt 8" in line)
+        await pilot.click(offset=(40, row))
+        await pilot.pause()
+        assert app.chosen == [("revert", "8")]
+
+
+async def test_it_stands_beside_a_wide_conversation_until_it_is_put_away(
+    tmp_path: Path,
+) -> None:
+    async with (app := AgentTui(Launch(cwd=tmp_path, demo=True))).run_test(size=WIDE) as pilot:
+        while not app.chat.screen.query(SidePanel):
+            await pilot.pause(0.05)
+        panel = app.chat.screen.query_one(SidePanel)
+        assert not panel.display
+        app.chat.prompts.send("What have we done so far?")
+        while not panel.size.width:
+            await pilot.pause(0.02)
+        timeline = app.chat.screen.query_one(Timeline)
+        assert timeline.size.width + panel.outer_size.width == WIDE[0]
+        await pilot.press("alt+p")
+        await pilot.pause()
+        assert not panel.display
+        assert timeline.size.width == WIDE[0]
+        await pilot.press("alt+p")
+        await pilot.resize_terminal(150, 40)
+        await pilot.pause()
+        assert not panel.display
