@@ -16,7 +16,7 @@ import gc
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -88,8 +88,8 @@ class Sessions:
     async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]:
         return (Exchange(summary.first_prompt, "An answer."),)
 
-    async def list_sessions(self) -> list[SessionSummary]:
-        return self._all
+    async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
+        yield self._all
 
     async def rename_session(self, session_id: str, title: str) -> None:
         raise NotImplementedError

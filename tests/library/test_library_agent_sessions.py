@@ -9,7 +9,8 @@ import pytest
 
 from agent_tui.importers.importer import Places
 from agent_tui.importers.registry import discover
-from agent_tui.library.agent_sessions import CACHE, AgentSessions
+from agent_tui.library.agent_sessions import AgentSessions
+from agent_tui.library.row_cache import CACHE
 from tests.importers.foreign_files import (
     claude_session,
     clawdcode_session,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -41,10 +41,10 @@ class Sessions:
         self.trash: dict[str, SessionSummary] = {}
         self.error: Exception | None = None
 
-    async def list_sessions(self) -> list[SessionSummary]:
+    async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
         if self.error:
             raise self.error
-        return list(self.all.values())
+        yield list(self.all.values())
 
     async def rename_session(self, session_id: str, title: str) -> None:
         self.all[session_id] = replace(self.all[session_id], title=title)

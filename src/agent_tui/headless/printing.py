@@ -27,7 +27,8 @@ def print_json(value: object) -> None:
 
 def _fields(value: object) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
+        # Values within are asked for by themselves: asdict would copy each of them.
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return str(value)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -217,8 +217,12 @@ class SessionStore:
             raise error
         raise SessionNotFound(f"There is no session {session_id!r} under {self.projects}.")
 
-    def list(self) -> list[SessionSummary]:
+    def list(
+        self, read: Callable[[Path], SessionSummary] = read_session_summary
+    ) -> list[SessionSummary]:
         """Every session, newest first. Reads the head and the tail of each log.
+
+        ``read`` gives the row of a session's folder, where it is not to be read from its log.
 
         What cannot be read says so in its title, and so does a copy that its id does not open.
         """
@@ -226,7 +230,7 @@ class SessionStore:
         summaries: dict[str, SessionSummary] = {}
         others: list[SessionSummary] = []
         for folder in session_folders(self.projects, unlisted):
-            summary = read_session_summary(folder)
+            summary = read(folder)
             if folder.name not in summaries and SESSION_ID.fullmatch(folder.name):
                 summaries[folder.name] = summary
             else:

@@ -20,6 +20,8 @@ from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_links import sources_of
 from agent_tui.history.view import SessionView
 from agent_tui.library.follow import follow_file
+from agent_tui.library.own_sessions import OwnSessions
+from agent_tui.library.row_cache import RowCache
 from agent_tui.runtime.stored.forking import fork_at
 from agent_tui.runtime.stored.headers import new_session_id
 from agent_tui.runtime.stored.importing import Instruct, NewSessions, fork_imported, resume_path
@@ -33,6 +35,9 @@ from agent_tui.sessions.store import SessionStore
 _HISTORY_SESSIONS = 10
 _HISTORY_PROMPTS = 500
 _HISTORY_RECORDS = 2_000
+_FIRST_ROWS = 100
+_GROW_SECONDS = 0.3
+_GROWN = 1.5
 _REST_FACTOR = 4
 """A file that grows all the time is read a fifth of it."""
 _PREVIEW_RECORDS = 120
@@ -52,6 +57,7 @@ class StoredSessions:
 
     def __init__(self, store: SessionStore, workspace: Path, instruct: Instruct) -> None:
         self._store = store
+        self._own = OwnSessions(store, RowCache(store.root))
         self._workspace = workspace
         self._new_sessions = NewSessions(store, workspace, instruct)
         self.deleted: list[str] = []
@@ -61,16 +67,25 @@ class StoredSessions:
 
         Those of subagents are reached from the calls that started them, as long as these are there.
         """
-        rows = await asyncio.to_thread(self._store.list)
-        known = {row.session_id for row in rows}
-        said = (row for row in rows if row.title or row.first_prompt or row.archives)
-        return [row for row in said if row.agent_of not in known]
+        return _listed(await asyncio.to_thread(self._own.rows))
+
+    async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
+        """The sessions of list_sessions: the newest at once, more as they are read, then all."""
+        yield _listed(await asyncio.to_thread(self._own.newest, _FIRST_ROWS))
+        found: list[SessionSummary] = []
+        reading = asyncio.ensure_future(asyncio.to_thread(self._own.rows, found.append))
+        shown = _FIRST_ROWS
+        while not (await asyncio.wait([reading], timeout=_GROW_SECONDS))[0]:
+            if len(found) >= _GROWN * shown:
+                shown = len(found)
+                yield _listed(list(found))
+        yield _listed(await reading)
 
     async def find_id(self, typed: str) -> str:
         """The id of a session, by it or by its beginning; raises SessionNotFound."""
         with suppress(SessionNotFound):
             return (await asyncio.to_thread(self._store.find, typed)).name
-        rows = await asyncio.to_thread(self._store.list)
+        rows = await asyncio.to_thread(self._own.rows)
         found = sorted({row.session_id for row in rows})
         matching = [name for name in found if typed and name.startswith(typed)]
         if len(matching) == 1:
@@ -188,7 +203,7 @@ class StoredSessions:
         return await asyncio.to_thread(_read_exchanges, Path(summary.folder) / LIVE)
 
     def _read_prompts(self) -> list[str]:
-        rows = [row for row in self._store.list() if row.cwd == str(self._workspace)]
+        rows = [row for row in self._own.rows() if row.cwd == str(self._workspace)]
         prompts: list[str] = []
         for row in reversed(rows[:_HISTORY_SESSIONS]):
             try:
@@ -198,6 +213,13 @@ class StoredSessions:
             records = (item.record for item in items if isinstance(item, Entry))
             prompts += [text_of(record.content) for record in records if is_prompt(record)]
         return prompts[-_HISTORY_PROMPTS:]
+
+
+def _listed(rows: list[SessionSummary]) -> list[SessionSummary]:
+    """Those in which something was said, without the subagents of those that are there."""
+    known = {row.session_id for row in rows}
+    said = (row for row in rows if row.title or row.first_prompt or row.archives)
+    return [row for row in said if row.agent_of not in known]
 
 
 def read_last_exchanges(path: Path) -> tuple[Exchange, ...]:

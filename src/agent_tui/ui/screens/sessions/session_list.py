@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
@@ -43,7 +43,7 @@ SessionChoice: TypeAlias = tuple[Literal["open", "new", "view", "search"], str]
 class Sessions(Protocol):
     """What the list needs of the engine."""
 
-    async def list_sessions(self) -> list[SessionSummary]: ...
+    def growing_list(self) -> AsyncIterator[list[SessionSummary]]: ...
     async def rename_session(self, session_id: str, title: str) -> None: ...
     async def delete_session(self, session_id: str) -> str: ...
     async def undelete_session(self, token: str) -> None: ...
@@ -127,11 +127,13 @@ class SessionListScreen(Panel[SessionChoice]):
     @work(exclusive=True, group="sessions")
     async def _load(self) -> None:
         try:
-            found = await self._sessions.list_sessions()
+            async for found in self._sessions.growing_list():
+                self._ours = found
+                if found:
+                    await self._show_all()
         except AgentTuiError as error:
             self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
             return
-        self._ours = found
         if self._others is not None and not self._theirs:
             self._theirs = await asyncio.to_thread(self._others.cached_rows)
         await self._show_all()

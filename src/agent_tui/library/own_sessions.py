@@ -1,0 +1,106 @@
+"""Our sessions as rows of the list; a log that has not changed is not read again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from agent_tui.core.summary import OURS, SessionSummary
+from agent_tui.library.row_cache import Known, RowCache, RowId, decode_row
+from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.session_summary import read_session_summary
+from agent_tui.sessions.store import SessionStore
+
+_KEPT_AT_ONCE = 2_000
+
+
+class OwnSessions:
+    """Lists what the store holds. Methods block: call them in a thread.
+
+    Args:
+        store: the sessions.
+        rows: where what was read of them is kept.
+    """
+
+    def __init__(self, store: SessionStore, rows: RowCache) -> None:
+        self._store = store
+        self._cache = rows
+
+    def newest(self, limit: int) -> list[SessionSummary]:
+        """Some of the sessions that were last used, at once: from the cache, or else by name.
+
+        A new session's id begins with its time, so that the last names are the newest.
+        """
+        kept = [row for row in self._cache.newest(limit) if row.source == OURS]
+        if kept:
+            return [row for row in kept if os.path.lexists(f"{row.folder}/{LIVE}")]
+        names = ((name, project) for project, name in _session_names(self._store.projects))
+        last = sorted(names, reverse=True)[:limit]
+        return [read_session_summary(Path(project, name)) for name, project in last]
+
+    def rows(self, told: Callable[[SessionSummary], None] | None = None) -> list[SessionSummary]:
+        """Every session, newest first, as the store lists them; ``told`` hears of each at once."""
+        reading = _Reading(self._cache, told)
+        try:
+            return self._store.list(reading.read)
+        finally:
+            reading.keep()
+
+
+class _Reading:
+    """One reading of all logs: what the cache knows is taken from there."""
+
+    def __init__(self, rows: RowCache, told: Callable[[SessionSummary], None] | None) -> None:
+        self._cache, self._told = rows, told
+        self._known: Known = rows.load(ours=True)
+        self._seen: set[RowId] = set()
+        self._fresh: list[tuple[RowId, str, SessionSummary]] = []
+
+    def read(self, folder: Path) -> SessionSummary:
+        """The row of a session's folder."""
+        name, stamp = (OURS, str(folder), ""), _stamp_of(folder)
+        self._seen.add(name)
+        kept = self._known.get(name)
+        if kept is not None and stamp and kept[0] == stamp:
+            row = decode_row(kept[1])
+        else:
+            row = read_session_summary(folder)
+            if stamp:
+                self._fresh.append((name, stamp, row))
+            if len(self._fresh) >= _KEPT_AT_ONCE:
+                self._cache.save(self._fresh)  # who reads may be stopped
+                self._fresh = []
+        if self._told is not None:
+            self._told(row)
+        return row
+
+    def keep(self) -> None:
+        """Keep what was read, and forget what is there no longer."""
+        self._cache.save(self._fresh, self._known.keys() - self._seen)
+
+
+def _stamp_of(folder: Path) -> str:
+    """What changes when a log is written, or an archive comes or goes; empty where neither is."""
+    try:
+        log, around = (folder / LIVE).stat(), folder.stat()
+    except OSError:
+        return ""
+    return f"{log.st_size} {log.st_mtime_ns} {log.st_ino} {around.st_mtime_ns}"
+
+
+def _session_names(projects: Path) -> list[tuple[str, str]]:
+    """The folders of all projects, without a look into them."""
+    found = []
+    for project in _names_in(str(projects)):
+        path = f"{projects}/{project}"
+        found += [(path, name) for name in _names_in(path)]
+    return found
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
+    except OSError:
+        return []
