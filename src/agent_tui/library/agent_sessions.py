@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_tui.core.summary import SessionSummary
+from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.importers.importer import Places, SessionRef
 from agent_tui.importers.registry import discover, summarise
 from agent_tui.library.row_cache import RowCache, RowId, decode_row
 
 _FIRST = 20
+_NEWEST = 200
 _BATCH = 100
 _SMALL = 32 << 10
 
@@ -32,10 +33,9 @@ class AgentSessions:
         self._places = places
 
     def cached_rows(self) -> list[SessionSummary]:
-        """What the cache holds, newest first: at once, and perhaps not up to date."""
-        kept = self._cache.load(ours=False).values()
-        rows = [row for _, each in kept if _is_worth_a_row(row := decode_row(each))]
-        return sorted(rows, key=lambda row: row.updated_at, reverse=True)
+        """The newest rows that the cache holds: at once, and perhaps not up to date."""
+        rows = self._cache.newest(_NEWEST)
+        return [row for row in rows if row.source != OURS and _is_worth_a_row(row)]
 
     def batches(self) -> Iterator[list[SessionSummary]]:
         """All rows, those of the files changed last first, a few at a time as they are read."""

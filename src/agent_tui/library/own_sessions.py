@@ -59,7 +59,8 @@ class _Reading:
 
     def read(self, folder: Path) -> SessionSummary:
         """The row of a session's folder."""
-        name, stamp = (OURS, str(folder), ""), _stamp_of(folder)
+        path = str(folder)
+        name, stamp = (OURS, path, ""), _stamp_of(path)
         self._seen.add(name)
         kept = self._known.get(name)
         if kept is not None and stamp and kept[0] == stamp:
@@ -80,10 +81,10 @@ class _Reading:
         self._cache.save(self._fresh, self._known.keys() - self._seen)
 
 
-def _stamp_of(folder: Path) -> str:
+def _stamp_of(folder: str) -> str:
     """What changes when a log is written, or an archive comes or goes; empty where neither is."""
     try:
-        log, around = (folder / LIVE).stat(), folder.stat()
+        log, around = os.lstat(f"{folder}/{LIVE}"), os.lstat(folder)
     except OSError:
         return ""
     return f"{log.st_size} {log.st_mtime_ns} {log.st_ino} {around.st_mtime_ns}"

@@ -55,7 +55,9 @@ def subfolders(folder: Path) -> list[Path]:
     """
     try:
         with translate_os_errors("Listing", folder), os.scandir(folder) as entries:
-            return sorted(Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
+            # As texts: paths are slow to compare, and there may be tens of thousands.
+            names = sorted(e.path for e in entries if e.is_dir(follow_symlinks=False))
+            return [Path(name) for name in names]
     except SessionNotFound:
         return []
 
@@ -63,7 +65,7 @@ def subfolders(folder: Path) -> list[Path]:
 def _may_hold_log(folder: Path) -> bool:
     """Whether a folder is a session's; one that cannot be looked into may be, and is reported."""
     try:
-        os.lstat(folder / LIVE)
+        os.lstat(f"{folder}/{LIVE}")
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:

@@ -98,6 +98,7 @@ class SessionListScreen(Panel[SessionChoice]):
         self._only_ours = False
         self._current = current
         self._agents: set[str] = set()
+        self._previewed: SessionSummary | None = None
         self._all: list[SessionSummary] = []
         self._texts: list[str] = []
         self._shown: list[SessionSummary] = []
@@ -126,6 +127,8 @@ class SessionListScreen(Panel[SessionChoice]):
 
     @work(exclusive=True, group="sessions")
     async def _load(self) -> None:
+        if self._others is not None and not self._theirs:
+            self._theirs = await asyncio.to_thread(self._others.cached_rows)
         try:
             async for found in self._sessions.growing_list():
                 self._ours = found
@@ -134,8 +137,6 @@ class SessionListScreen(Panel[SessionChoice]):
         except AgentTuiError as error:
             self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
             return
-        if self._others is not None and not self._theirs:
-            self._theirs = await asyncio.to_thread(self._others.cached_rows)
         await self._show_all()
         if self._others is not None:
             self._find_others(self._others)
@@ -208,9 +209,11 @@ class SessionListScreen(Panel[SessionChoice]):
         )
         empty = "No session matches." if words else "No sessions yet. Press n to start one."
         self._rows.show_empty(Content(empty))
-        place = next((i for i, summary in enumerate(self._shown) if summary is chosen), 0)
+        same = _id_of(chosen) if chosen and self._rows.cursor else None  # the top stays the top
+        place = next((i for i, each in enumerate(self._shown) if _id_of(each) == same), 0)
         self._rows.show_rows(len(self._shown), cursor=place)
         if not self._shown:
+            self._previewed = None
             self._preview.show_session(None)
         projects = format_count(len({summary.cwd for summary in self._shown}), "project")
         self._agents = {summary.source for summary in self._shown}
@@ -275,8 +278,10 @@ class SessionListScreen(Panel[SessionChoice]):
 
     @on(Rows.Highlighted, "#session-rows")
     def _follow_cursor(self) -> None:
-        self._preview.show_session(self._highlighted)
-        self._read_preview(self._highlighted)
+        if self._highlighted != self._previewed or self._highlighted is None:
+            self._previewed = self._highlighted
+            self._preview.show_session(self._highlighted)
+            self._read_preview(self._highlighted)
 
     @work(exclusive=True, group="preview", exit_on_error=False)
     async def _read_preview(self, summary: SessionSummary | None) -> None:
@@ -285,7 +290,7 @@ class SessionListScreen(Panel[SessionChoice]):
             return
         await asyncio.sleep(_REST_SECONDS)
         exchanges = await self._sessions.last_exchanges(summary)
-        if summary is self._highlighted:
+        if summary == self._highlighted:
             self._preview.show_session(summary, exchanges)
 
     @on(Rows.Chosen, "#session-rows")
@@ -426,6 +431,10 @@ def _is_live(summary: SessionSummary) -> bool:
 
 def _title(summary: SessionSummary) -> str:
     return first_line(summary.title, 300) or first_line(summary.first_prompt, 300) or "Untitled"
+
+
+def _id_of(summary: SessionSummary) -> tuple[str, str]:
+    return summary.source, summary.folder
 
 
 def _agent(summary: SessionSummary) -> str:

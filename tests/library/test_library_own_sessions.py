@@ -1,0 +1,75 @@
+"""Rows of our sessions are read once; what changes on disk changes in the list."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_tui.core.summary import SessionSummary
+from agent_tui.library import own_sessions
+from agent_tui.library.own_sessions import OwnSessions
+from agent_tui.library.row_cache import CACHE, RowCache
+from agent_tui.sessions.session_summary import read_session_summary
+from agent_tui.sessions.store import SessionStore
+
+
+def keep(root: Path, name: str, *prompts: str) -> Path:
+    log = root / "projects" / "-w" / name / "context.jsonl"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    lines: list[object] = [{"role": "_session", "format": 1, "session_id": name, "cwd": "/w"}]
+    lines += [{"role": "user", "content": prompt} for prompt in prompts]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return log
+
+
+def own(root: Path) -> OwnSessions:
+    return OwnSessions(SessionStore(root), RowCache(root))
+
+
+def titles(root: Path) -> set[str]:
+    return {row.title for row in own(root).rows()}
+
+
+def test_a_log_that_did_not_change_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(tmp_path, "a", "one")
+    changed = keep(tmp_path, "b", "two")
+    assert own(tmp_path).rows() == SessionStore(tmp_path).list()
+    read: list[str] = []
+
+    def reading(folder: Path) -> SessionSummary:
+        read.append(folder.name)
+        return read_session_summary(folder)
+
+    monkeypatch.setattr(own_sessions, "read_session_summary", reading)
+    assert titles(tmp_path) == {"one", "two"}
+    assert read == []
+    changed.write_text(changed.read_text().replace("two", "three"))
+    assert titles(tmp_path) == {"one", "three"}
+    assert read == ["b"]
+
+
+def test_archives_that_come_and_sessions_that_go_are_seen(tmp_path: Path) -> None:
+    log = keep(tmp_path, "a", "one")
+    gone = keep(tmp_path, "b", "two")
+    assert [row.archives for row in own(tmp_path).rows()] == [0, 0]
+    log.with_name("context.jsonl.1").write_text(log.read_text())
+    gone.unlink()
+    assert own(tmp_path).rows() == SessionStore(tmp_path).list()
+    assert [row.session_id for row in own(tmp_path).newest(9)] == ["a"]
+
+
+def test_the_newest_come_by_name_before_anything_was_read(tmp_path: Path) -> None:
+    for day in range(1, 10):
+        keep(tmp_path, f"2026010{day}-000000-aa", f"prompt {day}")
+    assert [row.title for row in own(tmp_path).newest(2)] == ["prompt 9", "prompt 8"]
+
+
+def test_a_cache_that_is_no_database_is_done_without(tmp_path: Path) -> None:
+    keep(tmp_path, "a", "one")
+    (tmp_path / CACHE).write_bytes(b"no database " * 99)
+    assert titles(tmp_path) == {"one"}
+    assert titles(tmp_path) == {"one"}
