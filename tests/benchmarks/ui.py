@@ -20,6 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pexpect
+
 from tests.benchmarks.http_stage import Program, Server, judge, key_figures, make_home, make_session
 from tests.benchmarks.keys import ask, press
 from tests.benchmarks.startup import BARE, time_until
@@ -34,6 +36,23 @@ OPENING_MS = 150.0
 ANSWER_RATIO = 5.2
 """Of the processor time of a bare Textual app until its first frame; it was 6.5 before."""
 IDLE_PERCENT = 0.5
+SCREEN_MS = 20.0
+GARBAGE_MS = 5.0
+_SCREENS = {"help": "\x1bOP", "sessions": "\x1bOQ", "checkpoints": "\x1bOR", "tokens": "\x1b[19~"}
+_WATCH_GARBAGE = """
+import atexit, gc, json, threading, time
+began, longest = [0.0], [0.0, 0.0]
+def watch(phase, told):
+    if threading.current_thread() is not threading.main_thread():
+        return
+    if phase == "start":
+        began[0] = time.thread_time()
+    else:
+        place = 1 if told["generation"] == 2 else 0
+        longest[place] = max(longest[place], time.thread_time() - began[0])
+gc.callbacks.append(watch)
+atexit.register(lambda: open({path!r}, "w").write(json.dumps(longest)))
+"""
 
 
 @dataclass
@@ -150,7 +169,7 @@ def measure_processor(stage: Stage) -> bool:
     with stage.program() as program:
         program.until(_FRAME)
         program.quiet()
-        program.drain(2)
+        program.drain(10)  # the cursor stops blinking where nobody types
         before = program.cpu_seconds
         program.drain(10)
         rest = (program.cpu_seconds - before) * 10
@@ -168,6 +187,49 @@ def measure_processor(stage: Stage) -> bool:
     return all([judge(line, "ratio", ANSWER_RATIO), judge(idle, "percent", IDLE_PERCENT)])
 
 
+def measure_screens(stage: Stage) -> bool:
+    """What each screen that a key opens costs the loop, the first time that it is opened."""
+    with stage.program("-r", stage.long_session()) as program:
+        program.until("● ready")
+        program.quiet()
+        main, costs = str(program.child.pid), {}
+        for name, key in _SCREENS.items():
+            before = program.shares()[main].used
+            program.send(key)
+            program.drain(0.7)
+            costs[name] = round(program.shares()[main].used - before, 1)
+            program.send("\x1b")
+            program.quiet()
+    figures = {"name": "screen_opened", "messages": stage.messages, "loop_ms": costs}
+    return judge(figures | {"max_ms": max(costs.values())}, "max_ms", SCREEN_MS)
+
+
+def measure_garbage(stage: Stage) -> bool:
+    """The longest time for which the collector held the loop while an answer streamed."""
+    place = stage.home.parent / "watch"
+    place.mkdir(exist_ok=True)
+    told = place / "told.json"
+    watch = _WATCH_GARBAGE.replace("{path!r}", repr(str(told)))
+    (place / "sitecustomize.py").write_text(watch, encoding="utf-8")
+    env = stage.env | {"PYTHONPATH": str(place)}
+    with Program(["-r", stage.long_session()], env, stage.workspace) as program:
+        program.until("● ready")
+        program.quiet()
+        ask(program, stage.server, "chunks=2000 rate=500")
+        program.until("Finished.")
+        press(program, stage.keys)
+        program.clear()
+        program.send("\x11")
+        program.child.expect(pexpect.EOF, timeout=20)
+    young, full = json.loads(told.read_text(encoding="utf-8"))
+    figures = {
+        "name": "garbage_on_the_loop",
+        "max_ms": round(young * 1000, 1),
+        "idle_full_ms": round(full * 1000, 1),
+    }
+    return judge(figures, "max_ms", GARBAGE_MS)
+
+
 def bare_cpu(env: dict[str, str]) -> float:
     """Seconds of the processor that a bare Textual app uses until its first frame."""
     return time_until(b"bare app is here", sys.executable, ["-c", BARE], env).cpu
@@ -178,6 +240,8 @@ FIGURES: dict[str, Callable[[Stage], bool]] = {
     "processor": measure_processor,
     "opening": measure_opening,
     "pages": measure_pages,
+    "screens": measure_screens,
+    "garbage": measure_garbage,
 }
 
 

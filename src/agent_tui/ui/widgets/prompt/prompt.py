@@ -7,7 +7,7 @@ from collections.abc import Callable
 from textual import events
 from textual.widgets import TextArea
 
-_REST_SECONDS = 10.0
+_REST_SECONDS = 5.0
 
 
 class Prompt(TextArea):
