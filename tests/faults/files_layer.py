@@ -17,6 +17,7 @@ from typing import Any
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.workspace.capture import Capture
 from agent_tui.workspace.plan import Action, choose, make_plan
+from agent_tui.workspace.reading import digest_of
 from agent_tui.workspace.restore import Restore
 from agent_tui.workspace.store import ContentStore
 from tests.faults.disk_model import Disk
@@ -67,6 +68,15 @@ class Place:
         self.kept = scratch / "kept"
         shutil.copytree(self.folder, self.kept)
 
+    def prepare_capture(self, scratch: Path) -> None:
+        """Let a file change that is not captured yet; keep the picture of it."""
+        yard = Yard(self.folder)
+        yard.write("a.txt", "old\n")
+        yard.take()
+        yard.write("a.txt", "new\n")
+        self.kept = scratch / "kept"
+        shutil.copytree(self.folder, self.kept)
+
     def reset(self) -> None:
         """Everything as it was when the revert was planned."""
         shutil.rmtree(self.folder)
@@ -106,6 +116,7 @@ def run(effort: Effort) -> Outcome:
             _cut_power(place, effort, outcome)
         if not (outcome.findings and effort.first_only):
             _break_captures(effort, outcome)
+            cut_power_of_captures(effort, outcome)
     return outcome
 
 
@@ -131,21 +142,21 @@ def _attempt(
 
 def _break_reverts(place: Place, effort: Effort, outcome: Outcome) -> None:
     calls, error = _attempt(None, place.revert)
-    outcome.find("undisturbed", _judge_end(place, error, None))
+    outcome.find("undisturbed", judge_end(place, error, None))
     for fault in faults_of(calls, errors_each=None if effort.full else 2):
         place.reset()
         _, error = _attempt(fault, place.revert)
         call = calls[fault.at - 1]
         where = f"{fault} ({call.name} {call.about})"
         outcome.count("deaths" if isinstance(error, Died) else "errors")
-        outcome.find(where, _judge_end(place, error, fault))
+        outcome.find(where, judge_end(place, error, fault))
         if isinstance(error, Died) and (effort.full or fault.at % 5 == 0):
             _break_recovery(place, fault, where, outcome)
         if outcome.findings and effort.first_only:
             return
 
 
-def _judge_end(place: Place, error: BaseException | None, fault: Fault | None) -> list[str]:
+def judge_end(place: Place, error: BaseException | None, fault: Fault | None) -> list[str]:
     """Old or new; the error is in words; what the next start says is true."""
     broken = []
     before = place.files()
@@ -191,7 +202,7 @@ def _break_recovery(place: Place, fault: Fault, where: str, outcome: Outcome) ->
         outcome.count("double deaths")
         if not isinstance(error, Died):
             outcome.find(f"{where}, then dying at call {at}", [f"it ended with {error!r}"])
-        outcome.find(f"{where}, then dying at call {at}", _judge_end(place, Died(), None))
+        outcome.find(f"{where}, then dying at call {at}", judge_end(place, Died(), None))
         if outcome.findings:
             return
 
@@ -293,10 +304,46 @@ def _break_captures(effort: Effort, outcome: Outcome) -> None:
         outcome.count("broken captures")
         call = calls[fault.at - 1]
         where = f"capture, {fault} ({call.name} {call.about})"
-        outcome.find(where, list(_judge_capture(error, said, begin())))
+        outcome.find(where, list(judge_capture(error, said, begin())))
 
 
-def _judge_capture(
+def cut_power_of_captures(effort: Effort, outcome: Outcome) -> None:
+    """What a capture said it kept is there after a power cut; what it did not say is found."""
+    (effort.scratch / "powered").mkdir()
+    place = Place(effort.scratch / "powered" / "place")
+    place.prepare_capture(effort.scratch / "powered")
+    told: list[tuple[str, tuple[Any, ...], Any]] = []
+
+    def watch(name: str, arguments: tuple[Any, ...], result: Any) -> None:
+        if name == "write":
+            arguments = (arguments[0], bytes(arguments[1]))
+        told.append((name, arguments, result))
+
+    with Shim(watch=watch).in_place():
+        capture = Capture(place.root, place.store, home="/x")
+        capture.take()
+        returned = len(told)
+        capture.settle()
+    disk = Disk(place.folder)
+    disk.adopt(_picture(place.kept))
+    for number, (name, arguments, result) in enumerate(told):
+        if name == "open" and str(arguments[0]).endswith("/lock"):
+            continue
+        if not disk.watch(name, arguments, result):
+            continue
+        for state in disk.states():
+            outcome.count("disks")
+            cut = effort.scratch / "powered" / "cut"
+            put(state, cut)
+            again = Capture(str(cut / "work"), ContentStore(str(cut / "store"), "s1"), home="/x")
+            said = [("captured", ["a.txt"])] if number >= returned else []
+            where = f"capture, power cut after call {number} ({name})"
+            if said and not again.store.has(digest_of(b"new\n"), 4):
+                outcome.find(where, ["what it said it kept is not there"])
+            outcome.find(where, list(judge_capture(None, said, again)))
+
+
+def judge_capture(
     error: BaseException | None, said: list[tuple[str, list[str]]], again: Capture
 ) -> Iterator[str]:
     if error is not None and not isinstance(error, AgentTuiError | OSError | Died):

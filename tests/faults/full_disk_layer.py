@@ -94,7 +94,7 @@ def tiny(effort: Effort) -> Outcome:
     outcome = Outcome(TINY_LAYER)
     disk = effort.scratch / "tiny"
     with timed(outcome), contextlib.ExitStack() as mounted:
-        outcome.skipped = _mount(disk)
+        outcome.skipped = mount(disk, 24, 40)
         if outcome.skipped:
             return outcome
         mounted.callback(subprocess.run, ["umount", str(disk)], check=True)
@@ -115,7 +115,7 @@ async def _judge_full(disk: Path, act: Act, case: Case, pages: int, inodes: int)
     token = await act.prepare(session) if act.prepare else None
     before = take(folder)
     error: Exception | None = None
-    with _filled(disk, pages, inodes):
+    with filled(disk, pages, inodes):
         try:
             await act.run(session, token)
         except Exception as raised:
@@ -136,7 +136,7 @@ async def _judge_full(disk: Path, act: Act, case: Case, pages: int, inodes: int)
 
 
 @contextlib.contextmanager
-def _filled(disk: Path, pages: int, inodes: int) -> Iterator[None]:
+def filled(disk: Path, pages: int, inodes: int) -> Iterator[None]:
     """Leave only so many free pages and inodes."""
     filler = disk / "filler"
     filler.mkdir()
@@ -154,12 +154,12 @@ def _filled(disk: Path, pages: int, inodes: int) -> Iterator[None]:
         filler.rmdir()
 
 
-def _mount(disk: Path) -> str:
+def mount(disk: Path, pages: int, inodes: int) -> str:
     """Mount a tiny tmpfs; why not, when it cannot be done."""
     if os.geteuid() != 0:
         return "mounting a tmpfs needs root"
     disk.mkdir()
-    options = f"size={24 * _PAGE},nr_inodes=40"
+    options = f"size={pages * _PAGE},nr_inodes={inodes}"
     made = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(disk)],
         capture_output=True,

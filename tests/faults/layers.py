@@ -9,6 +9,8 @@ from tests.faults import (
     cancel_layer,
     creation_layer,
     damage_layer,
+    files_layer,
+    files_system_layer,
     full_disk_layer,
     fuzz_layer,
     group_layer,
@@ -183,6 +185,34 @@ LAYERS = (
         "I28: memory is disk, in order",
         {"cancelled appends": 10_000},
         {"cancelled appends": 10_000},
+    ),
+    Layer(
+        files_layer.LAYER,
+        files_layer.run,
+        "die, tear or fail at every call of a revert of files, of its recovery, of a capture;"
+        " then the power goes",
+        "I29, I30",
+        {"deaths": 100, "errors": 800, "double deaths": 8_000, "disks": 80, "broken captures": 300},
+        {"deaths": 100, "errors": 300, "double deaths": 1_000, "disks": 80, "broken captures": 80},
+        hunts=False,
+    ),
+    Layer(
+        files_system_layer.SYSTEM_LAYER,
+        files_system_layer.system_calls,
+        "SIGKILL and errors at every system call of a process that reverts or captures files",
+        "I29, I30 in the real process",
+        {"kills": 200, "errors once": 300, "errors from then on": 300},
+        {"kills": 40, "errors once": 40},
+        hunts=False,
+    ),
+    Layer(
+        files_system_layer.FULL_LAYER,
+        files_system_layer.full_disk,
+        "RLIMIT_FSIZE at every byte of a revert or a capture; a tmpfs with few pages and inodes",
+        "I29, I30 on a disk that is really full",
+        {"limits": 500, "full disks": 200},
+        {"limits": 10, "full disks": 60},
+        hunts=False,
     ),
 )
 BY_NAME = {layer.name: layer for layer in LAYERS}

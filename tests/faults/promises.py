@@ -39,4 +39,6 @@ PROMISES = {
     "I26": "Nothing is decided by the clock.",
     "I27": "A signal waits for the write under way; the terminal is always given back.",
     "I28": "A cancelled task settles its write first: memory never runs ahead of the disk.",
+    "I29": "A revert of files is made wholly or not at all, and the next start says which.",
+    "I30": "A capture tells no untruth: what it says is kept, what it does not say is found again.",
 }

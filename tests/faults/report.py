@@ -35,6 +35,19 @@ def layers_table(outcomes: Sequence[tuple[Layer, Outcome]], *, full: bool) -> st
     return "\n".join(lines)
 
 
+def put_rows(table: str, path: Path) -> None:
+    """Put the rows of some layers in the place of those that a page has of them, or behind all."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for row in table.splitlines()[4:]:
+        name = row.split(" | ")[0]
+        places = [at for at, line in enumerate(lines) if line.startswith(f"{name} |")]
+        if places:
+            lines[places[0]] = row
+        else:
+            lines.insert(lines.index("", lines.index("|---|---|---:|---:|---|")), row)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def mutants_table(found: Verdicts, seconds: float) -> str:
     """Who caught which bug, folded away; the one that is no bug is caught by nobody."""
     wanted = sum(bool(mutant.soonest) for mutant in MUTANTS)

@@ -105,6 +105,18 @@ class Victim:
         _pipe(tracer.stderr).close()
         return Ending(heard["ended"], heard.get("acted"), heard.get("broken", []))
 
+    def traced(self, order: dict[str, Any], tracing: list[str]) -> dict[str, Any]:
+        """Let a child follow an order while strace follows its main thread; all that it said."""
+        self.order(**order, go=str(self.gate))
+        tracer = attach(self.hear_until("ready")["ready"], tracing)
+        gate = os.open(self.gate, os.O_RDWR)  # which never waits for the other end
+        os.write(gate, b"go")
+        heard = self.hear_until("ended")
+        os.close(gate)
+        tracer.wait()
+        _pipe(tracer.stderr).close()
+        return heard
+
 
 def attach(thread: int, tracing: list[str]) -> subprocess.Popen[bytes]:
     """Attach strace to one thread; returns when it follows."""

@@ -23,6 +23,7 @@ from agent_tui.core.records import UserMessage
 from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import SessionStore
+from tests.faults import files_system_layer
 from tests.faults.acts import ACTS, D1, steady_ids
 from tests.faults.full_disk_layer import judge_limits
 from tests.faults.mutants import in_force
@@ -121,11 +122,33 @@ async def append_until_killed(order: dict[str, Any]) -> None:
             await session.compact(mark, partial(_everything, list(session.state.entries)))
 
 
+async def change_files(order: dict[str, Any]) -> None:
+    """Revert or capture files when told to, or at once with no room for larger files."""
+    actions = files_system_layer.load_actions(order)
+    if order["go"]:
+        gate = os.open(order["go"], os.O_RDWR)
+        say(ready=os.getpid(), pid=os.getpid())
+    else:
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (order["limit"], hard))
+    with contextlib.suppress(
+        OSError
+    ):  # a fault in what it hears or says is not one of what it does
+        if order["go"]:
+            os.read(gate, 2)
+        files_system_layer.act_once(order, actions, say)
+
+
 def _everything(entries: list[Entry], _: int) -> list[Entry]:
     return entries
 
 
-_ROLES = {"act": act_once, "fill": fill_every_byte, "append": append_until_killed}
+_ROLES = {
+    "act": act_once,
+    "fill": fill_every_byte,
+    "append": append_until_killed,
+    "files": change_files,
+}
 
 if __name__ == "__main__":
     main()

@@ -7,6 +7,7 @@ is gone, or the plan said why not.
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 
 from agent_tui.core.records import WorkspaceRecord
 from agent_tui.core.revert_plan import RevertPlan
-from agent_tui.workspace.plan import choose
+from agent_tui.workspace.merge import split_lines
+from agent_tui.workspace.plan import Action, choose
 from agent_tui.workspace.restore import Restore
+from agent_tui.workspace.store import ContentStore
 from tests.faults.shim import Died, Fault, Shim
 from tests.workspace.yard import Yard
 
@@ -35,6 +38,8 @@ STEPS = st.one_of(
     st.tuples(st.just("checkpoint"), FILE, LINES),
     st.tuples(st.just("revert"), FILE, LINES),
     st.tuples(st.just("hunk"), FILE, LINES),
+    st.tuples(st.just("all"), FILE, LINES),
+    st.tuples(st.just("new"), FILE, LINES),
     st.tuples(st.just("undo"), FILE, LINES),
     st.tuples(st.just("kill"), FILE, st.integers(1, 160)),
     st.tuples(st.just("restart"), FILE, LINES),
@@ -97,6 +102,11 @@ class Story:
                 self.revert(self.marks[number % len(self.marks)])
             case "hunk":
                 self.revert_hunk(number)
+            case "all":
+                self.revert_all()
+            case "new":
+                self.yard.write(f"mine{self.count}.txt", self.token("mine"))
+                self.yard.take("human")
             case "undo":
                 self.undo()
             case "kill":
@@ -165,8 +175,24 @@ class Story:
         ]  # fmt: skip
         if hunks:
             path, hunk = hunks[number % len(hunks)]
+            wanted = self.yard.files()
+            lines = split_lines(path.now.content)
+            lines[hunk.start : hunk.stop] = hunk.added
+            wanted[path.path] = b"".join(lines).decode()
             self.last = self.yard.revert(plan, {path.key: frozenset({hunk.id})})
+            assert self.yard.files() == wanted, "more or less than the hunk went"
         assert mine <= self.words("mine")
+
+    def revert_all(self) -> None:
+        """Tick everything, the person's own changes too; then think better of it."""
+        before = self.yard.files()
+        plan = self.yard.plan(self.marks[0])
+        wide = {each.key: frozenset({0}) for each in plan.paths if not each.own}
+        done = self.yard.revert(plan, {**plan.default, **wide})
+        kept = {name for name in before if name.startswith("mine")}
+        assert kept <= self.yard.files().keys(), "a file that the person created is deleted"
+        self.last = self.yard.take_back(done, "undo")
+        assert self.yard.files() == before, "an undo did not bring everything back"
 
     def undo(self) -> None:
         if self.last is None:
@@ -176,6 +202,18 @@ class Story:
         self.last = self.yard.take_back(self.last, "redo" if self.last.cause == "undo" else "undo")
         del changed
         assert mine <= self.words("mine")
+
+    def rehearse(self, actions: list[Action]) -> int:
+        """How many calls a revert makes, found out in a copy of everything."""
+        with tempfile.TemporaryDirectory(dir=self.yard.folder.parent) as at:
+            copy = Path(at) / "copy"
+            shutil.copytree(self.yard.folder, copy, symlinks=True)
+            shim = Shim()
+            with shim.in_place():
+                shim.arm()
+                store = ContentStore(str(copy / "store"), self.yard.store.session_id)
+                Restore(str(copy / "work"), store).run(actions, "killed", {})
+                return len(shim.calls)
 
     def kill(self, at: int) -> None:
         """Die at some call of a revert; the next start leaves one of both states."""
@@ -189,9 +227,10 @@ class Story:
             wanted.pop(action.path, None)
             if action.target is not None:
                 wanted[action.path] = action.content.decode()
+        calls = self.rehearse(actions)
         shim = Shim()
         with shim.in_place():
-            shim.arm(Fault(at))
+            shim.arm(Fault(calls - at % calls))
             try:
                 Restore(str(self.yard.root), self.yard.store).run(actions, "killed", {})
             except Died:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from agent_tui.core.revert_plan import PathPlan
 from agent_tui.runtime.files import session_files
@@ -29,9 +31,10 @@ from agent_tui.workspace import (
 )
 from tests.faults import files_layer
 from tests.faults.hunt import scratch_folder
-from tests.faults.outcome import Effort
+from tests.faults.outcome import Effort, Outcome
 from tests.workspace import test_workspace_both as both
 from tests.workspace import test_workspace_capture as captures
+from tests.workspace import test_workspace_model as model
 from tests.workspace import test_workspace_revert as reverts
 from tests.workspace.yard import Yard
 
@@ -89,6 +92,13 @@ def harness(_folder: Path) -> None:
     assert not outcome.findings
 
 
+def cut_captures(_folder: Path) -> None:
+    outcome = Outcome("captures")
+    with scratch_folder() as scratch:
+        files_layer.cut_power_of_captures(Effort(scratch, first_only=True), outcome)
+    assert not outcome.findings
+
+
 def swapped(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         yard = Yard(folder / "yard")
@@ -97,6 +107,20 @@ def swapped(folder: Path) -> None:
 
 def between_halves(folder: Path) -> None:
     asyncio.run(both.test_a_death_between_the_halves_is_finished_at_the_next_start(folder))
+
+
+def stories(_folder: Path) -> None:
+    tell = given(st.lists(model.STEPS, min_size=4, max_size=16))
+    quick = settings(
+        max_examples=150,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    story = model.test_the_persons_changes_stay_and_the_agents_go
+    quick(tell(story.hypothesis.inner_test))()  # type: ignore[attr-defined]  # set by @given
 
 
 def one_undo(folder: Path) -> None:
@@ -218,11 +242,23 @@ MUTANTS = (
            of_yard(reverts.test_a_damaged_content_is_never_restored)),
     Mutant("there is no lock on the store", lambda: replaced((store, "_lock", nothing)),
            of_make(captures.test_two_sessions_of_a_project_keep_apart)),
+    Mutant("a content is not flushed before the log names it",
+           lambda: replaced((store.ContentStore, "flush", nothing)), cut_captures),
     Mutant("there is no journal", lambda: replaced((restore, "write_journal", nothing)), harness),
     Mutant("the journal does not say that the conversation goes too",
            lambda: replaced((session_files, "parse_move", nothing)), between_halves),
     Mutant("an undo forgets the conversation's half",
            lambda: replaced((session_files.SessionFiles, "moved_by", lambda *_: 0)), one_undo),
+    Mutant("what a person wrote is overwritten, in a story", take_theirs, stories),
+    Mutant("unknown files are deleted, in a story",
+           lambda: replaced((plan, "_may_delete", lambda _: True)), stories),
+    Mutant("everything is ticked, in a story", tick_everything, stories),
+    Mutant("a hunk takes the whole file along, in a story",
+           lambda: replaced((plan, "_chosen", lambda path, _: path.then)), stories),
+    Mutant("there is no journal, in a story",
+           lambda: replaced((restore, "write_journal", nothing)), stories),
+    Mutant("nothing is recovered, in a story",
+           lambda: replaced((restore.Restore, "recover", lambda _: None)), stories),
     Mutant("nothing is recovered",
            lambda: replaced((restore.Restore, "recover", lambda _: None)), harness),
     Mutant("an error is not rolled back",

@@ -6,7 +6,6 @@ why, and the next one compares with the last that was sure.
 
 from __future__ import annotations
 
-import difflib
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from agent_tui.workspace.folders import is_there, open_root
 from agent_tui.workspace.git import Repository, find_repository, git_program
 from agent_tui.workspace.git_scan import GitScanner
 from agent_tui.workspace.limits import DEFAULT_LIMITS, Limits
+from agent_tui.workspace.merge import diff_lines
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plain_scan import PlainScanner
 from agent_tui.workspace.reading import UNSTEADY, Reading, digest_of, read_entry
@@ -280,10 +280,9 @@ def count_lines(before: bytes, after: bytes) -> tuple[int, int]:
     if not old or not new:
         return len(new), len(old)
     added = removed = 0
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new).get_opcodes():
-        if tag != "equal":
-            removed += i2 - i1
-            added += j2 - j1
+    for i1, i2, j1, j2 in diff_lines(old, new):
+        removed += i2 - i1
+        added += j2 - j1
     return added, removed
 
 
