@@ -9,7 +9,7 @@ import pytest
 from agent_tui.ui.blocks import NoticeBlock
 from agent_tui.ui.keymap import read_keymap
 from agent_tui.ui.screens.dialogs.help import HelpScreen
-from agent_tui.ui.screens.dialogs.keys import KeysScreen
+from agent_tui.ui.screens.dialogs.keys import KeysScreen, describe_keys
 from agent_tui.ui.screens.time.tree import TreeScreen
 from tests.ui.test_chat_acts import Desk, desk
 from tests.ui.test_commands_carried_out import run, text_of_screen
@@ -76,3 +76,13 @@ async def test_a_key_of_the_settings_works_and_is_shown(
 
 def lines_of(here: Desk) -> list[str]:
     return text_of_screen(here).splitlines()
+
+
+async def test_keys_are_spelled_for_people_and_those_of_every_text_field_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        told = list(describe_keys(here.app.screen))
+    assert not [row for row in told if "shift+" in row.term or "^" in row.term]
+    assert not [row for row in told if row.meaning.startswith("Cursor ")]
+    assert any(row.term.startswith("Ctrl+") for row in told)

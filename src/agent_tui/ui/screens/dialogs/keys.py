@@ -16,7 +16,8 @@ from agent_tui.ui.keymap import NO_KEY, spell_key
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
-_SIDEWAYS = ("Scroll", "Page Left", "Page Right")
+_EVERYWHERE = ("Scroll", "Page Left", "Page Right", "Cursor ")
+"""How the words of bindings begin that every scrolled area and every text field has."""
 _NAMED = {
     "up": "\u2191",
     "down": "\u2193",
@@ -65,7 +66,7 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
                     binding.key != NO_KEY
                     and "." not in binding.action
                     and words
-                    and not words.startswith(_SIDEWAYS)
+                    and not words.startswith(_EVERYWHERE)
                 )
                 if (
                     not is_ours
@@ -81,5 +82,7 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
 def _key(screen: Screen[Any], binding: Binding) -> str:
     if binding.id in screen.app._keymap:
         return spell_key(binding.key)
+    if binding.key_display is None and "+" in binding.key:
+        return "+".join(_NAMED.get(part, spell_key(part)) for part in binding.key.split("+"))
     shown = binding.key_display or screen.app.get_key_display(binding)
     return _NAMED.get(binding.key, shown)
