@@ -119,7 +119,7 @@ def test_only_one_module_prints() -> None:
 LARGEST_FILE_LINES = 490
 LARGEST_CLASS_LINES = 395
 MOST_PUBLIC_METHODS = 28
-MOST_MODULES_IN_A_FOLDER = 39
+MOST_MODULES_IN_A_FOLDER = 38
 
 
 def classes() -> list[ast.ClassDef]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from agent_tui.config import Settings
+from agent_tui.runtime.machine import doctor
 from tests.headless.command_line import CommandLine
 
 KEY = "sk-canary-0123456789abcdef"
@@ -32,3 +36,15 @@ def test_what_is_wrong_is_told_and_no_key_is_shown(run: CommandLine) -> None:
     ran = run("doctor")
     assert ran.code == 1
     assert "did you mean context.ratio?" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("landlock", "can write to .git"), ("none", "wherever you can")]
+)
+def test_what_a_weak_sandbox_leaves_open_is_told(
+    monkeypatch: pytest.MonkeyPatch, kind: str, told: str
+) -> None:
+    monkeypatch.setattr(doctor, "sandbox_of", lambda _: kind)
+    finding = doctor._check_sandbox(Settings())
+    assert finding.state == "warning"
+    assert told in finding.detail

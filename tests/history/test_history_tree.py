@@ -189,7 +189,7 @@ async def test_a_fork_goes_on_from_what_was_compacted_before_it(tmp_path: Path) 
         fork = await stage.engine.open_session(await stage.operations.fork())
         await fork.run_turn("e")
         lines = await tell(await fork.view.tree())
-        left = f"compaction [{stage.session.session_id}]"
+        left = "compaction [“long…”]"
         short = [line.replace("long ", "") for line in lines]
         assert short[-6:] == ["a", "b", "c", "d", left, "e [live]"]
         await fork.close()
@@ -296,7 +296,8 @@ async def test_forks_are_part_of_the_tree(tmp_path: Path) -> None:
         fork = (await stage.operations.undo()).fork
         assert fork
         lines = await told(stage)
-        assert any(f"[archive 2, {fork}]" in line or f"[{fork}]" in line for line in lines)
+        title = (await stage.engine.open_session(fork)).view.title
+        assert any(f"“{title}”]" in line for line in lines), "a fork has a name, not an id"
         other = await stage.engine.open_session(fork)
         tree = await other.view.tree()
         names = {source.session_id for source in tree.tree.sources}

@@ -35,6 +35,17 @@ def test_the_name_of_a_file_does_not_matter(tmp_path: Path) -> None:
     assert source_of(write_lines(tmp_path / "context.jsonl", [{"type": "x"}])) is None
 
 
+@pytest.mark.parametrize("first", [pi_header(), user("x")], ids=["pi", "kimi"])
+def test_what_is_too_big_to_be_held_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: dict[str, object]
+) -> None:
+    path = write_lines(tmp_path / "log", [first, *[pi_user("x" * 100)] * 20_000])
+    import_session(path)
+    monkeypatch.setattr("agent_tui.importers.lines._LONGEST_WHOLE", 2 << 20)
+    with pytest.raises(SessionError, match=r"has \d MB.*up to 2 MB"):
+        import_session(path)
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

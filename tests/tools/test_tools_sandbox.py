@@ -85,7 +85,7 @@ async def run(workspace: Path, command: str, seconds: int = 30, *, network: bool
         ("f=$(mktemp) && echo x > $f && cat $f", "x\n[exit code 0]"),
         ("echo x > new && cat new", "x\n[exit code 0]"),
         (f"{PYTHON} -c 'print(6 * 7)'", "42\n[exit code 0]"),
-        ("mkdir sub && cd sub && git init -q . && git status --short", "[exit code 0]"),
+        ("mkdir -p a/b/c/d && cd a/b/c/d && git init -q . && git status --short", "[exit code 0]"),
     ],
 )
 async def test_commands_work_as_without_a_sandbox(
@@ -130,6 +130,18 @@ async def test_a_repository_that_a_command_makes_is_told(
     assert "was created" not in again
     if kind == "bwrap":
         assert "Read-only" in await run(workspace, hooked), "it is there now, and closed"
+
+
+@pytest.mark.parametrize("place", ["sub", "a/b/c"])
+async def test_repositories_below_the_workspace_are_closed_and_told_too(
+    kind: SandboxKind, workspace: Path, place: str
+) -> None:
+    hooked = f"mkdir -p {place}/.git/hooks && echo evil > {place}/.git/hooks/post-checkout"
+    assert f"[{place}/.git was created: hooks" in await run(workspace, hooked)
+    again = await run(workspace, hooked)
+    assert "was created" not in again
+    if kind == "bwrap":
+        assert "Read-only" in again
 
 
 async def test_what_is_left_behind_is_ended_and_told(

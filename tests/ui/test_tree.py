@@ -35,7 +35,7 @@ from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.history.views import source_of
 from tests.ui.stage import Stage
-from tests.waiting import settle
+from tests.waiting import settle, until
 
 HEADER = SessionHeader("s1", "/w", "2025-01-01T00:00:00Z", "0", stamp=Stamp("h"))
 
@@ -231,6 +231,17 @@ async def test_an_empty_session_and_an_unreadable_one_say_so() -> None:
             await pilot.pause(0.2)
             assert text in app.text
             assert app.results == []
+
+
+async def test_where_there_is_no_tree_one_sentence_says_why() -> None:
+    class WithoutTree(ImportedSource):
+        tree_refusal = "A session that is kept in memory only has no tree."
+
+    source = WithoutTree(source_of([HEADER])._found)
+    async with (app := tree_stage(SessionView(source))).run_test() as pilot:
+        await until(pilot, lambda: source.tree_refusal in app.text)
+        assert "could not be read" not in app.text
+        assert app.text.count("no tree") == 1
 
 
 async def test_a_hundred_thousand_records_scroll_like_ten() -> None:

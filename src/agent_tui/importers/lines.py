@@ -30,6 +30,8 @@ _TAIL_BLOCK = 256 << 10
 _LONGEST_TAIL = 16 << 20
 _LONGEST_LOG = 4 << 30
 _LONGEST_DOCUMENT = 256 << 20
+_LONGEST_WHOLE = 256 << 20
+"""Of more, the records would take gigabytes of memory."""
 ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -175,10 +177,15 @@ def read_entries(path: Path) -> Entries:
     """Every line of a file, decompressed where it is compressed.
 
     Raises:
-        SessionError, StorageError: it cannot be read.
+        SessionError, StorageError: it cannot be read, or is too big to be held.
     """
     entries = Entries(path)
     with open_log(path) as file:
+        if (size := os.fstat(file.fileno()).st_size) > _LONGEST_WHOLE:
+            raise SessionError(
+                f"{reveal(str(path))} has {size >> 20} MB. Other agents' sessions are held in "
+                f"memory, up to {_LONGEST_WHOLE >> 20} MB of one. Open a shorter part of it."
+            )
         try:
             for _, _, line in LineReader(file.fileno()).lines():
                 entries.take(line)

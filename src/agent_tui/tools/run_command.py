@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -79,13 +80,13 @@ class RunCommand(Tool[RunCommandArguments]):
         if arguments.background:
             return _start(arguments, context)
         output = ToldOutput(context.output_limit, context.tell, context.blobs)
-        before = read_only_folders(context.workspace)
+        before = await asyncio.to_thread(read_only_folders, context.workspace)
         try:
             ended = await run_off_loop(lambda stop: _run(arguments, context, stop, output))
         finally:
             output.close()
         told = describe_end(ended, arguments.timeout_seconds or _SECONDS)
-        if made := read_only_folders(context.workspace) - before:
+        if made := await asyncio.to_thread(read_only_folders, context.workspace) - before:
             told += _MADE.format(names=" and ".join(sorted(made)))
         text = output.text().rstrip("\n")
         display = CommandDisplay(reveal(arguments.command), str(context.workspace), ended.exit_code)

@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.tools.confinement import Confinement
-from agent_tui.tools.workspace import READ_ONLY_NAMES
+from agent_tui.tools.workspace import read_only_folders
 
 SandboxKind: TypeAlias = Literal["bwrap", "landlock", "none"]
 
@@ -121,7 +121,7 @@ def _bwrap(limits: Confinement, workspace: Path, protected: Sequence[Path]) -> I
     for path in dict.fromkeys(map(os.path.realpath, _writable(limits, workspace))):
         if not path.startswith("/dev/"):
             yield from ("--bind-try", path, path)
-    for kept in (*(workspace / name for name in sorted(READ_ONLY_NAMES)), *protected):
+    for kept in (*(workspace / each for each in sorted(read_only_folders(workspace))), *protected):
         if kept.exists():
             path = os.path.realpath(kept)
             yield from ("--ro-bind", path, path)

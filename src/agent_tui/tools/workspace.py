@@ -24,9 +24,33 @@ READ_ONLY_NAMES = frozenset({".git", ".agent-tui"})
 """Folders that tools read but never write, wherever they are."""
 
 
+_MOST_FOLDERS = 2_000
+_DEEPEST = 3
+
+
 def read_only_folders(workspace: Path) -> frozenset[str]:
-    """Which of these folders the workspace has."""
-    return frozenset(name for name in READ_ONLY_NAMES if os.path.lexists(workspace / name))
+    """Which of these the workspace has, as paths in it: in the nearest folders, not in all.
+
+    Looked at are at most 2,000 folders, no more than three deep: it is asked around each command.
+    """
+    found: set[str] = set()
+    level = [""]
+    looked = 0
+    for depth in range(_DEEPEST + 1):
+        below: list[str] = []
+        for folder in level:
+            looked += 1
+            if looked > _MOST_FOLDERS:
+                return frozenset(found)
+            with suppress(OSError), os.scandir(workspace / folder) as entries:
+                for entry in entries:
+                    inner = f"{folder}/{entry.name}" if folder else entry.name
+                    if entry.name in READ_ONLY_NAMES:
+                        found.add(inner)
+                    elif depth < _DEEPEST and entry.is_dir(follow_symlinks=False):
+                        below.append(inner)
+        level = below
+    return frozenset(found)
 
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

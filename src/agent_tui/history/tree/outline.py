@@ -133,7 +133,8 @@ class Outline:
             elif source.session_id == own:
                 yield leaf, f"archive {source.archive}"
             elif not source.archive:
-                yield leaf, source.session_id
+                # In quotes, so that no title is taken for the live log or for an archive.
+                yield leaf, f"“{source.title}”" if source.title else source.session_id
 
     def _choose(self) -> Sequence[int]:
         """The places that get a row of their own."""

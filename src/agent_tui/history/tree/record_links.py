@@ -31,11 +31,14 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.core.text import clean, first_line
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.disk import open_regular, translate_os_errors
 from agent_tui.sessions.replay import Damage, Entry, Item, gc_paused, parse_item
+from agent_tui.sessions.session_summary import read_session_summary
 
 ROOT = -1
+_TITLE_LENGTH = 60
 _OPENS_BRANCH = {"_revert", "_compaction", "_head"}
 _ROLES: dict[type[Record], str] = {}
 _TELLING = {*_OPENS_BRANCH, "_label", "_usage", "user"}
@@ -43,11 +46,12 @@ _TELLING = {*_OPENS_BRANCH, "_label", "_usage", "user"}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One log that a tree is made of; ``archive`` is 0 for a live log."""
+    """One log that a tree is made of; ``archive`` is 0 for a live log, which may have a title."""
 
     session_id: str
     path: Path
     archive: int = 0
+    title: str = ""
 
 
 @dataclass
@@ -194,7 +198,12 @@ def session_sources(folder: Path) -> tuple[Source, ...]:
         Source(folder.name, archive_path(folder, number), number)
         for number in finished_archives(folder)
     ]
-    return (*archives, Source(folder.name, folder / LIVE))
+    return (*archives, Source(folder.name, folder / LIVE, title=_title_of(folder)))
+
+
+def _title_of(folder: Path) -> str:
+    """What people call a session; empty where nothing was said in it."""
+    return first_line(clean(read_session_summary(folder).title), _TITLE_LENGTH)
 
 
 def sources_of(own: Path, related: Sequence[Path]) -> tuple[list[Source], int]:

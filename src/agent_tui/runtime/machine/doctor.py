@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, assert_never
 
 from agent_tui import __version__
 from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import format_count
 from agent_tui.providers.registry import choose_model, usable_providers
+from agent_tui.runtime.starting.confining import confinement_of
+from agent_tui.tools.sandbox import sandbox_of
 
 _PACKAGES = ("textual", "pydantic", "openai", "mcp", "httpx2", "tiktoken")
 _TOOLS = (
@@ -46,6 +48,7 @@ def examine() -> list[Finding]:
         findings += [
             _guarded("providers", lambda: _check_providers(settings)),
             _check_mcp(settings),
+            _check_sandbox(settings),
         ]
     return [*findings, *_check_tools()]
 
@@ -153,6 +156,23 @@ def _check_mcp(settings: Settings) -> Finding:
     count = len(settings.mcp.servers)
     more = "; try them with agent-tui mcp list" if count else ""
     return Finding("mcp", "ok", f"{format_count(count, 'server')}{more}")
+
+
+def _check_sandbox(settings: Settings) -> Finding:
+    """What keeps commands in: with Landlock they can write to .git, whose hooks run outside."""
+    if settings.commands.sandbox == "off":
+        return Finding("sandbox", "ok", "off, as the settings say")
+    match sandbox_of(confinement_of(settings)):
+        case "bwrap":
+            return Finding("sandbox", "ok", "bubblewrap; .git is read-only for commands")
+        case "landlock":
+            words = "Landlock; commands can write to .git and its hooks: install bubblewrap"
+            return Finding("sandbox", "warning", words)
+        case "none":
+            words = "none; commands can write wherever you can: install bubblewrap"
+            return Finding("sandbox", "warning", words)
+        case unknown:
+            assert_never(unknown)
 
 
 def _check_tools() -> Iterator[Finding]:

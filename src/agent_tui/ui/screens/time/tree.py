@@ -113,9 +113,11 @@ class TreeScreen(Panel[TreeChoice]):
 
     @work(exclusive=True, group="tree")
     async def _load(self) -> None:
-        tree = await self.attempt(self._view.tree())
+        tree = None if self._view.tree_refusal else await self.attempt(self._view.tree())
         if tree is None:
-            self._rows.show_empty(Content("The tree could not be read. Press Esc and try again."))
+            refusal = self._view.tree_refusal
+            again = "The tree could not be read. Press Esc and try again."
+            self._rows.show_empty(Content(refusal or again))
             return
         self._tree_shown = tree
         self._show(await self._find_place(tree))
