@@ -19,7 +19,7 @@ from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import format_count
 from agent_tui.providers.registry import choose_model, usable_providers
-from agent_tui.runtime.starting.confining import confinement_of
+from agent_tui.tools.confinement import Confinement
 from agent_tui.tools.sandbox import sandbox_of
 
 _PACKAGES = ("textual", "pydantic", "openai", "mcp", "httpx2", "tiktoken")
@@ -160,9 +160,10 @@ def _check_mcp(settings: Settings) -> Finding:
 
 def _check_sandbox(settings: Settings) -> Finding:
     """What keeps commands in: with Landlock they can write to .git, whose hooks run outside."""
-    if settings.commands.sandbox == "off":
+    chosen = settings.commands
+    if chosen.sandbox == "off":
         return Finding("sandbox", "ok", "off, as the settings say")
-    match sandbox_of(confinement_of(settings)):
+    match sandbox_of(Confinement(chosen.sandbox, chosen.network)):
         case "bwrap":
             return Finding("sandbox", "ok", "bubblewrap; .git is read-only for commands")
         case "landlock":
