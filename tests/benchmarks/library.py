@@ -1,0 +1,241 @@
+"""What the library costs: list, index, query, first screen. One JSON line each, with its limit.
+
+    python -m tests.benchmarks.library [--quick] [--index-mb N] [--folder PATH]
+
+Sizes that --quick makes smaller are in the line. ``floor`` is what the bare work takes in the same
+run: to list and stat the files, to read, parse and insert the lines; ``ratio`` is how much more we
+take. Indexing runs in a process of its own, as it does behind a screen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import os
+import random
+import resource
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agent_tui.core.jsonl import bulk_decoder
+from agent_tui.history.view import SessionView
+from agent_tui.importers.importer import Places
+from agent_tui.library.own_sessions import OwnSessions
+from agent_tui.library.row_cache import CACHE, RowCache
+from agent_tui.library.search.search_index import SearchIndex
+from agent_tui.sessions.store import SessionStore
+
+WORDS = [f"{a}{b}" for a in ("tide", "rain", "harbour", "parser", "datum") for b in range(99)]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured."""
+
+    sessions: int
+    index_mb: int
+    foreign_mb: int
+    rounds: int
+
+
+FULL = Scale(sessions=50_000, index_mb=1_000, foreign_mb=100, rounds=5)
+QUICK = Scale(sessions=500, index_mb=4, foreign_mb=4, rounds=3)
+
+
+def tell(
+    what: str,
+    figure: float,
+    unit: str,
+    limit: float,
+    more: dict[str, float],
+    *,
+    least: bool = False,
+) -> None:
+    """Print one figure with its limit."""
+    holds = figure >= limit if least else figure <= limit
+    line = {"what": what, "figure": round(figure, 3), "unit": unit, "limit": limit, "holds": holds}
+    print(json.dumps(line | {key: round(value, 3) for key, value in more.items()}), flush=True)
+
+
+def timed(rounds: int, act: Callable[[], Any]) -> float:
+    """Seconds, the median."""
+    took = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        act()
+        took.append(time.perf_counter() - began)
+    return statistics.median(took)
+
+
+def make_sessions(root: Path, count: int) -> None:
+    """That many short sessions of ours in sixty projects."""
+    body = "".join(
+        json.dumps(line) + "\n"
+        for line in (
+            {"role": "user", "content": "Fix the tide table", "at": "2026-01-02T03:04:05Z"},
+            {"role": "assistant", "content": "Done. " * 120, "at": "2026-01-02T03:04:06Z"},
+        )
+    )
+    for number in range(count):
+        name = f"202601{1 + number // 2_000:02}-{number % 2_000:06}-{number:06x}"
+        cwd = f"/home/ada/p{number % 60}"
+        folder = root / "projects" / cwd.replace("/", "-") / name
+        folder.mkdir(parents=True)
+        head = {"role": "_session", "format": 1, "session_id": name, "cwd": cwd}
+        (folder / "context.jsonl").write_text(json.dumps(head) + "\n" + body)
+
+
+def make_foreign(path: Path, megabytes: int, seed: int) -> None:
+    """A session of Claude Code of that size: prompts, answers with a call, results."""
+    chance = random.Random(seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parent, number = None, 0
+    with path.open("w") as file:
+        while file.tell() < megabytes << 20:
+            number += 1
+            about: dict[str, Any] = {
+                "sessionId": path.stem,
+                "cwd": "/home/ada/tide",
+                "version": "2.1.39",
+            }
+            about |= {"timestamp": f"2026-01-02T03:{number // 60 % 60:02}:{number % 60:02}Z"}
+            text = " ".join(chance.choices(WORDS, k=chance.choice((20, 60, 400))))
+            call: dict[str, Any] = {"type": "tool_use", "id": f"t{number}", "name": "Edit"}
+            call |= {"input": {"file_path": f"src/f{number % 97}.py", "new_string": text}}
+            result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text * 2}
+            answer = {"id": f"m{number}", "role": "assistant", "model": "m", "content": [call]}
+            for kind, message in (
+                ("user", {"role": "user", "content": text[:200]}),
+                ("assistant", answer),
+                ("user", {"role": "user", "content": [result]}),
+            ):
+                name = f"{number}-{kind}-{len(message)}-{file.tell()}"
+                line = {"type": kind, "uuid": name, "parentUuid": parent, "message": message}
+                file.write(json.dumps(line | about) + "\n")
+                parent = name
+
+
+def bare_index(paths: list[Path], target: Path) -> float:
+    """Seconds to read, parse and insert every line as it is: what no index does faster."""
+    began = time.perf_counter()
+    with closing(sqlite3.connect(target)) as base, base:
+        base.execute("PRAGMA synchronous = OFF")
+        base.execute("CREATE VIRTUAL TABLE w USING fts5 (t, content='', columnsize=0)")
+        decode, number = bulk_decoder(), itertools.count(1)
+        for path in paths:
+            with path.open("rb") as file:
+                rows = ((next(number), json.dumps(decode(line)["message"])) for line in file)
+                base.executemany("INSERT INTO w (rowid, t) VALUES (?, ?)", rows)
+    return time.perf_counter() - began
+
+
+def measure_list(root: Path, scale: Scale) -> None:
+    """The first rows, cold and warm, and the whole list printed."""
+    make_sessions(root, scale.sessions)
+    more = {"sessions": float(scale.sessions)}
+
+    def first_rows() -> None:
+        assert OwnSessions(SessionStore(root), RowCache(root)).newest(100)
+
+    tell("list, cold: first rows", timed(scale.rounds, first_rows) * 1e3, "ms", 200, more)
+    OwnSessions(SessionStore(root), RowCache(root)).rows()
+    assert (root / CACHE).exists()
+    tell("list, warm: first rows", timed(scale.rounds, first_rows) * 1e3, "ms", 50, more)
+
+    def walk() -> None:
+        for folder, _, files in os.walk(root / "projects"):
+            for name in files:
+                os.lstat(f"{folder}/{name}")
+
+    environment = {**os.environ, "AGENT_TUI_HOME": str(root), "HOME": str(root / "nobody")}
+    command = [sys.executable, "-m", "agent_tui", "sessions", "list", "--json"]
+
+    def print_list() -> None:
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+
+    floor, took = timed(scale.rounds, walk), timed(scale.rounds, print_list)
+    more |= {"floor": floor, "ratio": took / floor}
+    tell("sessions list --json, warm", took, "s", 1, more)
+
+
+def measure_index(root: Path, scale: Scale) -> None:
+    """An index made anew and added to, and queries of it."""
+    folder = root / "home" / ".claude" / "projects" / "-home-ada-tide"
+    files = max(1, scale.index_mb // 4)
+    paths = [folder / f"s{number}.jsonl" for number in range(files)]
+    for number, path in enumerate(paths):
+        make_foreign(path, scale.index_mb // files, number)
+    megabytes = sum(path.stat().st_size for path in paths) / 1e6
+    floor = bare_index(paths, root / "bare.sqlite")
+    environment = {"AGENT_TUI_HOME": str(root / "data"), "HOME": str(root / "home")}
+    command = [sys.executable, "-m", "agent_tui", "index", "--json"]
+    began = time.perf_counter()
+    subprocess.run(command, env=os.environ | environment, stdout=subprocess.DEVNULL, check=True)
+    took = time.perf_counter() - began
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+    more = {"mb": megabytes, "floor": megabytes / floor, "ratio": took / floor}
+    tell("index, cold", megabytes / took, "MB/s", 60, more, least=True)
+    tell("index: memory at most", memory, "MB", 150, {"mb": megabytes})
+    index = SearchIndex(root / "data", Places(root / "home", environment))
+    line = paths[0].read_text().splitlines()[0]
+    read, lasted = 0, []
+    for _ in range(scale.rounds):
+        with paths[0].open("a") as file:
+            file.write(line + "\n")
+        began = time.perf_counter()
+        read = index.update().bytes
+        lasted.append(time.perf_counter() - began)
+    more = {"mb": megabytes, "bytes_read": float(read), "bytes_added": len(line) + 1.0}
+    tell("index: one new line", statistics.median(lasted) * 1e3, "ms", 20, more)
+    chance, asked = random.Random(7), []
+    for _ in range(100):
+        query = " ".join(chance.sample(WORDS, chance.choice((1, 2))))
+        asked.append(timed(1, partial(index.search, query)) * 1e3)
+    asked.sort()
+    tell("query: p50", asked[50], "ms", 20, {"mb": megabytes})
+    tell("query: p99", asked[98], "ms", 100, {"mb": megabytes})
+
+
+def measure_first_screen(root: Path, scale: Scale) -> None:
+    """The end of a big session of another agent, ready to be shown."""
+    path = root / "big.jsonl"
+    make_foreign(path, scale.foreign_mb, 1)
+
+    def open_tail() -> None:
+        assert asyncio.run(SessionView.open_tail(path)) is not None
+
+    whole = timed(1, path.read_bytes)
+    took = timed(scale.rounds, open_tail)
+    more = {"mb": float(scale.foreign_mb), "read_whole_ms": whole * 1e3}
+    tell("another agent's session: first screen", took * 1e3, "ms", 150, more)
+
+
+def main() -> None:
+    """Measure everything in a folder that is removed again."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--index-mb", type=int, help="how much is indexed")
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args()
+    scale = QUICK if options.quick else FULL
+    scale = replace(scale, index_mb=options.index_mb or scale.index_mb)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        measure_index(Path(folder, "index"), scale)  # first: the memory is of the biggest child
+        measure_list(Path(folder, "list"), scale)
+        measure_first_screen(Path(folder), scale)
+
+
+if __name__ == "__main__":
+    main()
