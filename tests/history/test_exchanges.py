@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from agent_tui.core.messages import TextPart, ThinkPart, ToolCall
-from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage
+from agent_tui.core.records import (
+    AssistantMessage,
+    CompactionRecord,
+    Record,
+    ToolMessage,
+    UserMessage,
+)
 from agent_tui.history.exchanges import Exchange, last_exchanges
 
 CALL = ToolCall("a", "read_file", "{}")
@@ -28,3 +34,14 @@ def test_only_the_last_ones_count_and_nothing_that_a_program_said() -> None:
         UserMessage("$ ls", "shell"),
     ]
     assert last_exchanges(records, 2) == (Exchange("first", "Done."),) * 2
+
+
+def test_an_answer_after_a_compaction_is_not_the_answer_to_the_prompt_before_it() -> None:
+    compaction = CompactionRecord("auto", "last-messages", 900, 90, 1)
+    summary = UserMessage("a summary", "compaction")
+    records: list[Record] = [*TURN, compaction, summary, AssistantMessage("More.")]
+    assert last_exchanges(records) == (
+        Exchange("first", "Done."),
+        Exchange("", "", compacted=True),
+        Exchange("", "More."),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,20 @@ def test_what_an_archive_and_the_live_log_both_say_counts_once(library: Library)
     assert library.index.statistics("day") == before
     library.index.rebuild()
     assert library.index.statistics("day") == before
+
+
+def test_what_a_fork_or_a_repaired_copy_repeats_counts_once(library: Library) -> None:
+    library.log("one", TALK)
+    library.index.update()
+    (before,) = library.index.statistics("agent")
+    log = library.log("two", [*TALK, user("More", at="2026-11-02T10:00:00Z")])
+    first, rest = log.read_text().split("\n", 1)
+    log.write_text(json.dumps({**json.loads(first), "parent": {"session_id": "one"}}) + "\n" + rest)
+    for renew in (library.index.update, library.index.rebuild):
+        renew()
+        (after,) = library.index.statistics("agent")
+        assert (after.prompts, after.calls) == (before.prompts + 1, before.calls)
+        assert after.tokens == before.tokens
 
 
 def test_a_deleted_session_is_not_counted(library: Library) -> None:

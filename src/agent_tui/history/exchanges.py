@@ -32,9 +32,12 @@ def last_exchanges(records: Sequence[Record], most: int = 4) -> tuple[Exchange, 
                 found.append(Exchange(text_of(content).strip(), answer))
                 answer = ""
             case CompactionRecord():
+                if answer:  # it goes on from the summary: no prompt of a person leads to it
+                    found.append(Exchange("", answer))
+                    answer = ""
                 found.append(Exchange("", "", compacted=True))
             case _:
                 pass
-        if len(found) == most:
+        if len(found) >= most:
             break
-    return tuple(reversed(found))
+    return tuple(reversed(found[:most]))

@@ -100,3 +100,13 @@ def test_nothing_that_a_terminal_obeys_is_in_a_snippet(library: Library) -> None
     library.index.update()
     (found,) = library.index.search("danger")
     assert not {"\x1b", "\x07", "\u202e"} & set(found.hits[0].snippet)
+
+
+def test_a_title_is_no_second_line_and_is_found_where_nothing_else_is(library: Library) -> None:
+    library.log("one", [user("Sort the shells"), {"role": "_title", "title": "Sort shells"}])
+    library.log("two", [user("Something"), {"role": "_title", "title": "Pebbles"}])
+    library.index.update()
+    (found,) = library.index.search("shells")
+    assert (found.matches, [hit.role for hit in found.hits]) == (1, ["user"])
+    (found,) = library.index.search("pebbles")
+    assert (found.matches, [hit.role for hit in found.hits]) == (1, ["title"])

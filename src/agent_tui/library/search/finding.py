@@ -15,7 +15,7 @@ from agent_tui.core.record_writing import record_fields
 from agent_tui.core.text import clean
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import read
-from agent_tui.library.search.line_text import LineText, read_line, read_object
+from agent_tui.library.search.line_text import TITLE, LineText, read_line, read_object
 from agent_tui.library.search.query import Query, parse_query
 
 _MOST_LINES = 1_000
@@ -76,7 +76,7 @@ class _Gathered:
 
 def _gather(row: sqlite3.Row, gathered: dict[tuple[str, str], _Gathered]) -> None:
     each = gathered.setdefault((row["source"], row["session"]), _Gathered())
-    each.lines += 1
+    each.lines += row["role"] != TITLE
     if len(each.rows) < _ROWS_KEPT:
         each.rows.append(row)
 
@@ -162,7 +162,8 @@ class Finder:
         """What people said before what tools printed; a line that no longer exists is not."""
         order = {"user": 0, "assistant": 1}
         count = 0
-        for row in sorted(each.rows, key=lambda row: order.get(row["role"], 2)):
+        said_there = [row for row in each.rows if row["role"] != TITLE]
+        for row in sorted(said_there or each.rows, key=lambda row: order.get(row["role"], 2)):
             said = self._lines.read(row)
             if said is not None and _says(said, query.literals):
                 snippet = clean(snippet_of(said.text, query.marks))
@@ -196,7 +197,7 @@ class Finder:
             cwd=first["cwd"] or "",
             model=first["model"] or "",
             updated_at=first["updated"] or "",
-            matches=each.lines,
+            matches=max(1, each.lines),
             score=round(self._score(each, query), 2),
             hits=hits,
         )

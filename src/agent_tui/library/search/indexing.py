@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 from typing import TypeAlias
 
 from agent_tui.core.errors import AgentTuiError
@@ -22,9 +23,10 @@ from agent_tui.core.record_writing import record_fields
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import importer_of, read
 from agent_tui.library.search.line_text import LineText, decode, read_object
-from agent_tui.library.search.sources import OURS, is_lined
+from agent_tui.library.search.sources import OURS, folder_refs, is_lined, is_ours
 from agent_tui.library.search.tallies import Tally
 from agent_tui.library.search.words import facet, path_facets, split_cjk
+from agent_tui.sessions.session_summary import parent_session
 
 Statement: TypeAlias = tuple[str, tuple[object, ...]]
 
@@ -95,6 +97,7 @@ class Indexer:
         self._about = {file: (updated or "", model or "") for file, updated, model in about}
         self._next_file = max((row.id for row in rows), default=0) + 1
         self._said: dict[str, set[int]] = {}
+        self._folders: dict[str, Path] = {}
         self.progress = Progress()
 
     def close(self) -> None:
@@ -108,6 +111,8 @@ class Indexer:
         self, refs: Iterable[SessionRef], told: Callable[[Progress], None] | None = None
     ) -> Progress:
         """Read what is new in these files; everything else stays as it is indexed."""
+        refs = list(refs)
+        self._folders = {ref.path.parent.name: ref.path.parent for ref in refs if is_ours(ref)}
         for ref in refs:
             self.progress.files += 1
             row = self._known.get((str(ref.path), ref.key))
@@ -183,6 +188,7 @@ class Indexer:
     def _read_lines(self, ref: SessionRef, file: int, start: int, head: bytes) -> None:
         end = start
         tally = Tally(*self._about.get(file, ("", "")))
+        copied = set() if start else self._copied_lines(ref)
         for offset, line in whole_lines(ref, start):
             end = offset + len(line) + 1
             value = decode(line)
@@ -192,7 +198,8 @@ class Indexer:
             digest = _digest(line) if ref.source in _ROTATED else 0
             if digest and self._was_said(ref, digest):
                 continue
-            tally.add(value, said)
+            if digest not in copied:
+                tally.add(value, said)
             if said is not None:
                 self._add(_row(ref, file, (offset, len(line)), said, digest))
             elif digest:
@@ -200,6 +207,18 @@ class Indexer:
         self._count(file, tally)
         self.progress.bytes += end - start
         self._read_up_to(ref, file, head, end)
+
+    def _copied_lines(self, ref: SessionRef) -> set[int]:
+        """The lines of the session that this one was copied from; they were counted there.
+
+        It may be written to after the copy was made, and be indexed after it: it is read here.
+        """
+        origin = parent_session(ref.path) if is_ours(ref) else ""
+        folder = self._folders.get(origin)
+        if folder is None or folder == ref.path.parent:
+            return set()
+        logs = folder_refs(folder)
+        return {_digest(line) for log in logs for _, line in whole_lines(log, 0)}
 
     def _read_whole(self, ref: SessionRef, file: int) -> None:
         tally = Tally(*self._about.get(file, ("", "")))

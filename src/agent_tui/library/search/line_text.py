@@ -17,6 +17,8 @@ from agent_tui.core.jsonl import bulk_decoder
 MAX_TEXT = 200_000
 """Characters of one line that are indexed; of a longer one its beginning and its end."""
 
+TITLE = "title"
+"""The role of a line that only names the session."""
 _ROLES = {
     "user": "user",
     "human": "user",
@@ -38,6 +40,9 @@ _ROLES = {
     "system": "system",
     "developer": "system",
     "_system_prompt": "system",
+    "_title": TITLE,
+    "custom-title": TITLE,
+    "ai-title": TITLE,
 }
 _COMPACTIONS = {"_compaction", "compact_boundary", "compacted", "compaction"}
 _TWICE = {"event_msg", "progress", "file-history-snapshot", "turn_context", "last-prompt"}

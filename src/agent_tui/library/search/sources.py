@@ -39,6 +39,11 @@ def _age(log: Path) -> tuple[bool, int]:
     return (not number.isdigit(), int(number) if number.isdigit() else 0)
 
 
+def is_ours(ref: SessionRef) -> bool:
+    """Whether it is a log of a session of ours."""
+    return ref.source == OURS
+
+
 def is_lined(ref: SessionRef) -> bool:
     """Whether the session is lines of JSON that are only ever appended to."""
     return not ref.key and (ref.path.suffix == ".jsonl" or bool(_LOG.fullmatch(ref.path.name)))
