@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from agent_tui.core.modes import MODE_WORDS
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from tests.ui.stage import Stage
+from tests.ui.test_chat_acts import desk
 
 
 class Host(Stage):
@@ -111,3 +114,22 @@ async def test_a_notice_is_drawn_here_only_where_the_prompt_has_no_frame_for_it(
         assert "Theme saved." not in app.shown
         app.line.shows_notice = True
         assert "Theme saved." in app.shown
+
+
+async def test_the_line_says_how_fast_the_model_wrote_and_what_it_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").mkdir()
+    prices = "[models.scripted]\nprice_input = 10.0\nprice_output = 100.0\n"
+    (tmp_path / "home" / "config.toml").write_text(prices)
+    async with desk(tmp_path, monkeypatch) as here:
+        status = here.chat.status
+        here.chat.prompts.send("What have we done so far?")
+        await here.until(lambda: status.cost not in ("", "$0"))
+        assert status.cost.startswith("$")
+        assert status.rate.endswith("tok/s")
+        paid = status.cost
+        assert here.chat.session is not None
+        here.chat.facts.show(here.chat.session)
+        await here.until(lambda: not status.rate)
+        await here.until(lambda: status.cost == paid)

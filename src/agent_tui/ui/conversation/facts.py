@@ -12,6 +12,7 @@ from agent_tui.ui.conversation.todo import show_last_todo
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from agent_tui.core.usage import Usage
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.holder import SessionHolder
     from agent_tui.ui.conversation.panes import Panes
@@ -24,12 +25,14 @@ class SessionFacts:
         self._screen = screen
         self._panes = panes
         self._holder = holder
+        self._spent = 0.0
 
     def show(self, session: LiveSession) -> None:
         """Show title, model, mode and gauge, and why nothing can be written where that is so."""
         status, prompt_box = self._panes.status, self._panes.prompt_box
         self._panes.gauge.gauge = session.gauge
         self.colour_gauge(session)
+        self._run(partial(self._show_cost, session), "cost")
         status.title = session.view.title
         status.model = session.model
         status.banner = session.read_only
@@ -50,6 +53,30 @@ class SessionFacts:
             if session is self._holder.session:
                 shown = self._panes.gauge
                 shown.gauge = replace(shown.gauge, shares=shares)
+
+    async def _show_cost(self, session: LiveSession) -> None:
+        """Say what the session cost so far, where its model has a price."""
+        engine, self._spent = self._holder.engine, 0.0
+        self._panes.status.cost = self._panes.status.rate = ""
+        if engine is not None and engine.connections.price_of(session.model) is not None:
+            costs = await session.view.costs(engine.connections.price_of)
+            if session is self._holder.session:
+                self._spent += costs.total
+                self._tell_cost()
+
+    def add_usage(self, usage: Usage, model: str) -> None:
+        """A call of a model ended: how fast it wrote, and what it cost."""
+        engine = self._holder.engine
+        self._panes.status.show_rate(usage.output_tokens)
+        price = engine.connections.price_of(model) if engine is not None else None
+        if price is not None:
+            self._spent += price.of(usage)
+            self._tell_cost()
+
+    def _tell_cost(self) -> None:
+        from agent_tui.core.cost import format_cost  # not before there is a price
+
+        self._panes.status.cost = format_cost(self._spent)
 
     def update_place(self) -> None:
         """Show where the session works, as soon as that was looked up."""

@@ -41,6 +41,7 @@ class TurnListener:
             self._chat.status.title = self._chat.session.view.title
 
     def step_began(self, step: int) -> None:
+        self._chat.status.begin_step()
         self._chat.notices.drop_progress()
         self._chat.panes.update_side()
 
@@ -65,6 +66,8 @@ class TurnListener:
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self._chat.gauge.gauge = replace(gauge, shares=self._chat.gauge.gauge.shares)
         self._chat.status.model = model or self._chat.status.model
+        if usage is not None:
+            self._chat.facts.add_usage(usage, self._chat.status.model)
 
     def mode_changed(self, mode: ApprovalMode) -> None:
         self._chat.status.mode = mode

@@ -23,7 +23,7 @@ _NOTHING = Content("")
 WAITING = "waiting for you"
 """What ``work`` says while a person is waited for."""
 
-_FOLDS = ("cost", "sandbox", "branch", "place", "model")
+_FOLDS = ("rate", "cost", "sandbox", "branch", "place", "model")
 """What goes when room is short, first to last; the state and the mode always stay."""
 
 
@@ -49,6 +49,7 @@ class StatusLine(Widget):
     branch: reactive[str] = reactive("")
     model: reactive[str] = reactive("")
     cost: reactive[str] = reactive("")
+    rate: reactive[str] = reactive("")
     title: reactive[str] = reactive("")
     notice: reactive[str] = reactive("")
     shows_notice: reactive[bool] = reactive(default=False)
@@ -56,7 +57,7 @@ class StatusLine(Widget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._timer: Timer | None = None
-        self._began = 0.0
+        self._began = self._step_began = 0.0
         self._places: list[tuple[int, int, str]] = []
 
     def on_mount(self) -> None:
@@ -66,6 +67,16 @@ class StatusLine(Widget):
         """Say that a request failed and when it will be made again; addresses take room, and go."""
         brief = _ADDRESS.sub("the server", reason)
         self.notice = f"Retry {attempt} in {wait_seconds:.0f} s: {brief}"
+
+    def begin_step(self) -> None:
+        """The model is asked now."""
+        self._step_began = monotonic()
+
+    def show_rate(self, tokens: int) -> None:
+        """The model wrote so many tokens since the step began."""
+        seconds = monotonic() - self._step_began
+        if tokens and seconds > 0:
+            self.rate = f"{max(1, round(tokens / seconds)):,} tok/s"
 
     def watch_work(self, old: str, new: str) -> None:
         if new and not old:
@@ -134,6 +145,7 @@ class StatusLine(Widget):
             "place": first_line(self.place, 24),
             "branch": first_line(self.branch, 24),
             "model": first_line(self.model, 30),
+            "rate": first_line(self.rate, 12),
             "cost": first_line(self.cost, 12),
         }
         for gone in range(len(_FOLDS) + 1):
@@ -162,7 +174,11 @@ class StatusLine(Widget):
 
 def _joined(facts: dict[str, str]) -> Content:
     where = " · ".join(facts[name] for name in ("place", "branch") if name in facts)
-    groups = [facts.get("sandbox", ""), where, facts.get("model", ""), facts.get("cost", "")]
+    groups = [
+        facts.get("sandbox", ""),
+        where,
+        *(facts.get(name, "") for name in ("model", "rate", "cost")),
+    ]
     return Content("  ").join([Content.styled(group, "$muted") for group in groups if group])
 
 
