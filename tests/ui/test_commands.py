@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 import pytest
 from textual.widgets import TextArea
 
+from agent_tui.ui.chat import key_bindings
 from agent_tui.ui.commands import (
     ALIASES,
     BY_NAME,
@@ -16,7 +17,6 @@ from agent_tui.ui.commands import (
     find_command,
     slash_commands,
 )
-from agent_tui.ui.keymap import key_bindings
 from agent_tui.ui.screens.dialogs.palette import PaletteScreen, find_commands
 from agent_tui.ui.widgets.prompt.completion import match_commands
 from tests.ui.stage import Stage

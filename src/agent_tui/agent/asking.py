@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
-from agent_tui.agent.attachments import without_images
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.policies import Progress
 from agent_tui.agent.reply import Reply
@@ -103,7 +102,11 @@ class Asking:
 
     def _request(self) -> ModelRequest:
         context = self._context
-        history = context.history if self._sees_images else without_images(context.history)
+        history = context.history
+        if not self._sees_images:
+            from agent_tui.agent.attachments import without_images
+
+            history = without_images(history)
         return ModelRequest(self._model, context.system_prompt, history, self._toolset.schemas)
 
     async def _receive(self, request: ModelRequest, reply: Reply) -> None:

@@ -17,13 +17,10 @@ from agent_tui.core.messages import MediaPart, TextPart, ToolResult
 from agent_tui.core.records import Message, UserMessage
 from agent_tui.core.text import reveal
 from agent_tui.tools.base import ToolContext
-from agent_tui.tools.image_file import LARGEST_IMAGE_BYTES, image_kind, image_part
+from agent_tui.tools.image_file import LARGEST_IMAGE_BYTES, UNSEEN, image_kind, image_part
 from agent_tui.tools.list_folder import ListFolder, ListFolderArguments
 from agent_tui.tools.read_file import ReadFile, ReadFileArguments
 from agent_tui.tools.workspace import MissingPath, Workspace
-
-UNSEEN = "[The model in use cannot see pictures; the user can choose another with /model.]"
-"""What a model is told in place of a picture that it cannot see."""
 
 _MENTION = re.compile(r"(?:^|(?<=[\s(\"'`]))@(?:\"([^\"\n]+)\"|([^\s\"@]+))", re.MULTILINE)
 _LINES = re.compile(r"(.+):(\d+)(?:-(\d+))?")

@@ -10,11 +10,10 @@ import asyncio
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.asking import Asking
-from agent_tui.agent.attachments import Attached, attach
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.policies import Ending, Policy, Progress, Repetition, StepLimit
 from agent_tui.agent.settle import settle
@@ -56,6 +55,9 @@ from agent_tui.core.summary import OperationReport
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import Provider
 from agent_tui.sessions.store import Durability
+
+if TYPE_CHECKING:
+    from agent_tui.agent.attachments import Attached
 
 _CANCELLED = Ending("cancelled", "Interrupted.")
 _REJECTED = Ending("rejected", "Stopped: the action was rejected. Say what to do instead.")
@@ -214,17 +216,23 @@ class Agent:
         await self._checkpoint(turn, 0)
         attached = await self._attach(prompt, turn)
         message = UserMessage(prompt, origin="human", turn=turn)
-        await self._context.append(message, *attached.messages, durability=Durability.D1)
+        await self._context.append(
+            message, *(attached.messages if attached else ()), durability=Durability.D1
+        )
         self._wire.emit(TurnBegan(turn, prompt))
         self._tell_attached(attached)
 
-    async def _attach(self, prompt: str, turn: int) -> Attached:
-        """What the prompt names with ``@``, read now."""
+    async def _attach(self, prompt: str, turn: int) -> Attached | None:
+        """What the prompt names with ``@``, read now; None where it cannot name anything."""
         if "@" not in prompt:
-            return Attached()
+            return None
+        from agent_tui.agent.attachments import attach
+
         return await attach(prompt, self._toolset.context, turn, sees_images=self._sees_images)
 
-    def _tell_attached(self, attached: Attached) -> None:
+    def _tell_attached(self, attached: Attached | None) -> None:
+        if attached is None:
+            return
         if attached.names:
             self._wire.emit(NoticeGiven(f"Attached {', '.join(attached.names)}", "attached"))
         for sentence in attached.refused:
@@ -330,7 +338,9 @@ class Agent:
         self._is_joining = True
         try:
             attached = await self._attach(text, turn)
-            await self._context.append(message, *attached.messages, durability=Durability.D1)
+            await self._context.append(
+                message, *(attached.messages if attached else ()), durability=Durability.D1
+            )
         finally:
             self._is_joining = False
         self._steers.popleft()

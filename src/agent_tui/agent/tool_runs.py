@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import groupby
 
 from agent_tui.agent.approval import Approvals
-from agent_tui.agent.attachments import UNSEEN
 from agent_tui.agent.settle import run_together, settle
 from agent_tui.agent.toolset import Outcome, Toolset
 from agent_tui.agent.unanswered import unanswered_calls
@@ -19,6 +18,7 @@ from agent_tui.core.messages import TextPart, ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage, UserMessage
 from agent_tui.core.words import INTERRUPTED
 from agent_tui.sessions.store import Durability
+from agent_tui.tools.image_file import UNSEEN
 
 _NO_RESULT = ToolResult(INTERRUPTED, is_error=True)
 

@@ -9,6 +9,8 @@ from agent_tui.core.messages import MediaPart
 
 LARGEST_IMAGE_BYTES = 3_500_000
 """What providers take of one picture, before it is encoded."""
+UNSEEN = "[The model in use cannot see pictures; the user can choose another with /model.]"
+"""What a model is told in place of a picture that it cannot see."""
 
 
 def image_kind(data: bytes) -> str:

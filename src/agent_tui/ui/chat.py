@@ -16,11 +16,11 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands import COMMANDS
 from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.conversation.follower import Follower
 from agent_tui.ui.conversation.panes import WIDE, Panes
 from agent_tui.ui.conversation.turn_listener import TurnListener
-from agent_tui.ui.keymap import key_bindings
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from agent_tui.ui.widgets.panes.welcome import Welcome
@@ -57,6 +57,23 @@ CHAT_SHEETS = [
 
 _TIMELINE_KEYS = "↑↓ move · Enter menu · Space open · y copy · q quote · Ctrl+F find · Tab back"
 _FOLLOW_SECONDS = 1.0
+
+
+def key_bindings() -> list[Binding]:
+    """A binding for every command that has a key; the action is ``command('<name>')``."""
+    return [
+        Binding(
+            command.key,
+            f"command('{command.name}')",
+            command.footer or command.title,
+            show=bool(command.footer),
+            key_display=command.key_label,
+            priority=command.priority,
+            id=command.binding_id,
+        )
+        for command in COMMANDS
+        if command.key
+    ]
 
 
 class ChatScreen(Screen[None]):

@@ -1,6 +1,6 @@
 """Every command, declared once: keys, slash completion, palette and help are read from this table.
 
-The screen of the conversation takes ``keymap.key_bindings()`` as its BINDINGS and implements
+The screen of the conversation takes a binding of each command with a key and implements
 ``action_command(name)``; nothing else names a key.
 """
 
@@ -51,6 +51,11 @@ class Command:
     def usage(self) -> str:
         """The slash form with its argument, for example ``/compact [focus]``."""
         return f"/{self.name} {self.argument}".rstrip()
+
+    @property
+    def binding_id(self) -> str:
+        """What its binding is called in a keymap."""
+        return f"command.{self.name}"
 
     @property
     def needs_argument(self) -> bool:

@@ -1,4 +1,4 @@
-"""The keys of commands: their own, those of the settings, and what is wrong with these."""
+"""The keys of commands in the settings: how they are shown, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from textual.app import App
-from textual.binding import Binding
 from textual.keys import Keys
 from textual.widgets import TextArea
 
@@ -39,28 +38,6 @@ class Keymap:
     troubles: tuple[str, ...] = ()
 
 
-def binding_id(name: str) -> str:
-    """What the binding of a command is called in a keymap."""
-    return f"command.{name}"
-
-
-def key_bindings() -> list[Binding]:
-    """A binding for every command that has a key; the action is ``command('<name>')``."""
-    return [
-        Binding(
-            command.key,
-            f"command('{command.name}')",
-            command.footer or command.title,
-            show=bool(command.footer),
-            key_display=command.key_label,
-            priority=command.priority,
-            id=binding_id(command.name),
-        )
-        for command in COMMANDS
-        if command.key
-    ]
-
-
 def read_keymap(chosen: Mapping[str, str], places: Mapping[str, str]) -> Keymap:
     """Check keys by the names of their commands; ``places`` says where each stands."""
     keys, troubles = {}, []
@@ -70,13 +47,13 @@ def read_keymap(chosen: Mapping[str, str], places: Mapping[str, str]) -> Keymap:
         if trouble:
             troubles.append(f"{places.get(name, 'settings')}: {trouble}")
         else:
-            keys[binding_id(name)] = ",".join(_split(value))
+            keys[BY_NAME[name].binding_id] = ",".join(_split(value))
     return Keymap(keys, tuple(troubles))
 
 
 def key_label(app: App[Any], command: Command) -> str:
     """How the command's key is shown: the one of the settings, else its own."""
-    chosen = app._keymap.get(binding_id(command.name))
+    chosen = app._keymap.get(command.binding_id)
     if chosen is None:
         return command.key_label
     return "" if chosen == NO_KEY else spell_key(chosen.split(",")[0])

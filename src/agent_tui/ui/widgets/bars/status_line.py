@@ -13,8 +13,7 @@ from textual.widget import Widget
 
 from agent_tui.core.modes import MODE_WORDS, ApprovalMode
 from agent_tui.core.text import first_line
-from agent_tui.ui.commands import footer_commands
-from agent_tui.ui.keymap import key_label
+from agent_tui.ui.commands import Command, footer_commands
 
 _SPINNER = "◐◓◑◒"
 _FRAME_SECONDS = 0.25
@@ -159,7 +158,7 @@ class StatusLine(Widget):
         hints: list[Content] = []
         used = 0
         for command in footer_commands():
-            key = key_label(self.app, command)
+            key = self._key_of(command)
             if not key:
                 continue
             width = len(key) + 1 + len(command.footer)
@@ -170,6 +169,13 @@ class StatusLine(Widget):
             self._places.append((start + used, start + used + width, command.name))
             used += width + 2
         return Content("  ").join(hints)
+
+    def _key_of(self, command: Command) -> str:
+        if not self.app._keymap:
+            return command.key_label
+        from agent_tui.ui.keymap import key_label  # not for the first frame
+
+        return key_label(self.app, command)
 
 
 def _joined(facts: dict[str, str]) -> Content:
