@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,26 @@ async def test_changes_open_as_diffs_and_one_file_can_be_asked_back(
         await pilot.pause(0.3)
         assert "+ mine" in app.text
         await pilot.press("u")
-        assert app.results == [ToRevert(captures[1].stamp.uuid or "", "a.py")]
+        assert app.results == [ToRevert(frozenset({captures[1].stamp.uuid or ""}), "a.py")]
+
+
+async def test_a_turn_is_reverted_whole_without_what_others_changed_in_it(yard: Yard) -> None:
+    yard.take("human")
+    yard.write("more.py", "more\n")
+    yard.take(call="c2")
+    captures = [capture for capture in yard.timeline.captures if capture.delta]
+    turns = {"c1": 1, "": 1, "c2": 1}
+
+    async def load() -> Sequence[ChangeGroup]:
+        groups = [describe_capture(yard.store, each, {}) for each in captures]
+        return [replace(group, turn=turns[group.call]) for group in groups]
+
+    async with (app := Stage(screen=ChangesScreen(load))).run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.3)
+        await pilot.press("t")
+        own = {each.stamp.uuid or "" for each in captures if each.call}
+        assert len(own) == 2
+        assert app.results == [ToRevert(frozenset(own))]
 
 
 async def test_where_nothing_can_be_reverted_the_screen_says_why(yard: Yard) -> None:

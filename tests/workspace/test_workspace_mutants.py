@@ -127,6 +127,22 @@ def one_undo(folder: Path) -> None:
     asyncio.run(both.test_one_undo_and_one_redo_move_both(folder))
 
 
+def saved_late(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        reverts.test_a_file_that_is_saved_just_before_the_rename_is_kept(
+            Yard(folder / "yard"), patch
+        )
+
+
+def looked_once() -> Patch:
+    """A path is compared before its new content is opened, and not again."""
+    seen: dict[str, Any] = {}
+    real = restore._Replacing._now
+    return replaced(
+        (restore._Replacing, "_now", lambda self, path: seen.setdefault(path, real(self, path)))
+    )
+
+
 def ignore_exit_code() -> Patch:
     def output(self: git.Running, data: bytes = b"", may_be: int = 0) -> bytes:
         return self._process.communicate(data)[0]
@@ -237,6 +253,7 @@ MUTANTS = (
            of_yard(reverts.test_edits_deletions_and_creations_go_back_with_their_modes)),
     Mutant("the preview is trusted", lambda: replaced((restore, "_is", lambda *_: True)),
            of_yard(reverts.test_a_file_that_changes_after_the_preview_stops_the_whole_revert)),
+    Mutant("a file that is saved late is overwritten", looked_once, saved_late),
     Mutant("a content is not checked against its hash",
            lambda: replaced((store.ContentStore, "get", trusting)),
            of_yard(reverts.test_a_damaged_content_is_never_restored)),

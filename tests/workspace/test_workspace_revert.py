@@ -13,6 +13,7 @@ from agent_tui.workspace.errors import PathChanged
 from agent_tui.workspace.folders import status_of
 from agent_tui.workspace.plan import choose
 from agent_tui.workspace.restore import Restore
+from agent_tui.workspace.scanning import STAGING_PREFIX
 from tests.workspace.yard import Yard, git
 
 
@@ -295,6 +296,28 @@ def test_a_link_that_is_swapped_in_during_the_restore_is_not_followed(
     assert (outside / "a.txt").read_text() == "agent\n"
     assert yard.read("moved/a.txt") == "agent\n"
     assert not list(yard.root.glob(".agent-tui-*"))
+
+
+def test_a_file_that_is_saved_just_before_the_rename_is_kept(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.write("a.txt", "one\n")
+    yard.take()
+    yard.write("a.txt", "agent\n")
+    yard.take()
+    plan, real, opened = yard.plan(), os.open, []
+
+    def save(path: str, *arguments: int, **options: int) -> int:
+        if str(path).startswith(STAGING_PREFIX):
+            opened.append(path)
+            if len(opened) == 2:  # first to prepare the new content, then to rename it
+                yard.write("a.txt", "mine\n")
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", save)
+    with pytest.raises(PathChanged, match="changed while it was reverted"):
+        yard.revert(plan)
+    assert yard.read("a.txt") == "mine\n"
 
 
 def test_a_file_that_changes_after_the_preview_stops_the_whole_revert(yard: Yard) -> None:

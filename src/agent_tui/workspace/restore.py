@@ -301,14 +301,14 @@ class _Replacing:
                 if new is None:
                     os.unlink(name, dir_fd=folder)
                 else:
-                    self._move(staged, folder, name, path)
+                    self._move(staged, folder, name, path, old)
         except NotADirectoryError as error:
             raise PathChanged(
                 f"a link or a file stands where a folder of {path} was; nothing was reverted."
             ) from error
         self.folders.add(os.path.dirname(path))
 
-    def _move(self, staged: str, folder: int, name: str, path: str) -> None:
+    def _move(self, staged: str, folder: int, name: str, path: str, old: FileState | None) -> None:
         with suppress(FileNotFoundError):
             if stat.S_ISDIR(os.lstat(name, dir_fd=folder).st_mode):
                 try:
@@ -319,6 +319,8 @@ class _Replacing:
                     ) from error
         staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
         try:
+            if not _is(self._now(path), old):  # again: an editor may have saved since
+                raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
             os.rename(staged, name, src_dir_fd=staging, dst_dir_fd=folder)
         finally:
             close(staging)

@@ -48,7 +48,7 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
         chosen = await chat.app.push_screen_wait(ChangesScreen(session.files.changes, why_not))
         if chosen is None:
             return
-        plan = _of_path(await session.files.plan_captures({chosen.capture}), chosen.path)
+        plan = _of_path(await session.files.plan_captures(chosen.captures), chosen.path)
         await _revert_plan(chat, plan)
 
 

@@ -12,6 +12,7 @@ from textual.binding import Binding
 from textual.content import Content
 
 from agent_tui.core.changes import WHO, ChangeGroup, FileDiff
+from agent_tui.core.file_changes import AGENT_CAUSES
 from agent_tui.core.format import format_count
 from agent_tui.core.text import first_line, reveal
 from agent_tui.resources import stylesheet
@@ -31,9 +32,9 @@ _STYLES = {"tool_call": "$tool", "shell": "$user", "human": "$user", "outside": 
 
 @dataclass(frozen=True, slots=True)
 class ToRevert:
-    """What is to be reverted: one capture, or one file of it."""
+    """What is to be reverted: one capture, one file of it, or all captures of a turn."""
 
-    capture: str
+    captures: frozenset[str]
     path: str = ""
 
 
@@ -55,6 +56,7 @@ class ChangesScreen(Panel[ToRevert]):
     BINDINGS = [
         Binding("enter", "open", "open", key_display="Enter"),
         Binding("u,U", "revert", "revert this", key_display="u"),
+        Binding("t,T", "revert_turn", "revert the turn", key_display="t"),
         Binding("a,A", "open_all", "open all", key_display="a"),
     ]
 
@@ -166,10 +168,23 @@ class ChangesScreen(Panel[ToRevert]):
 
     def action_revert(self) -> None:
         """Revert what is under the cursor: a file, or all that a tool call changed."""
-        if not self._lines:
+        if row := self._row_to_revert():
+            self.dismiss(ToRevert(frozenset({row.group.id}), row.file.path if row.file else ""))
+
+    def action_revert_turn(self) -> None:
+        """Revert all that the agent changed in the turn under the cursor."""
+        if not (row := self._row_to_revert()):
             return
+        turn = row.group.turn
+        own = [each for each in self._groups if each.turn == turn and each.cause in AGENT_CAUSES]
+        if turn is None or not own:
+            self.tell("The agent changed no files in this turn.", is_error=True)
+            return
+        self.dismiss(ToRevert(frozenset(each.id for each in own)))
+
+    def _row_to_revert(self) -> _Row | None:
+        """The row under the cursor; None, and a sentence, where nothing can be reverted."""
         if self._why_not:
             self.tell(f"Nothing can be reverted here: {self._why_not}", is_error=True)
-            return
-        row = self._lines[self._rows.cursor]
-        self.dismiss(ToRevert(row.group.id, row.file.path if row.file else ""))
+            return None
+        return self._lines[self._rows.cursor] if self._lines else None
