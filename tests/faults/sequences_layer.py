@@ -18,6 +18,7 @@ from tests.faults.shim import Call, Died, Fault, Shim
 from tests.faults.snapshot import Snapshot, put, take
 from tests.faults.stage import Stage
 from tests.faults.verdict import judge_after_death, judge_going_on, judge_recovered
+from tests.sessions.recovery import bring_back
 
 LAYER = "sequences"
 _NAMES = ("append", "checkpoint", "rename", "revert", "compact", "restore", "clear")
@@ -107,7 +108,7 @@ def _recover_and_die(folder: Path, at: int) -> bool:
         file = LogFile(folder, lock_timeout_seconds=0.2)
         shim.arm(Fault(at))
         try:
-            file.recover()
+            bring_back(file)
         except Died:
             return True
         shim.disarm()

@@ -13,6 +13,7 @@ from agent_tui.sessions.replay import Item, SessionState, read_log
 from agent_tui.sessions.session_log import SessionLog
 from tests.faults.acts import D1, Act, open_session
 from tests.faults.snapshot import LIVE, Snapshot, take
+from tests.sessions.recovery import bring_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def recover(folder: Path) -> list[str]:
     """Recover a folder as the next mutation would."""
     file = LogFile(folder, lock_timeout_seconds=0.2)
     try:
-        file.recover()
+        bring_back(file)
     except AgentTuiError as error:
         return [f"recovery failed: {error}"]
     finally:

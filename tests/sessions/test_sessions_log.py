@@ -21,6 +21,7 @@ from agent_tui.sessions.lock import Ownership, read_holder
 from agent_tui.sessions.log import Durability, LogFile, OpenLog, Piece, Span, create_log
 from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.store import SessionLog
+from tests.sessions.recovery import bring_back
 
 D0, D1 = Durability.D0, Durability.D1
 ONE, TWO = b'{"role":"user","content":"one"}\n', b'{"role":"user","content":"two"}\n'
@@ -67,7 +68,7 @@ def test_recovery_can_be_repeated_and_keeps_real_archives(file: LogFile) -> None
     file.replace(keep_all_and_add(TWO))
     os.link(file.path, archive_path(file.folder, 2))
     for _ in range(2):
-        file.recover()
+        bring_back(file)
         assert names(file.folder) == ["context.jsonl", "context.jsonl.1"]
     assert archive_path(file.folder, 1).read_bytes() == ONE
 
@@ -103,7 +104,7 @@ def test_without_hard_links_a_crash_before_the_commit_leaves_no_phantom(
     assert "context.jsonl.2.tmp" in names(file.folder)
     assert finished_archives(file.folder) == [1]
     file.append(TWO, D1)
-    LogFile(file.folder).recover()
+    bring_back(LogFile(file.folder))
     assert names(file.folder) == ["context.jsonl", "context.jsonl.1"]
     assert file.path.read_bytes() == ONE + TWO + TWO
 
@@ -161,7 +162,7 @@ def test_what_raises_changes_nothing_and_work_resumes(
         if failed is not None:
             assert "Nothing was changed" in str(failed)
             assert file.path.read_bytes() == before
-            file.recover()
+            bring_back(file)
             assert archive_numbers(file.folder) == archives
     file.append(TWO, D1)
     assert file.path.read_bytes().endswith(TWO)

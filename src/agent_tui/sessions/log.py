@@ -190,14 +190,6 @@ class LogFile:
         except OSError as error:
             raise translate_os_error("Replacing", self.path, error) from error
 
-    def recover(self) -> None:
-        """Bring a folder in which a process died back to its old or its new state."""
-        try:
-            with self._locked_log():
-                pass
-        except OSError as error:
-            raise translate_os_error("Recovering", self.path, error) from error
-
     def remove_archives(self, numbers: Iterable[int]) -> None:
         """Delete archives for good."""
         removed = 0
