@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeAlias
-
 import yaml
 
-from agent_tui.core.dataclass import dataclass
+from agent_tui.agent.spec_fields import Node
 from agent_tui.core.errors import ConfigError
 
 _MOST_CHARS = 64_000
@@ -16,42 +13,6 @@ _PLAIN = frozenset(
     f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp")
 )
 _NULL, _LIST, _MAP = (f"tag:yaml.org,2002:{kind}" for kind in ("null", "seq", "map"))
-
-Value: TypeAlias = "str | Mapping[str, Node] | tuple[Node, ...] | None"
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A value and the line on which it stands."""
-
-    value: Value
-    line: int
-
-    def wrong(self, path: str, what: str) -> ConfigError:
-        """The error to raise for it."""
-        return ConfigError(f"{path}, line {self.line}: {what}.")
-
-    def text(self, path: str) -> str:
-        """The value as text; numbers and words such as ``yes`` are taken as they are written."""
-        if not isinstance(self.value, str):
-            raise self.wrong(path, "expected a text")
-        return self.value
-
-    def texts(self, path: str) -> tuple[str, ...]:
-        """The value as a list of texts; one text alone is a list of one."""
-        if isinstance(self.value, str):
-            return (self.value,)
-        if not isinstance(self.value, tuple):
-            raise self.wrong(path, "expected a list of names")
-        return tuple(node.text(path) for node in self.value)
-
-    def mapping(self, path: str) -> Mapping[str, Node]:
-        """The value as fields."""
-        if self.value is None:
-            return {}
-        if not isinstance(self.value, Mapping):
-            raise self.wrong(path, "expected fields of the form 'name: value'")
-        return self.value
 
 
 def read_yaml(text: str, path: str) -> Node:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agent_tui.agent.narrow_yaml import Node, read_yaml
 from agent_tui.agent.plain_files import read_plain_file
+from agent_tui.agent.spec_fields import Node
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError, ToolError
 from agent_tui.core.text import first_line, reveal
@@ -99,10 +99,16 @@ def _names(folder: Path) -> list[str]:
     return [name for name in names if _NAME.fullmatch(name.removesuffix(".md"))]
 
 
+def _read_fields(text: str, path: str) -> Mapping[str, Node]:
+    from agent_tui.agent.narrow_yaml import read_yaml
+
+    return read_yaml(text, path).mapping(path)
+
+
 def _read(root: Path, path: Path, name: str) -> PromptFile:
     text = read_plain_file(root, path)
     head = _HEAD.match(text)
-    fields = read_yaml(head[1], str(path)).mapping(str(path)) if head else {}
+    fields = _read_fields(head[1], str(path)) if head else {}
     body = text[head.end() :].strip() if head else text.strip()
     if not body:
         raise ToolError("it is empty")

@@ -7,8 +7,8 @@ from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 
-from agent_tui.agent.narrow_yaml import Node, read_yaml
 from agent_tui.agent.plain_files import read_plain_file
+from agent_tui.agent.spec_fields import Node, read_shipped
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ConfigError, ToolError
 from agent_tui.resources import agent_spec, agent_spec_names, prompt
@@ -76,13 +76,19 @@ class SpecFile:
     path: str
     text: str
     read: Read
+    is_shipped: bool = False
 
 
 def builtin_spec(name: str) -> SpecFile | None:
     """A shipped spec; None where none has that name."""
     if name not in agent_spec_names():
         return None
-    return SpecFile(f"{name}.yaml", agent_spec(name), lambda path: prompt(path.removesuffix(".md")))
+    return SpecFile(
+        f"{name}.yaml",
+        agent_spec(name),
+        lambda path: prompt(path.removesuffix(".md")),
+        is_shipped=True,
+    )
 
 
 def folder_spec(root: Path, path: Path) -> SpecFile:
@@ -139,8 +145,11 @@ def _resolve(
 
 
 def _fields(file: SpecFile) -> Mapping[str, Node]:
-    root = read_yaml(file.text, file.path)
-    fields = root.mapping(file.path)
+    if file.is_shipped:
+        return read_shipped(file.text)
+    from agent_tui.agent.narrow_yaml import read_yaml
+
+    fields = read_yaml(file.text, file.path).mapping(file.path)
     for name, node in fields.items():
         if name not in _FIELDS:
             near = get_close_matches(name, _FIELDS, n=1)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import (
     AgentTuiError,
@@ -46,13 +47,6 @@ from agent_tui.sessions.lineage import SESSION_ID, bequeathed_archives
 from agent_tui.sessions.lock import FolderLock, Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, create_log
 from agent_tui.sessions.log_writer import stamped, utc_now, whole_line
-from agent_tui.sessions.repair import (
-    RepairReport,
-    clean_header,
-    copy_pieces,
-    plan_clean_copy,
-    report_copy,
-)
 from agent_tui.sessions.replay import Entry, SessionState, load_log
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.session_summary import (
@@ -62,6 +56,9 @@ from agent_tui.sessions.session_summary import (
     unreadable_summary,
 )
 from agent_tui.sessions.writer import Writer
+
+if TYPE_CHECKING:
+    from agent_tui.sessions.repair import RepairReport
 
 __all__ = ["Durability", "SessionLog", "SessionStore"]
 
@@ -177,6 +174,13 @@ class SessionStore:
         return await asyncio.to_thread(self._repair, folder, session_id)
 
     def _repair(self, folder: Path, session_id: str) -> RepairReport:
+        from agent_tui.sessions.repair import (
+            clean_header,
+            copy_pieces,
+            plan_clean_copy,
+            report_copy,
+        )
+
         source = folder / LIVE
         with reading(source) as (descriptor, _):
             copy = plan_clean_copy(descriptor)

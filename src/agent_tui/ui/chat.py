@@ -20,7 +20,6 @@ from agent_tui.ui.commands import COMMANDS
 from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.conversation.follower import Follower
 from agent_tui.ui.conversation.panes import WIDE, Panes
-from agent_tui.ui.conversation.turn_listener import TurnListener
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from agent_tui.ui.widgets.panes.welcome import Welcome
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from agent_tui.core.records import Record
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
+    from agent_tui.ui.conversation.turn_listener import TurnListener
     from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.panes.side_panel import SidePanel
     from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -127,8 +127,8 @@ class ChatScreen(Screen[None]):
         await self.mount(timeline, before=self.chat.prompt_box)
         if glimpse:
             await self._painted()
-        view_type = await asyncio.to_thread(_import_view)
-        self.chat.log.view = view_type(timeline, TurnListener(self.chat))
+        view_type, listener_type = await asyncio.to_thread(_import_view)
+        self.chat.log.view = view_type(timeline, listener_type(self.chat))
         self.set_interval(_FOLLOW_SECONDS, self._follower.follow)
 
     async def _painted(self) -> None:
@@ -290,7 +290,8 @@ def _import_timeline(launch: Launch) -> tuple[type[Timeline], Sequence[Record]]:
     return Timeline, read_glimpse(launch)
 
 
-def _import_view() -> type[WireView]:
+def _import_view() -> tuple[type[WireView], type[TurnListener]]:
+    from agent_tui.ui.conversation.turn_listener import TurnListener
     from agent_tui.ui.conversation.wire_view import WireView
 
-    return WireView
+    return WireView, TurnListener

@@ -15,7 +15,6 @@ from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.starting.debug_log import quiet_libraries, start_debug_log
 from agent_tui.runtime.starting.run_settings import read_settings, trusts_project
 from agent_tui.runtime.starting.secrecy import hide_memory
-from agent_tui.sessions.memory_store import MemoryStore
 from agent_tui.sessions.store import SessionStore
 
 
@@ -58,7 +57,7 @@ def assemble_run(launch: Launch) -> Run:
     settings = read_settings(launch, trusted=trusted)
     # A try of the demo is nobody's session: it does not stand among the real ones.
     home = data_root() / "demo" if launch.is_tour else data_root()
-    store = (MemoryStore if launch.ephemeral else SessionStore)(home)
+    store = _make_store(home, ephemeral=launch.ephemeral)
     if launch.demo:
         return _assemble_demo(launch, settings, store)
     return Run(
@@ -70,6 +69,14 @@ def assemble_run(launch: Launch) -> Run:
         tool_servers=ToolServers(settings, launch.cwd if trusted else None),
         trusted=trusted,
     )
+
+
+def _make_store(home: Path, *, ephemeral: bool) -> SessionStore:
+    if ephemeral:
+        from agent_tui.sessions.memory_store import MemoryStore
+
+        return MemoryStore(home)
+    return SessionStore(home)
 
 
 def _assemble_demo(launch: Launch, settings: Settings, store: SessionStore) -> Run:
