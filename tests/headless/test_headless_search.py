@@ -40,3 +40,17 @@ def test_the_index_is_checked_and_made_anew(run: CommandLine) -> None:
     assert run("index").out.startswith("1 file, 1 new or changed")
     assert run("index", "--check").out == "2 lines of 1 file compared: 0 differences.\n"
     assert run("index", "--rebuild", "--json").json["lines"] == 2
+
+
+def test_checkpoints_and_archives_of_any_session_are_listed_by_its_path(
+    run: CommandLine, tmp_path: Path
+) -> None:
+    log = tmp_path / "kimi" / "context.jsonl"
+    log.parent.mkdir()
+    log.write_text(
+        '{"role":"_checkpoint","id":0}\n{"role":"user","content":"hello there"}\n'
+        '{"role":"assistant","content":"Hi."}\n'
+    )
+    assert "hello there" in run("checkpoints", str(log)).out
+    assert "no archives" in run("archives", str(log)).out
+    assert run("checkpoints", "nobody").code != 0

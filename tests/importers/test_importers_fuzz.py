@@ -198,7 +198,7 @@ def test_a_locked_database_is_named_and_not_waited_for(tmp_path: Path) -> None:
         other.execute("insert into session (id, title) values ('z', 'y')")
         with pytest.raises(SessionBusy, match="locked by another program"):
             read(ref)
-        assert "locked" in summarise(ref).title
+        assert summarise(ref).title.startswith("unreadable: The database")  # the rest may be cut
         other.rollback()
     assert source == ref.source
 

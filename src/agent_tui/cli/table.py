@@ -31,6 +31,7 @@ def _argument(*names: str, **options: Any) -> Argument:
 STRATEGIES = "last-messages, last-share, recent-tokens, mask or fallback (no model)"
 _PLACE = "a checkpoint's number, or an entry's id as tree --json tells it (default: the end)"
 _ID = _argument("id", metavar="ID", help="a session's id, or the beginning of it")
+_ID_OR_PATH = _argument("id", metavar="ID", help="a session's id, or the path of any session")
 _KEY = _argument("key", metavar="KEY", help="a setting's name, such as context.ratio")
 _SERVER = _argument("name", metavar="NAME", help="the server's name")
 
@@ -162,7 +163,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("sessions rename", "name a session", (_ID, _argument("title", metavar="TITLE"))),
     Command("sessions delete", "move a session into the trash", (_ID,)),
     Command("sessions undelete", "restore a deleted session", (_ID,)),
-    Command("checkpoints", "list the places a session can return to", (_ID,)),
+    Command("checkpoints", "list the places a session can return to", (_ID_OR_PATH,)),
     Command(
         "revert",
         "go back to a checkpoint: the conversation, the files, or both",
@@ -184,7 +185,7 @@ COMMANDS: tuple[Command, ...] = (
             _argument("--patch", action="store_true", help="print a patch"),
         ),
     ),
-    Command("archives", "list a session's archived logs", (_ID,)),
+    Command("archives", "list a session's archived logs", (_ID_OR_PATH,)),
     Command(
         "archives prune",
         "delete old archives for good",

@@ -19,6 +19,7 @@ from agent_tui.core.summary import OURS, OperationReport
 from agent_tui.core.text import clean, format_count
 from agent_tui.core.words import operation_words
 from agent_tui.headless.printing import print_json, print_rows
+from agent_tui.history.view import SessionView
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.stored.exporting import write_private
@@ -42,6 +43,17 @@ async def looked_at(engine: Engine, session_id: str) -> AsyncIterator[LiveSessio
         yield session
     finally:
         await session.close()
+
+
+@asynccontextmanager
+async def _view_of(engine: Engine, typed: str) -> AsyncIterator[SessionView]:
+    """What can be seen of a session: one of ours by its id, any other by its path."""
+    path = Path(typed)
+    if await asyncio.to_thread(path.exists):
+        yield await engine.stored.open_path(path)
+    else:
+        async with looked_at(engine, typed) as session:
+            yield session.view
 
 
 async def list_sessions(engine: Engine, *, all_agents: bool, as_json: bool) -> None:
@@ -118,8 +130,8 @@ async def undelete_session(engine: Engine, session_id: str, *, as_json: bool) ->
 
 async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Every place to return to, oldest first."""
-    async with looked_at(engine, session_id) as session:
-        summaries = session.view.checkpoints()
+    async with _view_of(engine, session_id) as view:
+        summaries = view.checkpoints()
     if as_json:
         print_json(summaries)
         return
@@ -139,8 +151,8 @@ async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) ->
 
 async def list_archives(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Every rotated log of a session, newest first."""
-    async with looked_at(engine, session_id) as session:
-        archives = await session.view.archives()
+    async with _view_of(engine, session_id) as view:
+        archives = await view.archives()
     if as_json:
         print_json(archives)
         return
