@@ -16,6 +16,7 @@ from agent_tui.tools.output import BoundedOutput
 from agent_tui.tools.running_commands import MOST_AT_ONCE, RunningCommands
 from tests.agent.stage import Stage, call
 from tests.tools.test_tools_run_command import eventually_gone
+from tests.waiting import until
 
 _TICK = "echo ready; sleep 600"
 START = Reply(calls=(call("run_command", command=_TICK, background=True),))
@@ -107,6 +108,34 @@ async def test_one_that_ends_by_itself_tells_its_exit_code(tmp_path: Path) -> No
         results = stage.on_disk("tool")
         assert (results[1]["content"], results[1]["is_error"]) == ("x\n[exit code 3]", True)
         assert results[2]["content"] == "There is no background command 7; there are: 1."
+
+
+async def test_the_agent_is_told_at_its_next_step_what_ended_meanwhile(tmp_path: Path) -> None:
+    start = Reply(calls=(call("run_command", command="echo x; exit 3", background=True),))
+    async with Stage(tmp_path, start, Reply(text="."), Reply(text="Oh."), yolo=True) as stage:
+        await stage.say("Run it")
+        await until(None, lambda: not stage.session.background_commands)
+        await stage.say("And now?")
+        await stage.say("And now?")
+        told = [line["content"] for line in stage.on_disk("user") if line["origin"] == "reminder"]
+        assert told == snapshot(
+            [
+                "<system>Background command 1 (echo x; exit 3) ended [exit code 3]. "
+                "background_command reads its output.</system>"
+            ]
+        )
+
+
+async def test_of_what_a_person_stopped_the_agent_is_told(tmp_path: Path) -> None:
+    async with Stage(tmp_path, START, Reply(text="."), Reply(text="Oh."), yolo=True) as stage:
+        await stage.say("Serve it")
+        pid = await pid_of(stage)
+        await stage.session.commands.stop(1, by_user=True)
+        await eventually_gone(pid)
+        assert stage.session.background_commands == ()
+        await stage.say("And now?")
+        told = [line["content"] for line in stage.on_disk("user") if line["origin"] == "reminder"]
+        assert ["ended [stopped by the user]" in each for each in told] == [True]
 
 
 async def test_only_so_many_run_at_once() -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from agent_tui.core.errors import ToolError
+from agent_tui.mcp.borrowed_tool import BorrowedTool
 from agent_tui.mcp.restarts import Restarts
+from agent_tui.tools.base import PlainArguments, ToolContext
+from agent_tui.tools.blobs import BlobFolder
 from tests.mcp.stage import McpStage, odd, until
 
 
@@ -89,6 +93,20 @@ async def test_a_long_result_is_capped(tmp_path: Path) -> None:
         assert result.output.startswith("line 0\n")
         assert result.output.endswith("line 199999\n")
         assert "characters left out" in result.output
+
+
+async def test_the_whole_of_a_long_result_can_be_opened(tmp_path: Path) -> None:
+    blobs = BlobFolder(tmp_path / "blobs")
+    context = ToolContext(tmp_path, blobs=blobs, output_limit=3_000)
+    async with McpStage(tmp_path, odd=odd("long result")) as stage:
+        tool = BorrowedTool(stage.tool("odd__echo"), stage.servers.call)
+        output = (await tool.run(PlainArguments.model_validate({"text": "x"}), context)).output
+        told = re.search(r"characters left out; the whole text: read_file (blob:\w{32}) …", output)
+        assert told is not None
+        assert len(output) <= 3_000
+    (kept,) = blobs.folder.iterdir()
+    assert kept.read_text().count("\n") == 200_000
+    os.close(blobs.open(told[1]))
 
 
 async def test_an_answer_that_is_no_result_is_told(tmp_path: Path) -> None:

@@ -65,10 +65,15 @@ async def test_lines_are_numbered_and_long_files_go_on(
     assert "only 2,000 lines" in await read(context, "f", 2_001)
 
 
+_GO_ON = "[lines 2-2 of 100; continue with start_line=3]"
+
+
 async def test_output_is_bounded_by_characters_too(workspace: Path, context: ToolContext) -> None:
     (workspace / "wide").write_text(("x" * 5_000 + "\n") * 100)
     shown = await read(context, "wide")
-    assert "[… 3,000 more characters …]" in shown
+    alone = "start_line=2 with line_count=1 shows more of this line"
+    assert f"[… 3,000 more characters; {alone} …]" in shown
+    assert await read(context, "wide", 2, 1) == f"2\t{'x' * 5_000}\n{_GO_ON}"
     assert len(shown) <= context.output_limit + 100
     assert "continue with start_line=15" in shown
 

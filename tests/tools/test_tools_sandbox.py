@@ -197,6 +197,33 @@ async def test_nothing_outlives_the_program(
     await eventually(lambda: not processes_of(tmp_path))
 
 
+async def test_no_command_in_the_background_outlives_a_killed_program(
+    kind: SandboxKind, workspace: Path, tmp_path: Path
+) -> None:
+    program = (
+        "import asyncio, sys; from pathlib import Path\n"
+        "from agent_tui.tools.base import ToolContext\n"
+        "from agent_tui.tools.confinement import Confinement\n"
+        "from agent_tui.tools.run_command import RunCommand, RunCommandArguments\n"
+        "from agent_tui.tools.running_commands import RunningCommands\n"
+        "async def main():\n"
+        "    text = 'setsid sleep 100 & trap \"\" TERM; echo > up; sleep 100; sleep 100'\n"
+        "    command = RunCommandArguments(command=text, background=True)\n"
+        "    context = ToolContext(Path(sys.argv[1]), confinement=Confinement('strict'),\n"
+        "        commands=RunningCommands())\n"
+        "    await RunCommand().run(command, context)\n"
+        "    await asyncio.sleep(100)\n"
+        "asyncio.run(main())\n"
+    )
+    running = await asyncio.create_subprocess_exec(PYTHON, "-c", program, str(workspace))
+    await eventually((workspace / "up").exists)
+    assert processes_of(tmp_path)
+    running.kill()
+    await running.wait()
+    await eventually(lambda: not processes_of(tmp_path))
+    print(f"{kind}: no process is left")
+
+
 async def test_the_network_is_there_only_where_the_settings_say(
     kind: SandboxKind, workspace: Path
 ) -> None:

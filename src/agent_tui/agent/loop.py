@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,10 @@ class Limits:
 
 
 class Agent:
-    """Carries a conversation on: one turn at a time, over one context."""
+    """Carries a conversation on: one turn at a time, over one context.
+
+    ``tell_ended`` gives a sentence for each background command that ended since it was asked last.
+    """
 
     def __init__(
         self,
@@ -89,7 +92,9 @@ class Agent:
         limits: Limits,
         desk: DMailDesk | None = None,
         sees_images: bool = True,
+        tell_ended: Callable[[], list[str]] = list,
     ) -> None:
+        self._tell_ended = tell_ended
         self._context = context
         self._compactor = compactor
         self._wire = wire
@@ -270,6 +275,8 @@ class Agent:
         """One model call with its tools; None when the turn goes on."""
         turn = progress.turn
         await self._join_steers(turn)
+        for ended in self._tell_ended():
+            await settle(self._remind(ended, turn))
         self._asking.refresh_tools()
         await self._compactor.compact_if_full()
         await self._mark(progress)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import Display, ToolResult
 from agent_tui.core.text import reveal
 from agent_tui.mcp.offered_tool import OfferedTool
+from agent_tui.mcp.results import cut_middle
 from agent_tui.tools.base import PlainArguments, Tool, ToolContext
+from agent_tui.tools.blobs import LARGEST_BLOB_BYTES
 
 Call: TypeAlias = Callable[[OfferedTool, dict[str, Any], int], Awaitable[ToolResult]]
 """Calls a server's tool with arguments; the last is how many characters come back at most."""
@@ -45,7 +49,11 @@ class BorrowedTool(Tool[PlainArguments]):
 
     async def run(self, arguments: PlainArguments, context: ToolContext) -> ToolResult:
         fields = arguments.model_dump(mode="json")
-        return await self._call(self.offered, fields, context.output_limit)
+        result = await self._call(self.offered, fields, LARGEST_BLOB_BYTES)
+        told = await asyncio.to_thread(
+            cut_middle, result.output, context.output_limit, context.blobs
+        )
+        return replace(result, output=told)
 
 
 def _check(offered: OfferedTool, fields: dict[str, Any]) -> None:

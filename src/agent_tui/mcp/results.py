@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import clean
+from agent_tui.tools.blobs import BlobFolder
 
 
 def read_result(answer: Any, limit: int) -> ToolResult:
@@ -41,11 +42,16 @@ def _read_blocks(blocks: Any) -> Iterator[str]:
                 yield f"[a part of type {other!s:.40}]"
 
 
-def cut_middle(text: str, limit: int) -> str:
-    """The text, or its beginning and its end with a note between them."""
+def cut_middle(text: str, limit: int, blobs: BlobFolder | None = None) -> str:
+    """The text, or its beginning and its end with a note between them: what, and where it is.
+
+    Blocks where the whole text is kept in ``blobs``.
+    """
     if len(text) <= limit:
         return text
     left_out = len(text) - limit
-    note = f"\n[… {left_out:,} characters left out …]\n"
+    path = blobs.keep(text) if blobs else ""
+    where = f"; the whole text: read_file {path}" if path else ""
+    note = f"\n[… {left_out:,} characters left out{where} …]\n"
     half = max(0, limit - len(note)) // 2
     return text[:half] + note + text[len(text) - half :]

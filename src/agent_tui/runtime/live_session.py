@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agent_tui.runtime.operations.compacting import Compacting
     from agent_tui.runtime.operations.operations import Operations
     from agent_tui.runtime.stored.exporting import Exported
+    from agent_tui.tools.running_commands import RunningCommands
 
 
 _LAST_CAPTURE_SECONDS = 2.0
@@ -220,7 +221,12 @@ class LiveSession:
     @property
     def background_commands(self) -> tuple[str, ...]:
         """The agent's commands that run in the background now, each in one line."""
-        return self._parts.now.commands.titles
+        return self.commands.titles
+
+    @property
+    def commands(self) -> RunningCommands:
+        """The agent's commands in the background, which a person can stop."""
+        return self._parts.now.commands
 
     def answer_question(self, question_id: str, answer: str) -> None:
         """Answer a question of the agent; an empty answer is none."""

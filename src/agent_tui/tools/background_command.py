@@ -10,6 +10,22 @@ from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import ToolResult
 from agent_tui.tools.base import Arguments, Tool, ToolContext
 from agent_tui.tools.run_command import describe_end
+from agent_tui.tools.running_commands import RunningCommand, RunningCommands
+
+
+def tell_ended(commands: RunningCommands) -> list[str]:
+    """A sentence for each command that ended and of which the agent does not know yet."""
+    return [_tell(command) for command in commands.take_ended()]
+
+
+def _tell(command: RunningCommand) -> str:
+    failure = command.ended.exception()
+    how = describe_end(command.ended.result(), 0) if failure is None else f"[failed: {failure}]"
+    how = "[stopped by the user]" if command.by_user else how
+    return (
+        f"Background command {command.number} ({command.title}) ended {how}. "
+        "background_command reads its output."
+    )
 
 
 class BackgroundCommandArguments(Arguments):

@@ -53,7 +53,10 @@ def _list(path: str, context: ToolContext, stop: Event) -> str:
             os.close(descriptor)
     lines = [row for _, row in sorted(rows)]
     if len(lines) > _MOST_ENTRIES:
-        lines = [*lines[:_MOST_ENTRIES], f"[only {_MOST_ENTRIES:,} entries are shown]"]
+        lines = [
+            *lines[:_MOST_ENTRIES],
+            f"[only {_MOST_ENTRIES:,} entries are shown; find_files finds others by name]",
+        ]
     return "\n".join(lines) or "[the folder is empty]"
 
 

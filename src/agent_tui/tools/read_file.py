@@ -88,10 +88,11 @@ def _show(file: TextFile, arguments: ReadFileArguments, limit: int) -> str:
         return f"[the file has only {format_count(len(lines), 'line')}]"
     shown: list[str] = []
     room = limit
+    longest = limit if arguments.line_count == 1 else _LONGEST_LINE
     for number, line in enumerate(lines[first - 1 : first - 1 + arguments.line_count], first):
-        text = f"{number}\t{_show_line(line)}"
+        text = f"{number}\t{_show_line(line, number, longest)}"
         room -= len(text) + 1
-        if room < 0:
+        if room < 0 and shown:
             break
         shown.append(text)
     next_line = first + len(shown)
@@ -101,10 +102,11 @@ def _show(file: TextFile, arguments: ReadFileArguments, limit: int) -> str:
     return "\n".join(shown)
 
 
-def _show_line(line: str) -> str:
+def _show_line(line: str, number: int, longest: int) -> str:
     line = clean(line.removesuffix("\r"))
-    if len(line) <= _LONGEST_LINE:
+    if len(line) <= longest:
         return line
-    return (
-        f"{line[:_LONGEST_LINE]}[… {format_count(len(line) - _LONGEST_LINE, 'more character')} …]"
-    )
+    more = format_count(len(line) - longest, "more character")
+    alone = f"start_line={number} with line_count=1 shows more of this line"
+    where = alone if longest == _LONGEST_LINE else "search_files finds what stands there"
+    return f"{line[:longest]}[… {more}; {where} …]"

@@ -44,12 +44,17 @@ class SharedOutput(BoundedOutput):
 
 @dataclass(slots=True)
 class RunningCommand:
-    """One command in the background; ``ended`` is done when it has ended and nothing is left."""
+    """One command in the background; ``ended`` is done when it has ended and nothing is left.
+
+    ``is_told``: the agent knows that it ended; ``by_user``: a person stopped it.
+    """
 
     number: int
     title: str
     output: BoundedOutput
     stop: Event = field(default_factory=Event)
+    is_told: bool = False
+    by_user: bool = False
     ended: asyncio.Future[Ended] = field(init=False)
 
 
@@ -72,7 +77,7 @@ class RunningCommands:
         Raises:
             ToolError: too many run already.
         """
-        if len(self._running()) >= MOST_AT_ONCE:
+        if len(self.running) >= MOST_AT_ONCE:
             raise ToolError(f"{MOST_AT_ONCE} commands run in the background: stop one of them.")
         command = RunningCommand(next(self._numbers), title, output)
         loop = asyncio.get_running_loop()
@@ -100,18 +105,28 @@ class RunningCommands:
         """Wait until a command has ended, for so long at most; it goes on after that."""
         command = self.find(number)
         await asyncio.wait([command.ended], timeout=seconds)
+        command.is_told |= command.ended.done()
         return command
 
-    async def stop(self, number: int) -> RunningCommand:
-        """End a command with all that it started."""
+    async def stop(self, number: int, *, by_user: bool = False) -> RunningCommand:
+        """End a command with all that it started; of a person's stop the agent is told later."""
         command = self.find(number)
+        command.is_told |= not by_user
+        command.by_user |= by_user and not command.ended.done()
         command.stop.set()
         await asyncio.wait([command.ended])
         return command
 
+    def take_ended(self) -> list[RunningCommand]:
+        """Those that ended since this was asked last, and of which the agent does not know."""
+        ended = [each for each in self._commands.values() if each.ended.done() and not each.is_told]
+        for command in ended:
+            command.is_told = True
+        return ended
+
     async def close(self) -> None:
         """End them all: nothing outlives the session."""
-        running = self._running()
+        running = self.running
         for command in running:
             command.stop.set()
         if running:
@@ -121,9 +136,11 @@ class RunningCommands:
     @property
     def titles(self) -> tuple[str, ...]:
         """Those that run now, each in one line."""
-        return tuple(command.title for command in self._running())
+        return tuple(command.title for command in self.running)
 
-    def _running(self) -> list[RunningCommand]:
+    @property
+    def running(self) -> list[RunningCommand]:
+        """Those that run now."""
         return [each for each in self._commands.values() if not each.ended.done()]
 
     def _tell_running(self) -> None:

@@ -409,6 +409,14 @@ COMMANDS: tuple[Command, ...] = (
         opens_screen=True,
     ),
     Command(
+        "background",
+        "background:show_background",
+        "Background commands",
+        "List the agent's commands in the background, and stop one",
+        "General",
+        opens_screen=True,
+    ),
+    Command(
         "theme",
         "general:change_theme",
         "Change theme",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from agent_tui.agent.approval import Approvals
@@ -36,6 +37,7 @@ from agent_tui.runtime.starting.assembling import Run
 from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
+from agent_tui.tools.background_command import tell_ended
 from agent_tui.tools.base import AnyTool, FileMemory, Spawns, ToolContext
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.catalogue import builtin_tools
@@ -182,6 +184,7 @@ class SessionBuilder:
             ),
             desk=desk,
             sees_images=connection.sees_images,
+            tell_ended=partial(tell_ended, commands),
         )
         parts = SessionParts(
             context=context,

@@ -1,0 +1,26 @@
+"""The agent's commands in the background: listed, and stopped one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_tui.core.format import format_count
+
+if TYPE_CHECKING:
+    from agent_tui.ui.conversation.conversation import Conversation
+
+
+async def show_background(chat: Conversation, _argument: str) -> None:
+    """List what runs in the background; Enter stops one."""
+    from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
+
+    commands = chat.holder.require_session().commands
+    while True:
+        rows = [Choice(str(each.number), each.title, "Enter stops it") for each in commands.running]
+        title = f"{format_count(len(rows), 'command')} in the background"
+        screen = ChoiceScreen(title, rows, empty="No command runs in the background.")
+        chosen = await chat.app.push_screen_wait(screen)
+        if not chosen:
+            return
+        stopped = await commands.stop(int(chosen), by_user=True)
+        chat.notices.hint(f"Stopped {stopped.title}. The agent is told at its next step.")
