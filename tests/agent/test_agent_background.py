@@ -84,7 +84,7 @@ async def test_a_command_goes_on_behind_the_turn_and_ends_with_the_session(tmp_p
     async with Stage(tmp_path, START, Reply(text="It runs."), yolo=True) as stage:
         await stage.say("Serve it")
         pid = await pid_of(stage)
-        assert stage.session.background_commands == (_TICK,)
+        assert stage.session.commands.titles == (_TICK,)
     await eventually_gone(pid)
 
 
@@ -95,7 +95,7 @@ async def test_cancelling_a_wait_leaves_the_command_running(tmp_path: Path) -> N
             "Serve it",
             lambda event: isinstance(event, ToolStarted) and event.call.name != "run_command",
         )
-        assert stage.session.background_commands == (_TICK,)
+        assert stage.session.commands.titles == (_TICK,)
         assert await stage.say("Never mind") == "done"
 
 
@@ -114,7 +114,7 @@ async def test_the_agent_is_told_at_its_next_step_what_ended_meanwhile(tmp_path:
     start = Reply(calls=(call("run_command", command="echo x; exit 3", background=True),))
     async with Stage(tmp_path, start, Reply(text="."), Reply(text="Oh."), yolo=True) as stage:
         await stage.say("Run it")
-        await until(None, lambda: not stage.session.background_commands)
+        await until(None, lambda: not stage.session.commands.titles)
         await stage.say("And now?")
         await stage.say("And now?")
         told = [line["content"] for line in stage.on_disk("user") if line["origin"] == "reminder"]
@@ -132,7 +132,7 @@ async def test_of_what_a_person_stopped_the_agent_is_told(tmp_path: Path) -> Non
         pid = await pid_of(stage)
         await stage.session.commands.stop(1, by_user=True)
         await eventually_gone(pid)
-        assert stage.session.background_commands == ()
+        assert stage.session.commands.titles == ()
         await stage.say("And now?")
         told = [line["content"] for line in stage.on_disk("user") if line["origin"] == "reminder"]
         assert ["ended [stopped by the user]" in each for each in told] == [True]

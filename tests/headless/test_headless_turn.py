@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from agent_tui.tools.ask_user import NO_ANSWER
 from tests.headless.command_line import CommandLine, run_program
 from tests.providers.sse_server import (
     Pause,
@@ -52,6 +53,20 @@ def test_text_is_the_answer_and_nothing_else(run: CommandLine, server: SseServer
     ran = run("-p", "Hi")
     assert (ran.code, ran.out, ran.err) == (0, "Hello from **loopback**.\n", "")
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_question_that_nobody_can_answer_is_told_and_the_turn_goes_on(
+    run: CommandLine, server: SseServer
+) -> None:
+    arguments = json.dumps({"question": "Which store?", "choices": ["SQLite", "Files"]})
+    asked = call_chunk(call_id="c1", name="ask_user", arguments=arguments)
+    server.answers.append(stream(asked, finish_chunk("tool_calls"), usage_chunk(100, 10)))
+    ran = run("-p", "Store it")
+    assert (ran.code, ran.out) == (0, "Hello from **loopback**.\n")
+    assert "not answered: Which store?: nobody is here to answer it" in ran.err
+    told = server.requests[1].body["messages"][-1]
+    assert told["role"] == "tool"
+    assert NO_ANSWER in told["content"]
 
 
 @pytest.mark.every_python

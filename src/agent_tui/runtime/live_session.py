@@ -219,11 +219,6 @@ class LiveSession:
         self._parts.now.approvals.answer(request_id, answer)
 
     @property
-    def background_commands(self) -> tuple[str, ...]:
-        """The agent's commands that run in the background now, each in one line."""
-        return self.commands.titles
-
-    @property
     def commands(self) -> RunningCommands:
         """The agent's commands in the background, which a person can stop."""
         return self._parts.now.commands

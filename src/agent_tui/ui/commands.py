@@ -382,11 +382,7 @@ COMMANDS: tuple[Command, ...] = (
         argument="[task]",
     ),
     Command(
-        "yolo",
-        "general:allow_all",
-        "Allow everything",
-        "Allow every action without asking; again: ask",
-        "General",
+        "yolo", "general:allow_all", "Allow everything", "Allow every action; again: ask", "General"
     ),
     Command(
         "todo", "general:fold_todo", "To do", "Fold or unfold the agent's task list", "General"
@@ -409,12 +405,7 @@ COMMANDS: tuple[Command, ...] = (
         opens_screen=True,
     ),
     Command(
-        "background",
-        "background:show_background",
-        "Background commands",
-        "List the agent's commands in the background, and stop one",
-        "General",
-        opens_screen=True,
+        "background", "background:show", "Background commands", "List them, and stop one", "General"
     ),
     Command(
         "theme",

@@ -37,7 +37,7 @@ class SessionFacts:
         status.model = session.model
         status.banner = session.read_only
         status.mode = session.approvals.mode
-        status.background = len(session.background_commands)
+        status.background = len(session.commands.titles)
         prompt_box.read_only = session.read_only
         show_last_todo(self._panes, session.view.records)
         self._panes.update_side()

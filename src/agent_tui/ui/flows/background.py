@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
 
 
-async def show_background(chat: Conversation, _argument: str) -> None:
+async def show(chat: Conversation, _argument: str) -> None:
     """List what runs in the background; Enter stops one."""
     from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 

@@ -135,7 +135,10 @@ async def interrupt(chat: Conversation, _argument: str) -> None:
     from agent_tui.ui.flows.past import revert
 
     if chat.runner.under_way():
+        chat.status.work = "interrupting"  # a command that runs may take its time to end
         await chat.runner.interrupt()
+        if not chat.runner.under_way():
+            chat.panes.show_work("")
     elif chat.escape.press() and not chat.prompt_box.text:
         await revert(chat, "")
     else:
