@@ -19,8 +19,8 @@ from agent_tui.providers.registry import choose_model, make_provider, usable_pro
 from agent_tui.providers.unconnected import Unconnected
 
 NO_MODEL = (
-    "No model is connected: use /connect, or set OPENAI_API_KEY (and OPENAI_BASE_URL for another "
-    "server), or start the built-in demo with: agent-tui --demo"
+    "No model is connected: use /connect on the screen, or set OPENAI_API_KEY (and OPENAI_BASE_URL "
+    "for another server), or start the built-in demo with: agent-tui --demo"
 )
 _LIST_SECONDS = 3.0
 

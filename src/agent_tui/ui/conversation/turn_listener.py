@@ -62,6 +62,7 @@ class TurnListener:
             self._chat.facts.colour_gauge(self._chat.session)
         if end == "failed":
             self._chat.timeline.action_last()
+            self._chat.notices.hint("Alt+A or /retry asks the model again.")
 
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self._chat.gauge.gauge = replace(gauge, shares=self._chat.gauge.gauge.shares)

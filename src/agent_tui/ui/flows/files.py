@@ -26,7 +26,7 @@ async def revert_to(chat: Conversation, checkpoint: int) -> None:
         if await chat.app.push_screen_wait(RevertPreviewScreen(preview)):
             chat.runner.start(lambda session: session.operations.revert(checkpoint))
         return
-    screen = RevertFilesScreen(f"Back to checkpoint {checkpoint}?", plan, preview)
+    screen = RevertFilesScreen(f"Revert to checkpoint {checkpoint}?", plan, preview)
     decision = await chat.app.push_screen_wait(screen)
     if decision is not None:
         chat.runner.start(lambda session: _carry_out(chat, session, plan, decision, checkpoint))

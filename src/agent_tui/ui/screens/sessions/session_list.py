@@ -207,7 +207,11 @@ class SessionListScreen(Panel[SessionChoice]):
             if words
             else self._all
         )
-        empty = "No session matches." if words else "No sessions yet. Press n to start one."
+        empty = (
+            "No session matches. /search in a conversation reads what was said."
+            if words
+            else "No sessions yet. Press n to start one."
+        )
         self._rows.show_empty(Content(empty))
         same = _id_of(chosen) if chosen and self._rows.cursor else None  # the top stays the top
         place = next((i for i, each in enumerate(self._shown) if _id_of(each) == same), 0)

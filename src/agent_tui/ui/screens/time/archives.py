@@ -99,7 +99,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         if width < 58:
             return Content("")
         left = fit_cells("  #  SAVED", width - _FIGURES - 1)
-        return Content(f"{left}{'MESSAGES':>8}  {'POINTS':>6}{'SIZE':>10}{'WHEN':>8}")
+        return Content(f"{left}{'MESSAGES':>8}  {'◇':>6}{'SIZE':>10}{'WHEN':>8}")
 
     @property
     def _highlighted(self) -> ArchiveSummary | None:
