@@ -191,7 +191,8 @@ class Story:
         done = self.yard.revert(plan, {**plan.default, **wide})
         kept = {name for name in before if name.startswith("mine")}
         assert kept <= self.yard.files().keys(), "a file that the person created is deleted"
-        self.last = self.yard.take_back(done, "undo")
+        self.yard.take_back(done, "undo")
+        self.last = None  # a redo would take the person's changes, as was asked for
         assert self.yard.files() == before, "an undo did not bring everything back"
 
     def undo(self) -> None:
