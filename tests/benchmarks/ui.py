@@ -85,7 +85,7 @@ def measure_echo(stage: Stage) -> bool:
         program.quiet()
         idle = key_figures(press(program, stage.keys))
         print(json.dumps({"name": "echo_idle"} | idle), flush=True)
-        ask(program, stage.server, f"chunks={stage.keys * 12} rate=100")
+        ask(program, stage.server, f"chunks={stage.keys * 12 + 400} rate=100")
         streaming = key_figures(press(program, stage.keys))
         program.until("Finished.")
         program.quiet()
