@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.library.row_cache import CACHE
 from tests.headless.command_line import CommandLine
 from tests.importers.foreign_files import codex_session
 from tests.importers.session_files import write_lines
@@ -54,7 +55,7 @@ def session_id(run: CommandLine, tmp_path: Path) -> str:
         assert ran.code == 0
     session = str(ran.json["session_id"])
     assert run("revert", session, "3").code == 0
-    assert run("repair", session).code == 0
+    assert run("fork", session).code == 0
     folder = next(path.parent for path in run.logs() if path.parent.name == session)
     lines = (folder / "context.jsonl").read_bytes().splitlines(keepends=True)
     kept = (line for line in lines if b'"role":"_system_prompt"' not in line)
@@ -66,9 +67,9 @@ def session_id(run: CommandLine, tmp_path: Path) -> str:
 
 
 def listing(root: Path) -> dict[str, tuple[object, ...]]:
-    """Everything below a folder: name, mode, size, time of the last change, bytes."""
+    """Everything below a folder but the list's own cache: mode, size, last change, bytes."""
     found: dict[str, tuple[object, ...]] = {}
-    for path in sorted((root, *root.rglob("*"))):
+    for path in sorted(path for path in root.rglob("*") if not path.name.startswith(CACHE)):
         status = path.lstat()
         data = path.read_bytes() if path.is_file() else b""
         found[str(path)] = (status.st_mode, status.st_size, status.st_mtime_ns, status.st_uid, data)

@@ -38,7 +38,9 @@ async def tell(tree: SessionTree, detail: Detail = "turns") -> list[str]:
         if row.kind == "prompt" and isinstance(record, UserMessage):
             words = text_of(record.content)
         mark = "+ " if row.opens else ""
-        ends = f" [{', '.join(row.leaves)}]" if row.leaves else ""
+        names = [*(leaf for leaf in row.leaves if leaf.split()[0] in {"live", "archive"})]
+        names += [f"“{title}”" for title in row.leaf_titles]
+        ends = f" [{', '.join(names)}]" if names else ""
         lines.append(f"{'  ' * row.depth}{mark}{words}{ends}")
     return lines
 

@@ -44,6 +44,7 @@ from agent_tui.runtime.starting.assembling import Run
 from agent_tui.sessions.store import SessionStore
 from agent_tui.tools import background
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.conversation import notices
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.widgets.bars import status_line
 from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -245,6 +246,7 @@ def _hold_program(patch: pytest.MonkeyPatch, folder: Path, clock: Clock) -> None
 
     patch.setattr(tempfile, "mkdtemp", make_known_folder)
     patch.setattr(status_line, "monotonic", clock.monotonic)
+    patch.setattr(notices, "_HINT_SECONDS", 3_600)  # else a slow machine draws another picture
 
 
 class Visitor:

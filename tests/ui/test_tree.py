@@ -272,7 +272,7 @@ async def test_a_line_is_asked_for_and_given() -> None:
 
 @pytest.mark.parametrize(
     ("width", "ends"),
-    [(80, "◂ now 2 archives session other "), (160, "◂ now archives 15, 17 session other ")],
+    [(80, "◂ now 2 archives session “Other” "), (160, "◂ now archives 15, 17 session “Other” ")],
 )
 async def test_a_row_at_which_many_logs_end_keeps_its_words_its_tokens_and_its_label_apart(
     width: int, ends: str
@@ -280,7 +280,7 @@ async def test_a_row_at_which_many_logs_end_keeps_its_words_its_tokens_and_its_l
     leaves = ("archive 15", "live", "archive 17", "other")
     row = TreeRow(
         0, 0, 0, 0, opens=False, kind="undo", standing="context", label="good point",
-        tokens=1_400, leaves=leaves,
+        tokens=1_400, leaves=leaves, leaf_titles=("Other",),
     )  # fmt: skip
     record = RevertRecord(1, "undo", 2, stamp=Stamp("r", at="2025-01-01T00:00:00Z"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from agent_tui.agent.compactor import Compactor
 from agent_tui.agent.policies import Progress
@@ -28,6 +29,9 @@ from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest, Provider
 from agent_tui.sessions.replay import repaired_messages
 from agent_tui.sessions.store import Durability
+
+if TYPE_CHECKING:
+    from agent_tui.agent.attachments import NamedImages
 
 _LONG_CHARS = 100_000
 
@@ -57,6 +61,7 @@ class Asking:
         self._unsaved = unsaved
         self._max_attempts = max_attempts
         self._sees_images = sees_images
+        self._named: NamedImages | None = None
 
     def refresh_tools(self) -> None:
         """Offer the model the tools that there are now."""
@@ -104,9 +109,11 @@ class Asking:
         context = self._context
         history = context.history
         if not self._sees_images:
-            from agent_tui.agent.attachments import without_images
+            if self._named is None:
+                from agent_tui.agent.attachments import NamedImages
 
-            history = without_images(history)
+                self._named = NamedImages()
+            history = self._named.told(history)
         return ModelRequest(self._model, context.system_prompt, history, self._toolset.schemas)
 
     async def _receive(self, request: ModelRequest, reply: Reply) -> None:

@@ -65,11 +65,22 @@ async def attach(prompt: str, context: ToolContext, turn: int, *, sees_images: b
     return _tell(found, tuple(refused), turn, sees_images=sees_images)
 
 
-def without_images(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """A history for a model that cannot see: each picture in it is named instead."""
-    if not any(map(_has_image, messages)):
-        return messages
-    return tuple(_name_images(each) if _has_image(each) else each for each in messages)
+class NamedImages:
+    """Histories for a model that cannot see; only what was added to the last one is read."""
+
+    def __init__(self) -> None:
+        self._history: tuple[Message, ...] = ()
+        self._told: tuple[Message, ...] = ()
+
+    def told(self, history: tuple[Message, ...]) -> tuple[Message, ...]:
+        """A history in which each picture is named instead of shown."""
+        known = len(self._history)
+        if history[:known] != self._history:
+            known = 0
+        added = (_name_images(each) if _has_image(each) else each for each in history[known:])
+        self._told = (*self._told[:known], *added)
+        self._history = history
+        return self._told
 
 
 def _mentions(prompt: str) -> Iterator[str]:

@@ -49,6 +49,7 @@ class TreeRow:
         rails: which branches go on below this row: bit ``n`` for the one that is ``n`` deep.
         tokens: what the context took at the end of the stretch; 0 where unknown.
         leaves: the logs that end in this stretch: ``live``, ``archive 3``, or a session's id.
+        leaf_titles: the title of each session among the leaves, in their order; some are empty.
         session_id: the session whose log holds the row, when it is not this one.
     """
 
@@ -62,6 +63,7 @@ class TreeRow:
     label: str = ""
     tokens: int = 0
     leaves: tuple[str, ...] = ()
+    leaf_titles: tuple[str, ...] = ()
     session_id: str = ""
     rails: int = 0
 

@@ -53,9 +53,11 @@ class Outline:
         self._pieces.sort()
         self._piece_starts = [start for start, _ in self._pieces]
         self._leaves: dict[int, tuple[str, ...]] = {}
-        for leaf, name in self._name_leaves():
+        self._titles: dict[int, tuple[str, ...]] = {}
+        for leaf, name, titles in self._name_leaves():
             row = self.row_of(leaf)
             self._leaves[row] = (*self._leaves.get(row, ()), name)
+            self._titles[row] = self._titles.get(row, ()) + titles
 
     def __len__(self) -> int:
         return len(self._places)
@@ -76,6 +78,7 @@ class Outline:
             label=self._label_in(index),
             tokens=self._shape.tokens_at(self._ends[index]),
             leaves=self._leaves.get(index, ()),
+            leaf_titles=self._titles.get(index, ()),
             session_id="" if source.session_id == own else source.session_id,
             rails=self._rails[index],
         )
@@ -124,17 +127,16 @@ class Outline:
         within = range(self._starts[index], self._places[index])
         return next((self._labels[place] for place in within if place in self._labels), "")
 
-    def _name_leaves(self) -> Iterator[tuple[int, str]]:
+    def _name_leaves(self) -> Iterator[tuple[int, str, tuple[str, ...]]]:
         tree, live = self._tree, self._shape.live
         own = tree.sources[live].session_id
         for number, (source, leaf) in enumerate(zip(tree.sources, tree.leaves_of, strict=True)):
             if number == live:
-                yield leaf, "live"
+                yield leaf, "live", ()
             elif source.session_id == own:
-                yield leaf, f"archive {source.archive}"
+                yield leaf, f"archive {source.archive}", ()
             elif not source.archive:
-                # In quotes, so that no title is taken for the live log or for an archive.
-                yield leaf, f"“{source.title}”" if source.title else source.session_id
+                yield leaf, source.session_id, (source.title,)
 
     def _choose(self) -> Sequence[int]:
         """The places that get a row of their own."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TypeAlias
 
 from textual.content import Content
@@ -198,7 +199,9 @@ def _draw_tags(row: TreeRow, room: int) -> Content:
     now = Content.styled("◂ now " if "live" in row.leaves else "", "bold $ok")
     others = [leaf for leaf in row.leaves if leaf != "live"]
     archives = [leaf.removeprefix("archive ") for leaf in others if leaf.startswith("archive ")]
-    sessions = [clean(leaf) for leaf in others if not leaf.startswith("archive ")]
+    ids = [leaf for leaf in others if not leaf.startswith("archive ")]
+    titles = zip_longest(ids, row.leaf_titles, fillvalue="")
+    sessions = [clean(f"“{title}”" if title else leaf) for leaf, title in titles]
     named = Content.assemble(
         now,
         (_name_all("archive", archives), "$faint"),
