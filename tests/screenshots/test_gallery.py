@@ -99,6 +99,7 @@ def test_plan_at_work(snap_compare: Compare, stage: Stage) -> None:
         await visitor.allow("2")
         await visitor.allow()
         await visitor.until_idle()
+        visitor.app.chat.status.notice = ""  # it has been there for its seconds
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
