@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ __all__ = ["pytest_terminal_summary"]
 
 SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "mcp", "screenshots", "ui", "workspace"}
 """Folders that run whole programs or count by the thousand: ``-m "not slow"`` leaves them out."""
+
+# A shell's background job ignores the interrupt, and so would every program that is started here.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How fast a machine makes up examples says nothing of what is tested with them.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
