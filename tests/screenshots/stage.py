@@ -45,6 +45,7 @@ from agent_tui.sessions.store import SessionStore
 from agent_tui.tools import background
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.conversation import notices
+from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.widgets.bars import status_line
 from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -246,6 +247,21 @@ def _hold_program(patch: pytest.MonkeyPatch, folder: Path, clock: Clock) -> None
 
     patch.setattr(tempfile, "mkdtemp", make_known_folder)
     patch.setattr(status_line, "monotonic", clock.monotonic)
+    ids = itertools.count(1)
+    random = os.urandom
+
+    def number_records(size: int) -> bytes:
+        return next(ids).to_bytes(size, "big") if size == 10 else random(size)  # a record's id
+
+    patch.setattr(os, "urandom", number_records)
+    find = Languages.find
+
+    def find_loaded(languages: Languages, name: str) -> Any:
+        if find(languages, name) is None and languages.missing:
+            languages.load_missing()
+        return find(languages, name)
+
+    patch.setattr(Languages, "find", find_loaded)  # else colours come when a thread is ready
     patch.setattr(notices, "_HINT_SECONDS", 3_600)  # else a slow machine draws another picture
 
 
