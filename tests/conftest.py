@@ -44,11 +44,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _keys_of_this_test_only() -> None:
+def _keys_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that one test took from the environment is not there for the next."""
-    from agent_tui.providers.environment import forget_variables
-
-    forget_variables()
+    monkeypatch.setattr("agent_tui.providers.environment._taken", {})
 
 
 @pytest.fixture(autouse=True)

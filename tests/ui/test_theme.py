@@ -7,7 +7,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
-from agent_tui.ui.themes.contrast import MARK, TEXT, contrast, readable
+from agent_tui.ui.themes.contrast import MARK, TEXT, luminance, readable
 from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.themes.theme import ANSI, ANSI_LIGHT, DARK, OFFERED, THEMES, tokens_of
 
@@ -39,6 +39,12 @@ XTERM |= {
 def variables(theme: Theme) -> dict[str, str]:
     base = theme.to_color_system().generate()
     return base | tokens_of(theme, base)
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The ratio of WCAG 2.1, from 1 (the same) to 21 (black on white)."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 def ratio(found: dict[str, str], text: str, ground: str) -> float:

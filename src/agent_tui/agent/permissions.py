@@ -18,7 +18,6 @@ from agent_tui.tools.base import Subject
 from agent_tui.tools.command_rules import command_is_allowed, offer_patterns, pattern_mistake
 
 EDITS = "edits"
-COMMAND = "run_command"
 _MORE_TOOLS = ("present_plan", "recall", "search_web", "send_dmail", "task")
 _RULE = re.compile(r"([A-Za-z_][\w-]*)(?:\((.*)\))?", re.DOTALL)
 

@@ -29,8 +29,6 @@ from agent_tui.importers import fields
 BOOKKEEPING = frozenset({"step-start", "step-finish", "snapshot", "patch", "retry", "agent"})
 """Parts that no model is sent."""
 
-_NO_CONTENT = BOOKKEEPING | {"tool", "compaction"}
-
 
 def stamp_of(info: dict[str, Any]) -> Stamp:
     """The id and time of a message."""

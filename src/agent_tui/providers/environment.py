@@ -24,11 +24,6 @@ def take_variable(name: str) -> str:
         return _taken.get(name, "")
 
 
-def forget_variables() -> None:
-    """Know nothing of what was taken before."""
-    _taken.clear()
-
-
 def _wipe(name: str) -> None:
     if sys.platform != "win32":
         import ctypes

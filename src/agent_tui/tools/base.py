@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 from pathlib import Path
@@ -109,7 +110,7 @@ class ToolContext:
     tell: Callable[[str], None] | None = None
 
 
-class Tool(Generic[Parameters]):
+class Tool(ABC, Generic[Parameters]):
     """One thing the agent can do.
 
     Subclasses set the class attributes and implement ``run``; a tool with side effects sets
@@ -148,13 +149,13 @@ class Tool(Generic[Parameters]):
         """
         return None
 
+    @abstractmethod
     async def run(self, arguments: Parameters, context: ToolContext) -> ToolResult:
         """Do it. Cancellation must leave nothing running.
 
         Raises:
             ToolError: it could not be done; the text is what the model is told.
         """
-        raise NotImplementedError
 
 
 AnyTool = Tool[Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_tui.core.dataclass import dataclass
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+MIB, GIB = 1 << 20, 1 << 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from agent_tui.library.search.line_text import LineText, decode, read_object
 from agent_tui.library.search.tallies import beyond, usage_of
 from agent_tui.providers.catalog import find_known
 
-SCHEMA_VERSION = 1
 _KINDS = {"user": "prompt", "assistant": "reply", "tool": "tool_result", "system": "system"}
 
 

@@ -17,13 +17,7 @@ _STEPS = 24
 _MIDDLE = 0.18
 
 
-def contrast(one: Color, other: Color) -> float:
-    """The ratio of two colours, from 1 (the same) to 21 (black on white)."""
-    low, high = sorted((_luminance(one), _luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(colour: Color) -> float:
+def luminance(colour: Color) -> float:
     """Relative luminance as WCAG 2.1 defines it."""
     r, g, b = colour.rgb
     return 0.2126 * _linear(r) + 0.7152 * _linear(g) + 0.0722 * _linear(b)
@@ -37,14 +31,14 @@ def _linear(part: int) -> float:
 
 def readable(colour: Color, grounds: Iterable[Color], ratio: float = TEXT) -> Color:
     """The colour itself, or as much lighter or darker as it must be on every one of the grounds."""
-    light = [_luminance(ground) for ground in grounds]
+    light = [luminance(ground) for ground in grounds]
     # On a dark ground the lightest of them decides, on a light one the darkest.
     is_dark = light[0] < _MIDDLE
     decisive = max(light) if is_dark else min(light)
     end = _WHITE if is_dark else _BLACK
     for step in range(_STEPS + 1):
         tried = colour.blend(end, step / _STEPS)
-        low, high = sorted((_luminance(tried), decisive))
+        low, high = sorted((luminance(tried), decisive))
         if (high + 0.05) / (low + 0.05) >= ratio and (high == decisive) != is_dark:
             return tried
     return end

@@ -122,77 +122,117 @@ def tokens_of(theme: Theme, base: Mapping[str, str]) -> dict[str, str]:
     return sixteen_tokens(dark=theme.dark) if theme.ansi else _tokens(theme, base)
 
 
+class _Ink:
+    """The colours that a theme gives, each as it can be read on the surfaces made of them."""
+
+    def __init__(self, theme: Theme, base: Mapping[str, str]) -> None:
+        def given(name: str) -> Color:
+            return Color.parse(base[name])
+
+        self.ground = given("background")
+        text = Color(*given("foreground").rgb)
+        self.text = readable(text, [self.ground], 7.0 if theme.dark else TEXT)
+        self.accent, self.second = given("primary"), given("secondary")
+        self.ok, self.attention, self.danger = given("success"), given("warning"), given("error")
+        self.surfaces = self._surfaces()
+        # Never below these, whatever is the ground: rows, popups, code.
+        self.common = [self.ground, *self._named("popup", "code-surface", "user-surface")]
+        self.rows = [*self.common, *self._named("hover", "cursor", "selected")]
+        self.every = [
+            *self.rows,
+            *self._named(*(name for name in self.surfaces if name.endswith("-surface"))),
+        ]
+
+    def lifted(self, share: float) -> Color:
+        """The ground, moved towards the text."""
+        return self.ground.blend(self.text, share)
+
+    def _surfaces(self) -> dict[str, Color]:
+        ground, lifted = self.ground, self.lifted
+        return {
+            "hover": lifted(0.05),
+            "popup": lifted(0.045),
+            "code-surface": lifted(0.035),
+            "cursor": ground.blend(self.accent, 0.2),
+            "selected": lifted(0.045).blend(self.accent, 0.25),
+            "selection": ground.blend(self.accent, 0.32),
+            "user-surface": ground.blend(self.accent, 0.07),
+            "danger-surface": ground.blend(self.danger, 0.12),
+            "diff-added-surface": ground.blend(self.ok, 0.13),
+            "diff-removed-surface": ground.blend(self.danger, 0.13),
+        }
+
+    def _named(self, *names: str) -> list[Color]:
+        return [self.surfaces[name] for name in names]
+
+
 def _tokens(theme: Theme, base: Mapping[str, str]) -> dict[str, str]:
-
-    def given(name: str) -> Color:
-        return Color.parse(base[name])
-
-    ground, text = given("background"), given("foreground")
-    text = readable(Color(*text.rgb), [ground], 7.0 if theme.dark else TEXT)
-    accent, second = given("primary"), given("secondary")
-    signals = {"ok": given("success"), "attention": given("warning"), "danger": given("error")}
-
-    def lifted(share: float) -> Color:
-        return ground.blend(text, share)
-
-    surfaces = {
-        "hover": lifted(0.05),
-        "popup": lifted(0.045),
-        "code-surface": lifted(0.035),
-        "cursor": ground.blend(accent, 0.2),
-        "selected": lifted(0.045).blend(accent, 0.25),
-        "selection": ground.blend(accent, 0.32),
-        "user-surface": ground.blend(accent, 0.07),
-        "danger-surface": ground.blend(signals["danger"], 0.12),
-        "diff-added-surface": ground.blend(signals["ok"], 0.13),
-        "diff-removed-surface": ground.blend(signals["danger"], 0.13),
-    }
-    # Never below these, whatever is the ground: rows, popups, code.
-    common = [ground, *(surfaces[name] for name in ("popup", "code-surface", "user-surface"))]
-    rows = [*common, *(surfaces[name] for name in ("hover", "cursor", "selected"))]
-    every = [*rows, *(surfaces[n] for n in surfaces if n.endswith("-surface"))]
-
-    def on(colour: Color, grounds: list[Color], ratio: float = TEXT) -> str:
-        return readable(colour, grounds, ratio).hex
-
-    quiet = {"muted": lifted(0.72), "faint": lifted(0.6)}
-    tokens = {name: colour.hex for name, colour in surfaces.items()}
-    tokens |= {name: on(colour, every) for name, colour in quiet.items()}
-    tokens |= {name: on(colour, rows) for name, colour in signals.items()}
-    tokens |= {
-        "foreground": on(text, [*every, surfaces["selection"]]),
-        "background": ground.hex,
-        "surface": surfaces["popup"].hex,
-        "panel": lifted(0.08).hex,
-        "line": lifted(0.16).hex,
-        "edge": lifted(0.32).hex,
-        "user": on(accent, rows),
-        "assistant": on(second, rows),
-        "thinking": on(lifted(0.6), every),
-        "tool": on(second, rows),
-        "checkpoint": on(lifted(0.72), every),
-        "compaction": on(second, rows),
-        "diff-added": on(signals["ok"], [ground, surfaces["diff-added-surface"]]),
-        "diff-removed": on(signals["danger"], [ground, surfaces["diff-removed-surface"]]),
-        "gauge-low": on(lifted(0.72), common),
-        "gauge-middle": on(signals["attention"], common),
-        "gauge-high": on(signals["danger"], common),
-        "gauge-track": lifted(0.13).hex,
-        "gauge-trigger": on(text, [lifted(0.13)], MARK),
-        "fate-kept": on(signals["ok"], rows),
-        "fate-summarised": on(second, rows),
-        "fate-dropped": on(lifted(0.6), every),
-        "code-keyword": on(second, common),
-        "code-name": on(accent, common),
-        "code-string": on(signals["ok"], common),
-        "code-number": on(signals["attention"], common),
-        "code-comment": on(lifted(0.6), every),
-        "code-operator": on(lifted(0.72), common),
-    }
-    tokens |= {
-        f"share-{number}": on(ground.blend(colour, share), [ground], MARK)
-        for number, (colour, share) in enumerate(
-            [(accent, 1.0), (accent, 0.72), (accent, 0.5), (text, 0.7), (text, 0.5)], 1
-        )
-    }
+    ink = _Ink(theme, base)
+    tokens = {name: colour.hex for name, colour in ink.surfaces.items()}
+    tokens |= _frame_tokens(ink) | _row_tokens(ink) | _gauge_tokens(ink) | _code_tokens(ink)
     return tokens | textual_variables(tokens)
+
+
+def _on(colour: Color, grounds: list[Color], ratio: float = TEXT) -> str:
+    return readable(colour, grounds, ratio).hex
+
+
+def _frame_tokens(ink: _Ink) -> dict[str, str]:
+    """Grounds, lines, and text that may stand anywhere."""
+    return {
+        "foreground": _on(ink.text, [*ink.every, ink.surfaces["selection"]]),
+        "background": ink.ground.hex,
+        "surface": ink.surfaces["popup"].hex,
+        "panel": ink.lifted(0.08).hex,
+        "line": ink.lifted(0.16).hex,
+        "edge": ink.lifted(0.32).hex,
+        "muted": _on(ink.lifted(0.72), ink.every),
+        "faint": _on(ink.lifted(0.6), ink.every),
+    }
+
+
+def _row_tokens(ink: _Ink) -> dict[str, str]:
+    """What the rows of the conversation and of lists say."""
+    added, removed = ink.surfaces["diff-added-surface"], ink.surfaces["diff-removed-surface"]
+    return {
+        "ok": _on(ink.ok, ink.rows),
+        "attention": _on(ink.attention, ink.rows),
+        "danger": _on(ink.danger, ink.rows),
+        "user": _on(ink.accent, ink.rows),
+        "assistant": _on(ink.second, ink.rows),
+        "thinking": _on(ink.lifted(0.6), ink.every),
+        "tool": _on(ink.second, ink.rows),
+        "checkpoint": _on(ink.lifted(0.72), ink.every),
+        "compaction": _on(ink.second, ink.rows),
+        "diff-added": _on(ink.ok, [ink.ground, added]),
+        "diff-removed": _on(ink.danger, [ink.ground, removed]),
+        "fate-kept": _on(ink.ok, ink.rows),
+        "fate-summarised": _on(ink.second, ink.rows),
+        "fate-dropped": _on(ink.lifted(0.6), ink.every),
+    }
+
+
+def _gauge_tokens(ink: _Ink) -> dict[str, str]:
+    """How full the context is, and what fills it."""
+    tokens = {
+        "gauge-low": _on(ink.lifted(0.72), ink.common),
+        "gauge-middle": _on(ink.attention, ink.common),
+        "gauge-high": _on(ink.danger, ink.common),
+        "gauge-track": ink.lifted(0.13).hex,
+        "gauge-trigger": _on(ink.text, [ink.lifted(0.13)], MARK),
+    }
+    shares = [(ink.accent, 1.0), (ink.accent, 0.72), (ink.accent, 0.5), (ink.text, 0.7)]
+    for number, (colour, share) in enumerate([*shares, (ink.text, 0.5)], 1):
+        tokens[f"share-{number}"] = _on(ink.ground.blend(colour, share), [ink.ground], MARK)
+    return tokens
+
+
+def _code_tokens(ink: _Ink) -> dict[str, str]:
+    return {
+        "code-keyword": _on(ink.second, ink.common),
+        "code-name": _on(ink.accent, ink.common),
+        "code-string": _on(ink.ok, ink.common),
+        "code-number": _on(ink.attention, ink.common),
+        "code-comment": _on(ink.lifted(0.6), ink.every),
+        "code-operator": _on(ink.lifted(0.72), ink.common),
+    }

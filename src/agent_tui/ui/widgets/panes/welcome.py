@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
@@ -55,7 +53,6 @@ class Welcome(Widget):
     """
 
     ALLOW_SELECT = False
-    HEIGHT_OF_MARK: ClassVar[int] = len(_WORDMARK)
 
     place: reactive[str] = reactive("")
     model: reactive[str] = reactive("")
