@@ -39,6 +39,7 @@ _READERS: dict[Words, _Known] = {
         "human-readable inode numeric-uid-gid recursive reverse size sort time",
         anywhere=True,
     ),
+    ("cd",): _Known(most_words=1),
     ("pwd",): _Known("LP", anywhere=True),
     ("cat",): _Known("AbeEnstTuv", "number number-nonblank show-all squeeze-blank"),
     ("head",): _Known("cnqvz", "bytes lines quiet silent verbose"),
@@ -121,7 +122,12 @@ _RUNNERS = _names(
     "trap truncate unlink unshare vi view vim watch wget xargs xdg-open zip zsh . ed ex "
     "expect chmod chown cp ln install rmdir find crontab at batch alias unalias set export "
     "declare printf read mount umount iptables reboot shutdown halt bpftrace bwrap chpst "
-    "entr fakeroot npx pnpx uvx pipx"
+    "entr fakeroot npx pnpx uvx pipx pushd popd java jshell groovy scala swift runghc erl "
+    "elixir iex julia rscript dart racket guile sbcl clojure octave gnuplot nodejs ts-node tsx "
+    "pypy ipython nu elvish xonsh tcsh rbash nvim gvim vimdiff emacsclient toybox hyperfine "
+    "watchexec nodemon just valgrind ltrace perf setarch numactl chrt prlimit sg newgrp unbuffer "
+    "rlwrap xterm faketime xvfb-run dbus-run-session firejail caffeinate ssh-agent enable hash "
+    "gtimeout genv gxargs gfind mpirun wine rake psql mysql"
 )
 """Programs that run others, whose words are code, or that destroy: never by a wide pattern."""
 _INSTALLERS = _names(
@@ -136,8 +142,10 @@ _ACTING = _names(
 
 _ENDINGS = {"python3": "-m pytest", "python": "-m pytest", "make": "test", "git": "fetch"}
 
+_VERSION = re.compile(r"[\d.-]+$")
+_ASKS_GNUPG = re.compile(r"%[-+ ]?G")
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
-_OUTSIDE = re.compile(r"(?:^|[=:,])(?:/|~)|(?:^|/|[=:,])\.\.(?:/|$)|^[A-Za-z]+://")
+_OUTSIDE = re.compile(r"(?:^|[=:,@])(?:/|~)|(?:^|/|[=:,@])\.\.(?:/|$)|^[A-Za-z]+://")
 
 
 def offer_patterns(command: str) -> tuple[str, ...]:
@@ -184,6 +192,12 @@ def allows(pattern: str, words: Words) -> bool:
         return False
     rest = words[len(start) :]
     harmless = known[1] if known is not None else _Known()
+    if words[0] == "cd" and (len(words) != 2 or words[1].startswith("-")):
+        return False  # home, or where it came from
+    if known is None and any(word.startswith("@") for word in rest):
+        return False  # many programs read more words, flags too, from the file behind @
+    if any(_ASKS_GNUPG.search(word) for word in rest):
+        return False  # git runs the program that its settings name
     if sum(not word.startswith("-") for word in rest) > harmless.most_words:
         return False
     return all(_is_harmless(word, flags, harmless) for word in rest)
@@ -222,13 +236,19 @@ def command_is_allowed(patterns: Sequence[str], command: str) -> bool:
     if not command.endswith(ANYTHING) and command in patterns:
         return True
     commands = read_commands(command)
-    if commands is None:
+    if commands is None or _runs_git_elsewhere(commands):
         return False
     exact = [read_commands(pattern) for pattern in patterns if not pattern.endswith(ANYTHING)]
     return all(
         (words,) in exact or any(allows(pattern, words) for pattern in patterns)
         for words in commands
     )
+
+
+def _runs_git_elsewhere(commands: Sequence[Words]) -> bool:
+    """Whether git would run in another folder, which may be a repository with programs to run."""
+    programs = {words[0] for words in commands}
+    return bool(programs & {"cd", "pushd", "popd"}) and "git" in programs
 
 
 def _known(words: Words) -> tuple[Words, _Known] | None:
@@ -242,7 +262,9 @@ def _known(words: Words) -> tuple[Words, _Known] | None:
 def _only_word_for_word(words: Words) -> bool:
     program = words[0]
     acting = any(word in _ACTING for word in words[1:3])
-    return program in _RUNNERS | _INSTALLERS | {"git"} or "/" in program or acting
+    plain = _VERSION.sub("", program.lower())
+    runs = bool({program, plain} & (_RUNNERS | _INSTALLERS | {"git"}))
+    return runs or "/" in program or acting
 
 
 def _is_harmless(word: str, flags: set[str], known: _Known) -> bool:

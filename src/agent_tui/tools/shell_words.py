@@ -33,7 +33,7 @@ class _Refused(Exception):
 
 def read_commands(command: str) -> tuple[Words, ...] | None:
     """The words of every simple command of a line, in order; None if it is anything else."""
-    text = command.strip()
+    text = command.strip(" \n")  # other blanks are part of a word for the shell
     if not text or len(text) > _LONGEST or _FORBIDDEN.search(_without_raw(text)):
         return None
     tree = _parser().parse(text.encode("utf-8", "surrogatepass"))
