@@ -14,8 +14,13 @@ from agent_tui.core.events import (
     ApprovalRequested,
     CompactionBegan,
     Event,
+    QuestionAsked,
+    Reverted,
     StepBegan,
+    StepRetried,
+    SubagentEvent,
     TextDelta,
+    ThinkDelta,
     ToolCallDelta,
     ToolStarted,
 )
@@ -258,6 +263,115 @@ async def test_a_turn_that_is_cancelled_while_it_compacts(tmp_path: Path) -> Non
                 "compaction auto",
                 "not compacted: cancelled",
                 "turn 3 cancelled after 1",
+            ]
+        )
+
+
+async def test_a_turn_that_is_cancelled_while_it_thinks(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(think="First. " * 30, text="never")) as stage:
+        await stage.say_until("Go", lambda event: isinstance(event, ThinkDelta))
+        assert [line[:20] for line in stage.transcript()[4:]] == snapshot(
+            ["think First. First. ", "interrupted: cancell", "turn 1 cancelled aft"]
+        )
+
+
+async def test_a_turn_that_is_cancelled_while_it_waits_to_ask_again(tmp_path: Path) -> None:
+    faults = (Fault(status=429, message="Slow down.", retry_after_seconds=30),)
+    async with Stage(tmp_path, Reply(text="never", faults=faults), Reply(text="ok")) as stage:
+        await stage.say_until("Go", lambda event: isinstance(event, StepRetried))
+        assert stage.transcript() == snapshot(
+            [
+                "checkpoint 0 (turn 1, step 0)",
+                "turn 1: Go",
+                "checkpoint 1 (turn 1, step 1)",
+                "step 1",
+                "retry 1: Slow down.",
+                "interrupted: cancelled",
+                "turn 1 cancelled after 1",
+            ]
+        )
+        assert [end["end"] for end in stage.on_disk("_turn_end")] == ["cancelled"]
+
+
+async def test_a_turn_that_is_cancelled_in_a_subagent(tmp_path: Path) -> None:
+    task = Reply(calls=(call("task", agent="explorer", prompt="Look"),))
+    async with Stage(tmp_path, task, LOOK, Reply(text="ok")) as stage:
+        await stage.say_until(
+            "Go",
+            lambda event: isinstance(event, SubagentEvent) and isinstance(event.event, ToolStarted),
+        )
+        assert stage.transcript() == snapshot(
+            [
+                "checkpoint 0 (turn 1, step 0)",
+                "turn 1: Go",
+                "checkpoint 1 (turn 1, step 1)",
+                "step 1",
+                "call task",
+                'start task {"agent": "explorer", "prompt": "Look"}',
+                "explorer > checkpoint 0 (turn 1, step 0)",
+                "explorer > turn 1: Look",
+                "explorer > checkpoint 1 (turn 1, step 1)",
+                "explorer > step 1",
+                "explorer > call find_files",
+                'explorer > start find_files {"pattern": "*"}',
+                "explorer > interrupted find_files: Interrupted: this call did not run to it",
+                "explorer > turn 1 cancelled after 1",
+                "interrupted task: Interrupted: this call did not run to it",
+                "turn 1 cancelled after 1",
+            ]
+        )
+
+
+async def test_a_turn_that_is_cancelled_when_a_dmail_went_back(tmp_path: Path) -> None:
+    back = Reply(calls=(call("send_dmail", checkpoint=1, message="Not here."),))
+    script = (LOOK, back, Reply(text="never"))
+    async with Stage(tmp_path, *script, spec="time-traveller") as stage:
+        await stage.say_until("Go", lambda event: isinstance(event, Reverted))
+        said = stage.transcript()
+        delivered = [m["content"] for m in stage.on_disk("user") if m["origin"] == "dmail"]
+        assert delivered
+        assert delivered[0].endswith("Not here.")
+        assert said[said.index("dmail to 1: Not here.") :] == snapshot(
+            [
+                "dmail to 1: Not here.",
+                "checkpoint 1 (turn 1, step 2)",
+                "dmail: archive 1",
+                "turn 1 cancelled after 2",
+            ]
+        )
+
+
+async def test_a_turn_that_is_cancelled_while_a_question_is_open(tmp_path: Path) -> None:
+    ask = Reply(calls=(call("ask_user", question="Which?", choices=["a", "b"]),))
+    async with Stage(tmp_path, ask) as stage:
+        await stage.say_until("Go", lambda event: isinstance(event, QuestionAsked))
+        assert stage.transcript()[4:] == snapshot(
+            [
+                "call ask_user",
+                'start ask_user {"question": "Which?", "choices": ["a", "b"]}',
+                "question Which? a / b",
+                "interrupted ask_user: Interrupted: this call did not run to it",
+                "turn 1 cancelled after 1",
+            ]
+        )
+
+
+async def test_a_turn_that_is_cancelled_and_leaves_a_command_in_the_background(
+    tmp_path: Path,
+) -> None:
+    start = Reply(calls=(call("run_command", command="sleep 50", background=True),))
+    async with Stage(tmp_path, start, Reply(text="never"), yolo=True) as stage:
+        await stage.say_until("Go", lambda event: event == StepBegan(2))
+        assert stage.transcript()[4:] == snapshot(
+            [
+                "call run_command",
+                'start run_command {"command": "sleep 50", "background": true}',
+                "background: sleep 50",
+                "ok run_command: [background command 1 started; backgroun",
+                "checkpoint 2 (turn 1, step 2)",
+                "step 2",
+                "interrupted: cancelled",
+                "turn 1 cancelled after 2",
             ]
         )
 

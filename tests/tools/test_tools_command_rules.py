@@ -144,7 +144,7 @@ TRICKS = [
     "cat<<<x",
     "git -ccore.pager=x diff",
     "git -p diff",
-    "git diff \"--out\"put=x",
+    'git diff "--out"put=x',
     "git diff --'output'=x",
     "git diff -Sx --output x",
     "git diff -O/etc/passwd",
