@@ -30,7 +30,7 @@ from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import Tree
 from agent_tui.history.view import SessionView
 from tests.agent.stage import Reply, Stage
-from tests.history.test_history_tree import ANSWERS, find, say
+from tests.history.test_history_tree import ANSWERS, branch_at, say
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ async def live_a_life(stage: Stage) -> None:
     await say(stage, *("long " * 400 + letter for letter in "abc"))
     await stage.operations.revert(stage.session.view.checkpoints()[2].id)
     await say(stage, *("long " * 400 + letter for letter in "dxy"), "e")
-    await stage.operations.branch(*await find(stage, "e"))
+    await stage.operations.branch(await branch_at(stage, "e"))
     await say(stage, "long " * 400 + "f")
     await stage.operations.compact()
     await say(stage, "g")
@@ -104,7 +104,7 @@ async def test_the_tree_of_a_log_opened_by_path_shows_the_branches_inside_it(
 ) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
-        await stage.operations.branch(*await find(stage, "b"))
+        await stage.operations.branch(await branch_at(stage, "b"))
         await say(stage, "c")
         own = await stage.session.view.tree()
         assert rows(grow(stage.log)) == rows(own)
@@ -190,7 +190,7 @@ async def test_branches_of_a_big_log_are_compared_up_to_a_size(
 ) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
-        await stage.operations.branch(*await find(stage, "b"))
+        await stage.operations.branch(await branch_at(stage, "b"))
         await say(stage, "c")
         path = stage.log
     tree = grow(path)

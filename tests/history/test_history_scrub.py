@@ -73,7 +73,7 @@ async def test_every_moment_shows_exactly_what_its_request_held(tmp_path: Path) 
         rows = [outline.row(index) for index in range(len(outline))]
         records = await tree.describe([row.place for row in rows])
         d = next(r for r in rows if getattr(records[r.place], "content", "") == LONG + "d")
-        await session.operations.branch(tree, d)
+        await session.operations.branch(await tree.branch_place(d))
         await stage.say("g")
         await session.operations.undo()
         scrub = Scrub(await session.view.tree())

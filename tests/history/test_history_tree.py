@@ -10,7 +10,7 @@ from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Reverted
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import BranchSummary, HeadRecord, UserMessage
-from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.core.tree import Detail, TreePlace, TreeRow
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.outline import find_rails
 from tests.agent.stage import Reply, Stage
@@ -55,6 +55,25 @@ async def find(stage: Stage, prompt: str, nth: int = 0) -> tuple[SessionTree, Tr
     return tree, found[nth]
 
 
+async def branch_at(stage: Stage, prompt: str, nth: int = 0) -> TreePlace:
+    """Where a branch from a prompt begins."""
+    tree, row = await find(stage, prompt, nth)
+    return await tree.branch_place(row)
+
+
+async def end_at(stage: Stage, prompt: str, nth: int = 0) -> TreePlace:
+    """Where the newest branch through a prompt ends."""
+    tree, row = await find(stage, prompt, nth)
+    return await tree.end_place(row)
+
+
+async def summarise_from(stage: Stage, prompt: str, heard: list[str]) -> str:
+    """Have the branch that goes through a prompt summarised."""
+    tree, row = await find(stage, prompt)
+    leaf, left = await tree.end_place(row), await tree.messages_left(row)
+    return await stage.operations.summarise_branch(leaf.name, left, heard.append)
+
+
 def prompts(stage: Stage) -> list[str]:
     """What a person said, as the context has it now."""
     records = [r for r in stage.session.view.records if isinstance(r, UserMessage)]
@@ -89,7 +108,7 @@ async def test_a_branch_begins_before_a_prompt_which_comes_back(tmp_path: Path) 
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
         before = stage.log.read_bytes()
-        report = await stage.operations.branch(*await find(stage, "b"))
+        report = await stage.operations.branch(await branch_at(stage, "b"))
         assert (report.prompt, report.archive) == ("b", 0)
         assert isinstance(stage.events[-1], Reverted)
         assert prompts(stage) == ["a"]
@@ -105,7 +124,7 @@ async def test_a_branch_begins_behind_any_other_entry(tmp_path: Path) -> None:
         tree = await grow(stage)
         outline = tree.outline("steps")
         answer = next(r for r in map(outline.row, range(len(outline))) if r.kind == "step")
-        assert (await stage.operations.branch(tree, answer)).prompt == ""
+        assert (await stage.operations.branch(await tree.branch_place(answer))).prompt == ""
         assert prompts(stage) == ["a"]
         await say(stage, "c")
         assert prompts(stage) == ["a", "c"]
@@ -114,9 +133,9 @@ async def test_a_branch_begins_behind_any_other_entry(tmp_path: Path) -> None:
 async def test_branches_are_undone_and_redone_one_by_one(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
-        await stage.operations.branch(*await find(stage, "b"))
+        await stage.operations.branch(await branch_at(stage, "b"))
         await say(stage, "c")
-        await stage.operations.branch(*await find(stage, "c"))
+        await stage.operations.branch(await branch_at(stage, "c"))
         seen = [prompts(stage)]
         for act in (
             stage.operations.undo,
@@ -136,9 +155,9 @@ async def test_branches_are_undone_and_redone_one_by_one(tmp_path: Path) -> None
 async def test_a_switch_goes_to_the_end_of_the_other_branch(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b", "c")
-        await stage.operations.branch(*await find(stage, "b"))
+        await stage.operations.branch(await branch_at(stage, "b"))
         await say(stage, "d")
-        await stage.operations.switch_branch(*await find(stage, "b"))
+        await stage.operations.switch_branch(await end_at(stage, "b"))
         assert prompts(stage) == ["a", "b", "c"]
         assert not await stage.session.view.archives(), "both branches are in the live log"
         await stage.operations.undo()
@@ -150,7 +169,7 @@ async def test_a_switch_into_an_archive_restores_it(tmp_path: Path) -> None:
         await say(stage, "a", "b", "c")
         await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
-        report = await stage.operations.switch_branch(*await find(stage, "b"))
+        report = await stage.operations.switch_branch(await end_at(stage, "b"))
         assert report.archive == 2
         assert prompts(stage) == ["a", "b", "c"]
         assert "  d [archive 2]" in await told(stage)
@@ -161,7 +180,7 @@ async def test_a_branch_from_an_archive_is_one_act_to_undo(tmp_path: Path) -> No
         await say(stage, "a", "b", "c")
         await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
-        report = await stage.operations.branch(*await find(stage, "c"))
+        report = await stage.operations.branch(await branch_at(stage, "c"))
         assert (report.prompt, report.archive) == ("c", 2)
         assert prompts(stage) == ["a", "b"]
         await stage.operations.undo()
@@ -203,7 +222,7 @@ async def test_a_branch_from_before_a_compaction_restores_what_it_compacted(tmp_
         texts = ["long " * 400 + letter for letter in "abcd"]
         await say(stage, *texts)
         await stage.operations.compact()
-        report = await stage.operations.branch(*await find(stage, texts[3]))
+        report = await stage.operations.branch(await branch_at(stage, texts[3]))
         assert report.prompt == texts[3]
         assert prompts(stage) == texts[:3]
         await stage.operations.undo()
@@ -216,7 +235,7 @@ async def test_labels_survive_reverts_compactions_and_restores(tmp_path: Path) -
         await say(stage, *("long " * 400 + letter for letter in "abcd"))
         for prompt, label in (("a", "start"), ("c", "the end")):
             tree, row = await find(stage, "long " * 400 + prompt)
-            await stage.operations.label(tree, row, label)
+            await stage.operations.label(tree.entry_id(row), label, tree.label_of(row))
 
         async def labels() -> list[str]:
             outline = (await grow(stage)).outline("turns")
@@ -232,7 +251,7 @@ async def test_labels_survive_reverts_compactions_and_restores(tmp_path: Path) -
         await stage.operations.restore(1)
         assert await labels() == ["start", "the end"]
         tree, row = await find(stage, "long " * 400 + "c")
-        await stage.operations.label(tree, row, "")
+        await stage.operations.label(tree.entry_id(row), "", tree.label_of(row))
         assert await labels() == ["start"]
 
 
@@ -240,9 +259,9 @@ async def test_a_summary_of_the_branch_left_behind_is_told_to_the_model(tmp_path
     summaries = (Reply(text="## What was tried\nA regular expression."),)
     async with Stage(tmp_path, *ANSWERS, compactions=summaries) as stage:
         await say(stage, "a", "b")
-        await stage.operations.branch(*await find(stage, "b"))
+        await stage.operations.branch(await branch_at(stage, "b"))
         heard: list[str] = []
-        summary = await stage.operations.summarise_branch(*await find(stage, "b"), heard.append)
+        summary = await summarise_from(stage, "b", heard)
         assert summary == "".join(heard).strip() == "## What was tried\nA regular expression."
         written = stage.session.view.records[-2:]
         assert isinstance(written[0], BranchSummary)
@@ -250,7 +269,7 @@ async def test_a_summary_of_the_branch_left_behind_is_told_to_the_model(tmp_path
         assert written[1].origin == "branch"
         assert "A regular expression." in text_of(written[1].content)
         with pytest.raises(SessionError, match="Nothing new to summarise"):
-            await stage.operations.summarise_branch(*await find(stage, "a"), heard.append)
+            await summarise_from(stage, "a", heard)
 
 
 async def test_an_act_where_the_session_is_already_changes_nothing(tmp_path: Path) -> None:
@@ -258,7 +277,7 @@ async def test_an_act_where_the_session_is_already_changes_nothing(tmp_path: Pat
         await say(stage, "a")
         before = stage.log.read_bytes()
         with pytest.raises(SessionError, match="Already on this branch"):
-            await stage.operations.switch_branch(*await find(stage, "a"))
+            await stage.operations.switch_branch(await end_at(stage, "a"))
         with pytest.raises(SessionError, match="nothing to undo"):
             await stage.operations.undo()
         assert stage.log.read_bytes() == before
@@ -280,7 +299,7 @@ async def test_any_point_opens_with_the_context_as_it_was(tmp_path: Path) -> Non
 async def test_every_record_has_a_row_when_all_is_shown(tmp_path: Path) -> None:
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a", "b")
-        await stage.operations.branch(*await find(stage, "b"))
+        await stage.operations.branch(await branch_at(stage, "b"))
         await say(stage, "c")
         tree = await grow(stage)
         outline = tree.outline("records")

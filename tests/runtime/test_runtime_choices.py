@@ -51,6 +51,12 @@ async def first_row(stage: Stage) -> tuple[SessionTree, TreeRow]:
     )
 
 
+async def name_first(stage: Stage, label: str) -> None:
+    """Label the first prompt."""
+    tree, row = await first_row(stage)
+    await stage.operations.label(tree.entry_id(row), label, tree.label_of(row))
+
+
 def place_of(stage: Stage, prompt: str) -> int:
     return next(c.id for c in stage.session.view.checkpoints() if c.prompt == prompt)
 
@@ -162,7 +168,7 @@ async def test_labels_are_undone_and_redone(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(1)) as stage:
         await talk(stage, "one")
         for label in ("here", "there", ""):
-            await stage.operations.label(*await first_row(stage), label)
+            await name_first(stage, label)
         story = []
         for act in (stage.operations.undo,) * 3 + (stage.operations.redo,) * 3:
             story.append(((await act()).told, labels(stage)))
@@ -181,10 +187,10 @@ async def test_a_label_that_was_changed_stays_changed_when_the_change_is_reverte
 ) -> None:
     async with Stage(tmp_path, *numbered(2)) as stage:
         await talk(stage, "one")
-        await stage.operations.label(*await first_row(stage), "old")
+        await name_first(stage, "old")
         await talk(stage, "two")
         for label in ("new", ""):
-            await stage.operations.label(*await first_row(stage), label)
+            await name_first(stage, label)
             await stage.operations.revert(place_of(stage, "two"))
             assert labels(stage) == ([label] if label else [])
             await stage.operations.undo()
@@ -197,7 +203,7 @@ async def test_a_label_that_was_changed_stays_changed_when_the_change_is_reverte
 async def test_a_label_that_only_an_archive_tells_is_changed_and_undone(tmp_path: Path) -> None:
     async with Stage(tmp_path, *numbered(1)) as stage:
         await talk(stage, "one")
-        await stage.operations.label(*await first_row(stage), "old")
+        await name_first(stage, "old")
         await stage.operations.clear()
         assert labels(stage) == []
 
@@ -206,7 +212,7 @@ async def test_a_label_that_only_an_archive_tells_is_changed_and_undone(tmp_path
             return row.label
 
         for label in ("new", ""):
-            await stage.operations.label(*await first_row(stage), label)
+            await name_first(stage, label)
             assert await shown() == label
             assert (await stage.operations.undo()).told == "Label: “old”"
             assert await shown() == "old"
@@ -324,7 +330,7 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
 
         async def label() -> None:
             name = chance.choice(["", "here", "there"])
-            await session.operations.label(*await first_row(stage), name)
+            await name_first(stage, name)
             ledger.change("label", name)
 
         async def use_model() -> None:
@@ -345,7 +351,7 @@ async def test_any_mixture_of_acts_is_undone_and_redone_in_order(tmp_path: Path,
             here = [r for r in rows if r.kind == "prompt" and r.standing == "context"]
             prompts = asked(stage)
             if len(prompts) > 1:
-                await session.operations.branch(tree, here[-1])
+                await session.operations.branch(await tree.branch_place(here[-1]))
                 ledger.change("prompts", prompts[:-1])
 
         async def say() -> None:

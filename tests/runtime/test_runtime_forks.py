@@ -13,7 +13,7 @@ from agent_tui.history.session_tree import SessionTree
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.live_session import LiveSession
 from tests.agent.stage import Stage
-from tests.history.test_history_tree import find, say
+from tests.history.test_history_tree import branch_at, find, say
 
 LONG = "What was said at length. " * 80
 
@@ -44,7 +44,7 @@ async def test_a_fork_from_a_prompt_ends_before_it_and_gives_it_back(tmp_path: P
     async with Stage(tmp_path, *numbered(9)) as stage:
         await say(stage, "a", "b", "c")
         before = stage.log.read_bytes()
-        made = await stage.engine.stored.fork_at(*await find(stage, "b"))
+        made = await stage.engine.stored.fork_at(await branch_at(stage, "b"))
         assert made.prompt == "b"
         assert stage.log.read_bytes() == before
         fork = await stage.engine.open_session(made.session_id)
@@ -63,7 +63,8 @@ async def test_a_fork_from_an_answer_ends_behind_it(tmp_path: Path) -> None:
         await say(stage, "a", "b")
         tree, _ = await find(stage, "b")
         rows = [tree.outline("steps").row(i) for i in range(len(tree.outline("steps")))]
-        made = await stage.engine.stored.fork_at(tree, next(r for r in rows if r.kind == "step"))
+        step = next(row for row in rows if row.kind == "step")
+        made = await stage.engine.stored.fork_at(await tree.branch_place(step))
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork), fork.view.message_count) == ("", ["a"], 2)
         await fork.close()
@@ -74,7 +75,7 @@ async def test_an_archive_is_forked_without_being_restored(tmp_path: Path) -> No
         await say(stage, "a", "b", "c")
         await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
-        made = await stage.engine.stored.fork_at(*await find(stage, "c"))
+        made = await stage.engine.stored.fork_at(await branch_at(stage, "c"))
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork)) == ("c", ["a", "b"])
         assert said(stage.session) == ["a", "d"]
@@ -90,7 +91,7 @@ async def test_the_other_branch_of_a_kin_is_forked_from_here(tmp_path: Path) -> 
         await kin.run_turn("l")
         tree, row = await find(stage, "l")
         assert row.session_id == kin.session_id
-        made = await stage.engine.stored.fork_at(tree, row)
+        made = await stage.engine.stored.fork_at(await tree.branch_place(row))
         fork = await stage.engine.open_session(made.session_id)
         assert (made.prompt, said(fork)) == ("l", ["a", "k"])
         assert names(await fork.view.tree()) >= {
@@ -106,9 +107,9 @@ async def test_a_branch_inside_the_log_is_forked_to_the_branch_that_was_left(
 ) -> None:
     async with Stage(tmp_path, *numbered(9)) as stage:
         await say(stage, "a", "b", "c")
-        await stage.operations.branch(*await find(stage, "b"))
+        await stage.operations.branch(await branch_at(stage, "b"))
         await say(stage, "d")
-        made = await stage.engine.stored.fork_at(*await find(stage, "c"))
+        made = await stage.engine.stored.fork_at(await branch_at(stage, "c"))
         fork = await stage.engine.open_session(made.session_id)
         assert said(fork) == ["a", "b"]
         await fork.close()
@@ -122,7 +123,7 @@ async def test_a_session_that_another_window_writes_is_forked_at_any_point(tmp_p
         tree = await window.view.tree()
         _, row = await find(stage, "c")
         fork = await stage.engine.open_session(
-            (await stage.engine.stored.fork_at(tree, row)).session_id
+            (await stage.engine.stored.fork_at(await tree.branch_place(row))).session_id
         )
         assert said(fork) == ["a", "b"]
         assert not fork.read_only
@@ -152,7 +153,7 @@ async def test_a_fork_from_a_tree_that_is_out_of_date_makes_nothing(tmp_path: Pa
         await stage.operations.compact()
         count = len(await stage.engine.stored.list_sessions())
         with pytest.raises(LogChanged, match="open the tree again"):
-            await stage.engine.stored.fork_at(tree, row)
+            await stage.engine.stored.fork_at(await tree.branch_place(row))
         assert len(await stage.engine.stored.list_sessions()) == count
 
 

@@ -337,7 +337,7 @@ async def test_the_gauge_is_told_anew_after_every_operation(tmp_path: Path) -> N
         tree = await stage.session.view.tree()
         outline = tree.outline("turns")
         row = next(outline.row(n) for n in range(len(outline)) if outline.row(n).kind == "prompt")
-        await stage.operations.branch(tree, row)
+        await stage.operations.branch(await tree.branch_place(row))
         assert before != _told_tokens(stage) == stage.session.gauge.tokens
         await stage.say("d")
         await stage.operations.undo()

@@ -9,7 +9,7 @@ from agent_tui.core.jsonl import BOM
 from agent_tui.core.records import Checkpoint, HeadRecord, SessionHeader, UserMessage
 from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.replay import load_log
-from agent_tui.sessions.store import Durability, SessionLog, SessionStore
+from agent_tui.sessions.store import Durability, ForkPoint, SessionLog, SessionStore
 from tests.sessions.conftest import header
 
 D1 = Durability.D1
@@ -96,7 +96,7 @@ async def test_a_fork_starts_from_an_archive_too(store: SessionStore, log: Sessi
     await log.append(Checkpoint(1), UserMessage("two"), UserMessage("three"), durability=D1)
     path = archive_path(log.folder, await log.revert(1))
     state, inode = load_log(path)
-    fork = await store.fork(path, state, inode, header("s2"), state.messages[1])
+    fork = await store.fork(path, ForkPoint(state, inode, state.messages[1]), header("s2"))
     assert prompts(fork) == ["one", "two"]
     assert fork.state.header
     uuid = state.messages[1].record.stamp.uuid

@@ -83,6 +83,7 @@ class TreePlace:
         in_context: whether the model is sent it now.
         is_present: whether the live log ends here.
         path: the names of what leads to it, itself included; empty for what is in the context.
+        prompt: what a person said behind it that a branch or a fork from here lets them edit.
     """
 
     name: str
@@ -95,6 +96,7 @@ class TreePlace:
     in_context: bool
     is_present: bool
     path: tuple[str, ...] = ()
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ async def _fork_at(engine: Engine, session: LiveSession, at: str) -> Fork:
     uuid = at if checkpoint is None else records[checkpoint].stamp.uuid or at
     tree = await session.view.tree()
     outline = await tree.prepare("records")
-    fork = await engine.stored.fork_at(tree, outline.row(outline.row_of(tree.place_of(uuid))))
+    row = outline.row(outline.row_of(tree.place_of(uuid)))
+    fork = await engine.stored.fork_at(await tree.branch_place(row))
     if checkpoint is None:
         return fork
     return dataclasses.replace(fork, prompt=prompt_after(records, checkpoint))

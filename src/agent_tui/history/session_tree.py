@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import SessionError
@@ -19,8 +19,8 @@ from agent_tui.history.tree.paths import LogPaths, Paths, PlacedPaths, RecordPat
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import ROOT, Source, Tree, build_tree
 from agent_tui.history.tree.record_tree import RecordTree, build_record_tree
-from agent_tui.history.tree.shape import MESSAGES, TreeShape
-from agent_tui.importers.imported import ImportedCompaction
+from agent_tui.history.tree.shape import TreeShape
+from agent_tui.importers.imported import ImportedBranch, ImportedCompaction
 from agent_tui.sessions.replay import Entry, SessionState, gc_paused, read_log
 
 WHOLE_BYTES = 256 << 20
@@ -151,12 +151,7 @@ class SessionTree:
         """The log as it was at the end of a row. Reads the disk: call it in a thread."""
         return ReadLog.of_records(self.paths.records_to(row.end), self._count)
 
-    def branch_point(self, row: TreeRow) -> int:
-        """What a branch or a fork from a row hangs off: before a prompt, behind anything else.
-
-        Raises:
-            SessionError: nothing comes before it.
-        """
+    def _branch_point(self, row: TreeRow) -> int:
         if row.kind != "prompt":
             return row.end
         before = self.tree.parents[row.start]
@@ -178,8 +173,13 @@ class SessionTree:
         return next((place for place in exact if place in self.shape.context), exact[0])
 
     async def branch_place(self, row: TreeRow) -> TreePlace:
-        """Where a branch or a fork from a row begins; raises SessionError as ``branch_point``."""
-        return await asyncio.to_thread(self._place, self.branch_point(row))
+        """Where a branch or a fork from a row begins: before a prompt, behind anything else.
+
+        Raises:
+            SessionError: nothing comes before it.
+        """
+        place = await asyncio.to_thread(self._place, self._branch_point(row))
+        return replace(place, prompt=await self.prompt_at(row))
 
     async def end_place(self, row: TreeRow) -> TreePlace:
         """Where the newest branch through a row ends."""
@@ -207,17 +207,25 @@ class SessionTree:
             path=() if in_context else tuple(map(tree.uuid, tree.path_to(place))),
         )
 
-    def log_of(self, row: TreeRow) -> Path:
-        """The log in which a row was first found."""
-        return self.tree.source_of(row.place).path
-
     def label_of(self, row: TreeRow) -> str:
         """The name that a person gave to the record that a row is about; else empty."""
         return self.tree.label(row.place)
 
-    def records_through(self, row: TreeRow) -> tuple[Record, ...]:
-        """What leads to a row: up to a prompt itself, to the end of any other. Reads the disk."""
-        return tuple(self.paths.records_to(row.place if row.kind == "prompt" else row.end))
+    async def fork_place(self, row: TreeRow) -> TreePlace | ImportedBranch:
+        """What a fork from a row is made of; raises SessionError where nothing comes before it."""
+        if self.is_imported:
+            return await asyncio.to_thread(self._imported_branch, row)
+        return await self.branch_place(row)
+
+    def _imported_branch(self, row: TreeRow) -> ImportedBranch:
+        is_prompt = row.kind == "prompt"
+        return ImportedBranch(
+            path=self.tree.source_of(row.place).path,
+            session_id=self.session_id,
+            records=tuple(self.paths.records_to(row.place if is_prompt else row.end)),
+            compactions=tuple(self.compactions.values()),
+            ends_in_prompt=is_prompt,
+        )
 
     async def prompt_at(self, row: TreeRow) -> str:
         """What the user said in a row; empty where it is not a prompt."""
@@ -243,17 +251,17 @@ class SessionTree:
             return _compare_placed((titles[0], left), (titles[1], right), self._count)
         return compare_branches((titles[0], left), (titles[1], right), self._count)
 
-    async def messages_left(self, row: TreeRow) -> list[Record]:
+    async def messages_left(self, row: TreeRow) -> list[Message]:
         """What was said on the branch of a row after it parted from the present one."""
         return await asyncio.to_thread(self._messages_left, self.leaf_of(row))
 
-    def _messages_left(self, leaf: int) -> list[Record]:
+    def _messages_left(self, leaf: int) -> list[Message]:
         path = self.tree.path_to(leaf)
         records = self.paths.records_to(leaf)
         return [
             record
             for place, record in zip(path, records, strict=True)
-            if place not in self.shape.context and self.tree.role(place) in MESSAGES
+            if place not in self.shape.context and isinstance(record, Message)
         ]
 
 

@@ -50,6 +50,25 @@ class ImportedCompaction:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedBranch:
+    """The part of an imported session that leads to one of its records.
+
+    Attributes:
+        path: the file in which the last record was found.
+        session_id: the session, as its agent names it.
+        records: what leads to the last record, itself included.
+        compactions: those of the whole session.
+        ends_in_prompt: whether the last record is a prompt that was chosen, to be edited.
+    """
+
+    path: Path
+    session_id: str
+    records: Records
+    compactions: tuple[ImportedCompaction, ...]
+    ends_in_prompt: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedChild:
     """A subagent's session: its records, or the file or key under which it is found.
 

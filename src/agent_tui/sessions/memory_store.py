@@ -7,8 +7,7 @@ from pathlib import Path
 from agent_tui.core.errors import SessionError
 from agent_tui.core.records import SessionHeader
 from agent_tui.sessions.memory_log import MemoryLog
-from agent_tui.sessions.replay import Entry, SessionState
-from agent_tui.sessions.session_log import SessionLog
+from agent_tui.sessions.session_log import ForkPoint, SessionLog
 from agent_tui.sessions.store import SessionStore
 
 _WRITES_NOTHING = "this run writes nothing (--ephemeral)"
@@ -36,14 +35,7 @@ class MemoryStore(SessionStore):
         held = self._logs.get(folder.name)
         return held if held is not None else await super().open_folder(folder, _WRITES_NOTHING)
 
-    async def fork(
-        self,
-        path: Path,
-        state: SessionState,
-        inode: int,
-        header: SessionHeader,
-        upto: Entry | None = None,
-    ) -> SessionLog:
+    async def fork(self, path: Path, upto: ForkPoint, header: SessionHeader) -> SessionLog:
         """Refused: a fork is a session on disk."""
         raise SessionError("Nothing can be forked here: " + _WRITES_NOTHING + ".")
 

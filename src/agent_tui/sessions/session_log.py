@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import (
     AgentTuiError,
     SessionNotFound,
@@ -35,9 +36,23 @@ from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log,
 from agent_tui.sessions.session_summary import list_archive_summaries, read_session_summary
 from agent_tui.sessions.writer import Outcome, Writer, free_later
 
-StartFork: TypeAlias = Callable[
-    [Path, SessionState, int, SessionHeader, Entry | None], Awaitable["SessionLog"]
-]
+
+@dataclass(frozen=True, slots=True)
+class ForkPoint:
+    """Where a fork ends: a log as it was read, and the last entry that is kept.
+
+    Attributes:
+        state: what was read; ``load_log`` gives it, and the inode.
+        inode: which file that was.
+        entry: the end of the path; the leaf if None.
+    """
+
+    state: SessionState
+    inode: int
+    entry: Entry | None = None
+
+
+StartFork: TypeAlias = Callable[[Path, ForkPoint, SessionHeader], Awaitable["SessionLog"]]
 """How the store makes a new session out of a part of a log: ``SessionStore.fork``."""
 
 
@@ -258,7 +273,8 @@ class SessionLog:
         """
         if self._ownership is not None:
             await self._settle_pending()
-        return await self._start_fork(self.path, self.state, self._inode, header, upto)
+        point = ForkPoint(self.state, self._inode, upto)
+        return await self._start_fork(self.path, point, header)
 
     async def is_free(self) -> bool:
         """Whether the window that kept this one from writing has closed the session."""

@@ -47,8 +47,8 @@ from agent_tui.sessions.lineage import SESSION_ID, bequeathed_archives
 from agent_tui.sessions.lock import FolderLock, Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, create_log
 from agent_tui.sessions.log_writer import stamped, utc_now, whole_line
-from agent_tui.sessions.replay import Entry, SessionState, load_log
-from agent_tui.sessions.session_log import SessionLog
+from agent_tui.sessions.replay import SessionState, load_log
+from agent_tui.sessions.session_log import ForkPoint, SessionLog
 from agent_tui.sessions.session_summary import (
     parent_session,
     read_header,
@@ -60,7 +60,7 @@ from agent_tui.sessions.writer import Writer
 if TYPE_CHECKING:
     from agent_tui.sessions.repair import RepairReport
 
-__all__ = ["Durability", "SessionLog", "SessionStore"]
+__all__ = ["Durability", "ForkPoint", "SessionLog", "SessionStore"]
 
 
 class SessionStore:
@@ -116,36 +116,22 @@ class SessionStore:
         log.notices = notices
         return log
 
-    async def fork(
-        self,
-        path: Path,
-        state: SessionState,
-        inode: int,
-        header: SessionHeader,
-        upto: Entry | None = None,
-    ) -> SessionLog:
-        """Start a new session from the path up to an entry (the leaf by default) of any log.
+    async def fork(self, path: Path, upto: ForkPoint, header: SessionHeader) -> SessionLog:
+        """Start a new session from the path up to an entry of any log.
 
-        An archive and the log of another session do as well as an open one: ``state`` and
-        ``inode`` are what ``load_log`` gives for the path. What is kept is copied byte for byte.
+        An archive and the log of another session do as well as an open one. What is kept is copied
+        byte for byte.
 
         Raises:
             LogChanged: the path is another log by now; read it again, then fork again.
         """
         folder = self._folder_of(header)
-        await asyncio.to_thread(self._copy_path, path, state, inode, header, upto, folder)
+        await asyncio.to_thread(self._copy_path, path, upto, header, folder)
         return await self.open_folder(folder)
 
-    def _copy_path(
-        self,
-        path: Path,
-        state: SessionState,
-        inode: int,
-        header: SessionHeader,
-        upto: Entry | None,
-        folder: Path,
-    ) -> None:
-        entries = state.entries if upto is None else state.path_to(upto)
+    def _copy_path(self, path: Path, upto: ForkPoint, header: SessionHeader, folder: Path) -> None:
+        state = upto.state
+        entries = state.entries if upto.entry is None else state.path_to(upto.entry)
         root = state.header.stamp.uuid if state.header else None
         last = entries[-1].record.stamp.uuid if entries else ""
         left_out = (SessionHeader, HeadRecord)
@@ -158,7 +144,7 @@ class SessionStore:
         first = replace(header, parent=parent, stamp=Stamp(root))
         line = encode(record_fields(stamped(first, None, utc_now())))
         with reading(path) as (descriptor, status):
-            if status.st_ino != inode:
+            if status.st_ino != upto.inode:
                 raise LogChanged(
                     f"{path} was replaced by another window; nothing was forked. Try again."
                 )

@@ -16,8 +16,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.summary import OperationReport
-from agent_tui.core.tree import TreePlace, TreeRow
-from agent_tui.history.session_tree import SessionTree
+from agent_tui.core.tree import TreePlace
 from agent_tui.history.undo import MoveLeaf
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.sessions.store import Durability
@@ -35,16 +34,8 @@ class Branches:
         self._parts = parts
         self._log = parts.log
 
-    async def begin(self, tree: SessionTree, row: TreeRow) -> OperationReport:
-        """Let the next message hang off an entry; a prompt comes back to be edited."""
-        prompt = await tree.prompt_at(row)
-        return await self._go_to(await tree.branch_place(row), "branch", prompt)
-
-    async def switch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
-        """Go on at the end of another branch: in the log, or in the archive that holds it."""
-        return await self._go_to(await tree.end_place(row), "switch", "")
-
-    async def _go_to(self, place: TreePlace, reason: str, prompt: str) -> OperationReport:
+    async def go_to(self, place: TreePlace, reason: Literal["branch", "switch"]) -> OperationReport:
+        """Let the next message hang off an entry, in the log or in the archive that holds it."""
         if place.is_present:
             raise SessionError("Already on this branch. Send a message to continue.")
         if place.session_id != self._log.folder.name:
@@ -55,7 +46,7 @@ class Branches:
             archive = await settle(self._restore_and_move(place))
         else:
             await settle(self.move(uuid))
-        return OperationReport(reason, archive, prompt=prompt)
+        return OperationReport(reason, archive, prompt=place.prompt)
 
     def _find(self, place: TreePlace) -> str:
         """The id of an entry that the live log holds; empty where only an archive does.
@@ -96,20 +87,17 @@ class Branches:
         return OperationReport(reason, 0)
 
     async def summarise(
-        self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
+        self, leaf: str, messages: Sequence[Message], on_text: Callable[[str], None]
     ) -> str:
         """Have the model summarise a branch that was left, and tell it in the present one.
 
         Raises:
-            SessionError: the row is not on another branch, or nothing was said there.
+            SessionError: nothing was said there.
             ProviderError: the model could not be asked; nothing was written.
         """
-        records = await tree.messages_left(row)
-        messages: Sequence[Message] = [r for r in records if isinstance(r, Message)]
         if not messages:
             raise SessionError("Nothing new to summarise on this branch.")
         text = await self._parts.now.compactor.summarise_branch(messages, on_text)
-        leaf = (await tree.end_place(row)).name
         told = UserMessage(
             (TextPart(_PREFACE), TextPart(text)),
             origin="branch",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -11,13 +11,12 @@ from agent_tui.agent.settle import settle
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Reverted
-from agent_tui.core.records import RevertReason, WorkspaceRecord
+from agent_tui.core.records import Message, RevertReason, WorkspaceRecord
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.core.summary import CompactionReport, CompactionRequest, OperationReport
 from agent_tui.core.text import reveal
-from agent_tui.core.tree import TreeRow
+from agent_tui.core.tree import TreePlace
 from agent_tui.history import checkpoints
-from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.undo import (
     MoveLeaf,
     PutBack,
@@ -86,13 +85,13 @@ class Operations:
         """
         return await self._carry_out(lambda: self._restore(number, reason))
 
-    async def branch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
-        """Let the next message hang off an entry of the tree; a prompt comes back for editing."""
-        return await self._carry_out(lambda: self._branches.begin(tree, row))
+    async def branch(self, place: TreePlace) -> OperationReport:
+        """Let the next message hang off an entry; the prompt behind it comes back for editing."""
+        return await self._carry_out(lambda: self._branches.go_to(place, "branch"))
 
-    async def switch_branch(self, tree: SessionTree, row: TreeRow) -> OperationReport:
-        """Go on where the newest branch through an entry ends; restores its archive if need be."""
-        return await self._carry_out(lambda: self._branches.switch(tree, row))
+    async def switch_branch(self, end: TreePlace) -> OperationReport:
+        """Continue at the end of another branch; restores its archive if need be."""
+        return await self._carry_out(lambda: self._branches.go_to(end, "switch"))
 
     async def undo(self) -> OperationReport:
         """Undo the last operation; raises NothingToUndo where there is none."""
@@ -147,21 +146,29 @@ class Operations:
         self._parts.tell_status()
 
     async def summarise_branch(
-        self, tree: SessionTree, row: TreeRow, on_text: Callable[[str], None]
+        self, leaf: str, messages: Sequence[Message], on_text: Callable[[str], None]
     ) -> str:
-        """Tell the model in a summary what was done on a branch that was left; returns it."""
+        """Tell the model in a summary what was done on a branch that was left; returns it.
+
+        Args:
+            leaf: the name of the entry where the branch ends.
+            messages: what was said on it.
+            on_text: hears the summary as it is written.
+        """
         async with self._gate.alone():
-            summary = await self._branches.summarise(tree, row, on_text)
+            summary = await self._branches.summarise(leaf, messages, on_text)
         self._parts.tell_status()
         return summary
 
-    async def label(self, tree: SessionTree, row: TreeRow, label: str) -> None:
-        """Name an entry; an empty label takes its name away."""
+    async def label(self, entry: str | None, label: str, archived: str = "") -> None:
+        """Name an entry by its id; an empty label takes its name away.
+
+        ``archived`` is its name as the tree knows it: it counts where the live log says nothing.
+        """
         self._gate.require_writable()
-        uuid = tree.entry_id(row)
-        if uuid is None:
+        if entry is None:
             raise SessionError("This entry has no id that a label could be tied to.")
-        await self._choices.label(uuid, label, archived=tree.label_of(row))
+        await self._choices.label(entry, label, archived)
 
     async def rename(self, title: str) -> None:
         """Name the session."""

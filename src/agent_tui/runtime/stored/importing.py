@@ -13,9 +13,8 @@ from typing import TypeAlias
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Record, is_prompt
-from agent_tui.core.tree import Fork, TreeRow
-from agent_tui.history.session_tree import SessionTree
-from agent_tui.importers.imported import ImportedCompaction, Records
+from agent_tui.core.tree import Fork
+from agent_tui.importers.imported import ImportedBranch, ImportedCompaction, Records
 from agent_tui.importers.registry import (
     import_session,
     importer_of,
@@ -63,22 +62,17 @@ async def resume_path(new: NewSessions, path: Path, at: str) -> Fork:
     return await resume_records(new, *whole, origin, place, is_chosen=bool(at))
 
 
-async def fork_imported(new: NewSessions, tree: SessionTree, row: TreeRow) -> Fork:
-    """Continue the branch that ends at a row of an imported session's tree.
+async def fork_imported(new: NewSessions, branch: ImportedBranch) -> Fork:
+    """Continue a branch of an imported session.
 
     Raises:
-        SessionError: nothing before it could be continued.
+        SessionError: nothing of it could be continued.
     """
-    path = tree.log_of(row)
-    found = await asyncio.to_thread(locate, path)
+    found = await asyncio.to_thread(locate, branch.path)
     summary = await asyncio.to_thread(summarise, found)
-    prompt = row.kind == "prompt"
-    records = await asyncio.to_thread(tree.records_through, row)
-    origin = Origin(found.source, tree.session_id, path, summary.title)
-    compactions = tree.compactions.values()
-    return await resume_records(
-        new, records, compactions, origin, len(records) - 1, is_chosen=prompt
-    )
+    origin = Origin(found.source, branch.session_id, branch.path, summary.title)
+    whole, last = (branch.records, branch.compactions), len(branch.records) - 1
+    return await resume_records(new, *whole, origin, last, is_chosen=branch.ends_in_prompt)
 
 
 async def resume_records(

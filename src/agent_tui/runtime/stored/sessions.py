@@ -14,11 +14,12 @@ from agent_tui.core.errors import AgentTuiError, SessionError, SessionNotFound
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import is_prompt
 from agent_tui.core.summary import OURS, SessionSummary
-from agent_tui.core.tree import Fork, TreeRow
+from agent_tui.core.tree import Fork, TreePlace
 from agent_tui.history.exchanges import Exchange, last_exchanges
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_links import sources_of
 from agent_tui.history.view import SessionView
+from agent_tui.importers.imported import ImportedBranch
 from agent_tui.library.follow import follow_file
 from agent_tui.library.own_sessions import OwnSessions
 from agent_tui.library.row_cache import RowCache
@@ -135,15 +136,15 @@ class StoredSessions:
         await name_copy(log, f"{title_of(log.state)} (repaired)")
         return report
 
-    async def fork_at(self, tree: SessionTree, row: TreeRow) -> Fork:
-        """Make a session of its own of the path up to a row of a tree; the others stay as they are.
+    async def fork_at(self, place: TreePlace | ImportedBranch) -> Fork:
+        """Make a session of its own of the path up to a place; other sessions stay as they are.
 
         Raises:
-            SessionError: nothing comes before the row, or its log changed since the tree was read.
+            SessionError: nothing of it can be continued, or its log changed since it was found.
         """
-        if tree.is_imported:
-            return await settle(fork_imported(self._new_sessions, tree, row))
-        return await settle(fork_at(self._store, tree, row, self._workspace))
+        if isinstance(place, ImportedBranch):
+            return await settle(fork_imported(self._new_sessions, place))
+        return await settle(fork_at(self._store, place, self._workspace))
 
     async def resume_path(self, path: Path, at: str = "") -> Fork:
         """Continue another agent's session as one of ours, behind a message or the last one.

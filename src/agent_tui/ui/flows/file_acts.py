@@ -45,7 +45,8 @@ class FileActs:
     async def act_on_tree(self, choice: TreeChoice) -> bool:
         """Continue from the row that was chosen; whether the tree is wanted again behind it."""
         if choice.act == "fork":
-            self.fork = await self._engine.stored.fork_at(choice.tree, choice.row)
+            place = await choice.tree.fork_place(choice.row)
+            self.fork = await self._engine.stored.fork_at(place)
         return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count
@@ -11,7 +12,7 @@ from agent_tui.ui.flows.arguments import read_number
 from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.flows.files import revert_to
 from agent_tui.ui.flows.prompt import view_block
-from agent_tui.ui.flows.session_acts import browse_session
+from agent_tui.ui.flows.session_acts import branch_from, browse_session
 
 if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
@@ -51,8 +52,7 @@ async def branch(chat: Conversation, _argument: str) -> None:
         PickerScreen("Branch before which prompt?", picks[::-1], empty="No prompts yet.")
     )
     if chosen:
-        row = rows[int(chosen)]
-        chat.runner.start(lambda session: session.operations.branch(tree, row))
+        chat.runner.start(partial(branch_from, tree, rows[int(chosen)]))
 
 
 async def undo(chat: Conversation, _argument: str) -> None:

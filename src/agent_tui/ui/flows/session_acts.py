@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
@@ -52,13 +53,13 @@ class SessionActs:
             case "branch" | "switch" if row.session_id:
                 await self._open_fork(row.session_id)
             case "branch":
-                chat.runner.start(lambda session: session.operations.branch(tree, row))
+                chat.runner.start(partial(branch_from, tree, row))
             case "switch":
-                chat.runner.start(lambda session: session.operations.switch_branch(tree, row))
+                chat.runner.start(partial(_switch_to, tree, row))
             case "fork":
                 await self._fork(tree, row)
             case "summarise":
-                chat.runner.start(lambda session: self._summarise(session, tree, row))
+                chat.runner.start(partial(self._summarise, tree, row))
             case "label":
                 await self._label(tree, row)
                 return True
@@ -88,7 +89,7 @@ class SessionActs:
     async def _fork(self, tree: SessionTree, row: TreeRow) -> None:
         """Continue in a fork that ends at a row; a prompt comes back to be edited."""
         engine = self._engine_at_rest()
-        fork = await engine.stored.fork_at(tree, row)
+        fork = await engine.stored.fork_at(await tree.branch_place(row))
         await self._chat.show_session(await engine.open_session(fork.session_id))
         self._chat.prompts.return_prompt(fork.prompt)
         self._chat.notices.hint("This is the fork. The original session is unchanged.")
@@ -99,11 +100,12 @@ class SessionActs:
         screen = AskLineScreen("Label", "Leave empty to remove the label.", row.label)
         label = await self._chat.app.push_screen_wait(screen)
         if label is not None and label.strip() != row.label:
-            await self._session.operations.label(tree, row, label)
+            entry, archived = tree.entry_id(row), tree.label_of(row)
+            await self._session.operations.label(entry, label, archived)
             if not self._chat.runner.is_busy:  # a turn's own end shows it
                 self._chat.timeline.settle()
 
-    async def _summarise(self, session: LiveSession, tree: SessionTree, row: TreeRow) -> None:
+    async def _summarise(self, tree: SessionTree, row: TreeRow, session: LiveSession) -> None:
         """Have the branch summarised while the status line shows how much is written."""
         written = 0
         status = self._chat.status
@@ -115,7 +117,8 @@ class SessionActs:
 
         status.work = "summarising the branch"
         try:
-            await session.operations.summarise_branch(tree, row, show)
+            leaf, left = await tree.end_place(row), await tree.messages_left(row)
+            await session.operations.summarise_branch(leaf.name, left, show)
             self._chat.log.load()
         finally:
             status.work = ""
@@ -124,6 +127,15 @@ class SessionActs:
         if self._chat.runner.is_busy:
             raise UsageError("A turn is running: interrupt it with Esc first.")
         return self._chat.holder.require_engine()
+
+
+async def branch_from(tree: SessionTree, row: TreeRow, session: LiveSession) -> None:
+    """Branch from a row of the tree."""
+    await session.operations.branch(await tree.branch_place(row))
+
+
+async def _switch_to(tree: SessionTree, row: TreeRow, session: LiveSession) -> None:
+    await session.operations.switch_branch(await tree.end_place(row))
 
 
 def browse_session(chat: Conversation) -> Browser:
