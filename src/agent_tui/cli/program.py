@@ -115,12 +115,18 @@ def _chat(options: argparse.Namespace) -> int:
         return _print_turn(launch, options.output_format, options.output_schema)
     if options.output_format != "text":
         return _fail("--output-format needs --print.", 2)
+    if options.plain:
+        if launch.pick:
+            return _fail("--resume needs an ID with --plain; see agent-tui sessions list.", 2)
+        from agent_tui.headless.plain.conversation import converse
+
+        return _run(converse(launch))
     return _run_screen(launch)
 
 
 def _run_screen(launch: Launch) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return _fail("the screen needs a terminal; use --print to run without one.", 2)
+        return _fail("the screen needs a terminal; use --print or --plain to run without one.", 2)
     # Collections while modules load cost 10 to 15 ms of the first frame; the app turns them on.
     gc.disable()
     # A key waits for the next tick of the screen: at 60 a second that is half of its way back.

@@ -76,6 +76,11 @@ CHAT_OPTIONS: tuple[Argument, ...] = (
         help="serve prompts from standard input as JSON lines, many sessions at once",
     ),
     _argument(
+        "--plain",
+        action="store_true",
+        help="talk in plain lines instead of a screen: for screen readers and dumb terminals",
+    ),
+    _argument(
         "-c",
         "--continue",
         action="store_true",

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-import threading
 from functools import partial
 from typing import Any
 
@@ -24,12 +22,12 @@ from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.events import ApprovalAnswer, Event
 from agent_tui.core.output import complain, say
 from agent_tui.headless.event_lines import OPENED, event_fields
+from agent_tui.headless.input_lines import input_lines
 from agent_tui.headless.printing import to_json
 from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 
-_LONGEST_LINE = 16_000_000
 _DECISIONS = ("once", "session", "reject")
 
 
@@ -41,7 +39,7 @@ async def serve(launch: Launch) -> int:
     try:
         for trouble in await engine.settle_tools():
             complain(trouble)
-        await daemon.serve(_read_lines())
+        await daemon.serve(input_lines())
     except asyncio.CancelledError:
         reader.check()
         raise
@@ -49,21 +47,6 @@ async def serve(launch: Launch) -> int:
         await daemon.close()
         await engine.aclose()
     return 0
-
-
-def _read_lines() -> asyncio.Queue[str]:
-    """Lines of standard input as they come, then an empty one; a thread waits for them."""
-    lines: asyncio.Queue[str] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-
-    def read() -> None:
-        line = "\n"
-        while line:
-            line = sys.stdin.readline(_LONGEST_LINE)
-            loop.call_soon_threadsafe(lines.put_nowait, line)
-
-    threading.Thread(target=read, name="requests", daemon=True).start()
-    return lines
 
 
 class _Daemon:

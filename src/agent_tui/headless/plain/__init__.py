@@ -1,0 +1,1 @@
+"""A conversation without a screen: plain lines in and out."""

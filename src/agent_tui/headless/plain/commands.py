@@ -1,0 +1,128 @@
+"""The commands of a plain conversation: one row each, with what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from agent_tui.core.errors import UsageError
+from agent_tui.core.format import format_minute, format_tokens
+from agent_tui.core.modes import MODE_WORDS, MODES
+from agent_tui.core.output import say
+from agent_tui.core.text import format_count
+from agent_tui.core.words import operation_words
+from agent_tui.runtime.live_session import LiveSession
+
+
+class PlainCommand(NamedTuple):
+    """One command: its argument and help for people, and what carries it out."""
+
+    name: str
+    argument: str
+    help: str
+    run: Callable[[LiveSession, str], Awaitable[None]]
+
+
+async def run_plain_command(session: LiveSession, line: str) -> None:
+    """Carry out a line that begins with ``/``; raises UsageError where there is no such command."""
+    name, _, argument = line[1:].partition(" ")
+    for command in PLAIN_COMMANDS:
+        if command.name == name:
+            await command.run(session, argument.strip())
+            return
+    raise UsageError(f"There is no command /{name} here; /help lists them.")
+
+
+async def _help(_session: LiveSession, _argument: str) -> None:
+    for command in PLAIN_COMMANDS:
+        usage = f"/{command.name} {command.argument}".rstrip()
+        say(f"{usage}: {command.help}")
+    say("!COMMAND: run a shell command and share its output with the agent")
+    say("Ctrl+C: interrupt; Ctrl+D: quit")
+
+
+async def _status(session: LiveSession, _argument: str) -> None:
+    gauge, approvals = session.gauge, session.approvals
+    say(f"Session {session.session_id}: {session.view.title or 'untitled'}")
+    say(f"Model {session.model}; mode {MODE_WORDS[approvals.mode]}")
+    count = format_count(session.view.message_count, "message")
+    used = format_tokens(gauge.tokens, estimated=gauge.estimated)
+    say(f"{count}; {used} of {format_tokens(gauge.window)} tokens of context used")
+
+
+async def _checkpoints(session: LiveSession, _argument: str) -> None:
+    found = session.view.checkpoints()
+    for each in found:
+        say(f"Checkpoint {each.id}, {format_minute(each.at)}: {each.prompt}")
+    if not found:
+        say("This session has no checkpoint yet.")
+
+
+async def _revert(session: LiveSession, argument: str) -> None:
+    await session.operations.revert(_number(argument, "/revert needs a checkpoint's number."))
+
+
+async def _archives(session: LiveSession, _argument: str) -> None:
+    found = await session.view.archives()
+    for each in found:
+        words = operation_words(each.reason).archived or each.reason
+        say(f"Archive {each.number}, {words}: {format_count(each.messages, 'message')}")
+    if not found:
+        say("This session has no archives.")
+
+
+async def _restore(session: LiveSession, argument: str) -> None:
+    await session.operations.restore(_number(argument, "/restore needs an archive's number."))
+
+
+async def _undo(session: LiveSession, _argument: str) -> None:
+    await session.operations.undo()
+
+
+async def _redo(session: LiveSession, _argument: str) -> None:
+    await session.operations.redo()
+
+
+async def _compact(session: LiveSession, argument: str) -> None:
+    await session.operations.compact(argument)
+
+
+async def _retry(session: LiveSession, _argument: str) -> None:
+    await session.retry_turn()
+
+
+async def _mode(session: LiveSession, argument: str) -> None:
+    for mode in MODES:
+        if argument == mode:
+            session.approvals.set_mode(mode)
+            return
+    raise UsageError(f"A mode is one of {', '.join(MODES)}.")
+
+
+async def _model(session: LiveSession, argument: str) -> None:
+    if argument:
+        await session.operations.use_model(argument)
+    say(f"Model: {session.model}")
+
+
+def _number(argument: str, expected: str) -> int:
+    if not argument.isascii() or not argument.isdigit():
+        raise UsageError(expected)
+    return int(argument)
+
+
+PLAIN_COMMANDS = (
+    PlainCommand("help", "", "list the commands", _help),
+    PlainCommand("status", "", "session, model, mode, and how full the context is", _status),
+    PlainCommand("checkpoints", "", "list the places to go back to", _checkpoints),
+    PlainCommand("revert", "N", "revert the conversation to a checkpoint", _revert),
+    PlainCommand("undo", "", "undo the last operation", _undo),
+    PlainCommand("redo", "", "redo what was undone", _redo),
+    PlainCommand("archives", "", "list the logs that were replaced", _archives),
+    PlainCommand("restore", "N", "make an archive the live log again", _restore),
+    PlainCommand("compact", "[FOCUS]", "summarise old messages to make room", _compact),
+    PlainCommand("retry", "", "ask the model again after a failed turn", _retry),
+    PlainCommand("mode", "NAME", f"the approval mode: {', '.join(MODES)}", _mode),
+    PlainCommand("model", "[NAME]", "tell or change the model", _model),
+)
+"""Every command of a plain conversation, in the order of its help."""

@@ -1,0 +1,194 @@
+"""A conversation in plain lines: nothing moves, nothing is drawn; for screen readers and pipes.
+
+Each line of standard input is a message, a ``/command``, a ``!command``, or, while the agent waits
+for one, an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.events import (
+    ApprovalAnswer,
+    ApprovalRequest,
+    ApprovalRequested,
+    Event,
+    Question,
+    QuestionAsked,
+)
+from agent_tui.core.output import complain, say
+from agent_tui.headless.input_lines import input_lines
+from agent_tui.headless.plain.commands import run_plain_command
+from agent_tui.headless.plain.lines import PlainLines, ask_lines
+from agent_tui.headless.reader_gone import ReaderGone
+from agent_tui.runtime.engine import Engine
+from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.live_session import LiveSession
+
+_TOO_SOON_SECONDS = 0.5
+"""A line this soon after a question was typed before it, and does not answer it."""
+
+_Asked = ApprovalRequest | Question
+
+
+async def converse(launch: Launch) -> int:
+    """Talk with the agent line by line until standard input closes; returns the exit code."""
+    engine = await asyncio.to_thread(Engine.assemble, launch)
+    reader = ReaderGone()
+    try:
+        session = await engine.open_launched()
+        try:
+            for notice in (*session.notices, *await engine.settle_tools()):
+                complain(notice)
+            await _PlainConversation(session, reader).run(launch.prompt)
+        except asyncio.CancelledError:
+            reader.check()
+            raise
+        finally:
+            await engine.close_session(session)
+    finally:
+        await engine.aclose()
+    return 0
+
+
+class _PlainConversation:
+    """One session, what runs in it now, and what waits for an answer."""
+
+    def __init__(self, session: LiveSession, reader: ReaderGone) -> None:
+        self._session = session
+        self._lines = PlainLines()
+        self._work: asyncio.Task[None] | None = None
+        self._asked: deque[_Asked] = deque()
+        self._asked_at = 0.0
+        self._closed = False
+        session.subscribe(self._hear, reader.stop)
+
+    async def run(self, prompt: str) -> None:
+        """Work until standard input closes and the last turn has ended."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        title = self._session.view.title or "new session"
+        say(f"agent-tui, plain: {title}. Type a message, or /help.", flush=True)
+        if prompt.strip():
+            self._begin(self._session.run_turn(prompt))
+        lines = input_lines()
+        try:
+            while line := await lines.get():
+                await self._take(line.strip())
+            self._closed = True
+            self._reject_all()
+            if self._work is not None:
+                await asyncio.gather(self._work, return_exceptions=True)
+        finally:
+            if self._work is not None:
+                self._work.cancel()
+            loop.remove_signal_handler(signal.SIGINT)
+
+    @property
+    def _busy(self) -> bool:
+        return self._work is not None and not self._work.done()
+
+    async def _take(self, line: str) -> None:
+        if self._asked and time.monotonic() - self._asked_at >= _TOO_SOON_SECONDS:
+            if self._answer(self._asked[0], line):
+                self._asked.popleft()
+                self._ask_first()
+            else:
+                say("Not an answer. Type yes, always or no; the action waits.", flush=True)
+        elif not line:
+            return
+        elif self._busy:
+            if line.startswith(("/", "!")):
+                say("Commands wait until the turn has ended; Ctrl+C interrupts it.", flush=True)
+            else:
+                self._session.steer(line)
+        elif line.startswith("/"):
+            self._begin(run_plain_command(self._session, line))
+        elif line.startswith("!"):
+            self._begin(self._session.run_shell(line[1:].strip()))
+        else:
+            self._begin(self._session.run_turn(line))
+
+    def _begin(self, work: Coroutine[Any, Any, object]) -> None:
+        async def carry_out() -> None:
+            try:
+                await work
+            except AgentTuiError as error:
+                say(str(error))
+            except asyncio.CancelledError:
+                say("Interrupted. The session is safe.")
+            say(flush=True, end="")
+
+        self._work = asyncio.create_task(carry_out())
+
+    def _hear(self, event: Event) -> None:
+        for line in self._lines.hear(event):
+            say(line, flush=True)
+        match event:
+            case ApprovalRequested(asked) | QuestionAsked(asked):
+                self._asked.append(asked)
+                if self._closed:
+                    self._reject_all()
+                elif len(self._asked) == 1:
+                    self._ask_first()
+            case _:
+                pass
+
+    def _ask_first(self) -> None:
+        """Put what waits longest before the person; the others follow one by one."""
+        self._asked_at = time.monotonic()
+        for line in ask_lines(self._asked[0]) if self._asked else ():
+            say(line, flush=True)
+
+    def _answer(self, asked: _Asked, line: str) -> bool:
+        """Answer what was asked; False where the line is no answer to it."""
+        if isinstance(asked, Question):
+            self._session.answer_question(asked.id, _choice(asked, line))
+            return True
+        answer = _approval(asked, line)
+        if answer is not None:
+            self._session.answer(asked.id, answer)
+        return answer is not None
+
+    def _reject_all(self) -> None:
+        """Nobody is there any more to answer."""
+        while self._asked:
+            asked = self._asked.popleft()
+            if isinstance(asked, Question):
+                self._session.answer_question(asked.id, "")
+            else:
+                self._session.answer(asked.id, ApprovalAnswer("reject"))
+
+    def _interrupt(self) -> None:
+        if self._work is not None and self._busy:
+            self._asked.clear()
+            self._work.cancel()
+        else:
+            say("Nothing is running. Ctrl+D quits.", flush=True)
+
+
+def _choice(question: Question, line: str) -> str:
+    """The answer that a line is: a choice by its number, or the line itself."""
+    if line.isascii() and line.isdigit() and 0 < int(line) <= len(question.choices):
+        return question.choices[int(line) - 1]
+    return line
+
+
+def _approval(request: ApprovalRequest, line: str) -> ApprovalAnswer | None:
+    """The decision that a line is, or None where it is none."""
+    word, _, rest = line.partition(" ")
+    match word.casefold().rstrip(",.:"):
+        case "yes" | "y" if not rest:
+            return ApprovalAnswer("once")
+        case "always" if not rest and request.offers:
+            return ApprovalAnswer("session", rule=request.offers[0])
+        case "no" | "n":
+            return ApprovalAnswer("reject", feedback=rest.strip())
+        case _:
+            return None

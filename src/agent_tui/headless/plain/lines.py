@@ -1,0 +1,234 @@
+"""A turn as plain lines, for screen readers: who speaks, what runs, what came of it."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agent_tui.core.arguments import show_arguments
+from agent_tui.core.events import (
+    AnswerUnsaved,
+    ApprovalAnswered,
+    ApprovalRequest,
+    ApprovalRequested,
+    BackgroundChanged,
+    CheckpointMade,
+    CompactionBegan,
+    CompactionDelta,
+    CompactionFinished,
+    DMailSent,
+    Event,
+    Failed,
+    FilesChanged,
+    ModeChanged,
+    NoticeGiven,
+    PromptJoined,
+    Question,
+    QuestionAnswered,
+    QuestionAsked,
+    Reverted,
+    ShellBegan,
+    ShellEnded,
+    ShellOutput,
+    StatusChanged,
+    StepBegan,
+    StepInterrupted,
+    StepRetried,
+    SubagentEvent,
+    TextDelta,
+    ThinkDelta,
+    ToolCallBegan,
+    ToolCallDelta,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnBegan,
+    TurnFinished,
+    TurnResumed,
+)
+from agent_tui.core.format import format_tokens
+from agent_tui.core.messages import CommandDisplay, DiffDisplay, ToolCall, ToolResult
+from agent_tui.core.modes import MODE_HELP
+from agent_tui.core.summary import CompactionReport, OperationReport
+from agent_tui.core.text import first_line, format_count, reveal
+from agent_tui.core.words import OUTCOMES, operation_words, outcome_of
+
+_LONGEST = 160
+_MOST_LINES = 12
+
+
+class PlainLines:
+    """Turns events into whole lines; what an answer says waits until its line is complete."""
+
+    def __init__(self) -> None:
+        self._waiting = ""
+        self._speaking = False
+        self._thinking = False
+
+    def hear(self, event: Event) -> list[str]:
+        """The lines that are complete with this event."""
+        if isinstance(event, TextDelta):
+            return self._speak(event.text)
+        told = self._tell(event)
+        if told or isinstance(event, StepBegan | ApprovalRequested | QuestionAsked):
+            return [*self._end_answer(), *told]
+        return []
+
+    def _speak(self, text: str) -> list[str]:
+        self._thinking = False
+        *whole, self._waiting = (self._waiting + text).split("\n")
+        if whole and not self._speaking:
+            whole[0] = f"Agent: {whole[0]}"
+            self._speaking = True
+        return whole
+
+    def _end_answer(self) -> list[str]:
+        waiting, self._waiting = self._waiting, ""
+        speaking, self._speaking = self._speaking, False
+        if not waiting:
+            return []
+        return [waiting if speaking else f"Agent: {waiting}"]
+
+    def _tell(self, event: Event) -> list[str]:
+        match event:
+            case ThinkDelta():
+                told = [] if self._thinking else ["The agent is thinking."]
+                self._thinking = True
+                return told
+            case StepRetried(_, wait_seconds, reason):
+                return [f"Trying again in {wait_seconds:.1f} seconds: {reason}"]
+            case StepInterrupted(reason):
+                return [f"Interrupted: {reason}"]
+            case ToolStarted(call):
+                return [f"Running {_describe(call)}"]
+            case ToolFinished(call, result, interrupted):
+                return _finished(call, result, interrupted=interrupted)
+            case FilesChanged(files=files, added=added, removed=removed):
+                counts = f"{format_count(added, 'line')} added, {removed:,} removed"
+                return [f"Changed {format_count(files, 'file')}: {counts}."] if files else []
+            case ModeChanged(mode):
+                return [MODE_HELP[mode]]
+            case PromptJoined(text):
+                return [f"Your message joined the turn: {first_line(text, _LONGEST)}"]
+            case ShellBegan(command):
+                return [f"Running {command}"]
+            case ShellEnded(_, text, exit_code):
+                end = "interrupted" if exit_code is None else f"exit code {exit_code}"
+                return [*text.splitlines(), f"The command ended: {end}."]
+            case BackgroundChanged(commands):
+                return [f"In the background: {'; '.join(commands)}"] if commands else []
+            case CompactionBegan(_, tokens):
+                return [f"Compacting a context of {format_tokens(tokens)} tokens."]
+            case CompactionFinished(report, reason):
+                return [_compacted(report) if report else f"Not compacted: {reason}"]
+            case Reverted(report):
+                return [_reverted(report)]
+            case DMailSent(checkpoint, text):
+                return [f"The agent sent a D-Mail to checkpoint {checkpoint}: {text}"]
+            case SubagentEvent(name=name, event=nested):
+                return [f"Subagent {name}: {line}" for line in _tell_nested(nested)]
+            case NoticeGiven(text) | Failed(text):
+                return [text]
+            case AnswerUnsaved():
+                return [
+                    "The disk refused the answer. It is kept, and written as soon as it can be."
+                ]
+            case TurnFinished(_, end, steps, reason):
+                taken = format_count(steps, "step")
+                return [f"Done after {taken}." if end == "done" else reason or f"Ended: {end}."]
+            case (
+                TurnBegan()
+                | TurnResumed()
+                | CheckpointMade()
+                | StepBegan()
+                | TextDelta()
+                | ToolCallBegan()
+                | ToolCallDelta()
+                | ToolOutput()
+                | ApprovalRequested()
+                | ApprovalAnswered()
+                | QuestionAsked()
+                | QuestionAnswered()
+                | ShellOutput()
+                | CompactionDelta()
+                | StatusChanged()
+            ):
+                return []
+            case _:
+                assert_never(event)
+
+
+def _describe(call: ToolCall) -> str:
+    said = " ".join(show_arguments(call.arguments).values())
+    return f"{call.name} {first_line(said, _LONGEST)}".rstrip()
+
+
+def _finished(call: ToolCall, result: ToolResult, *, interrupted: bool) -> list[str]:
+    outcome = OUTCOMES[
+        outcome_of(is_error=result.is_error, interrupted=interrupted, rejected=result.rejected)
+    ]
+    lines = result.output.splitlines()
+    shown, left = lines[:_MOST_LINES], len(lines) - _MOST_LINES
+    more = [f"{format_count(left, 'more line')}"] if left > 0 else []
+    return [f"{call.name}: {outcome or 'ok'}, {format_count(len(lines), 'line')}", *shown, *more]
+
+
+def ask_lines(asked: ApprovalRequest | Question) -> list[str]:
+    """A request or a question as a person reads it, and how it is answered."""
+    return _ask_question(asked) if isinstance(asked, Question) else _ask_approval(asked)
+
+
+def _ask_approval(request: ApprovalRequest) -> list[str]:
+    """What is to be approved, whole and with nothing hidden in it."""
+    lines = [f"Approve? {reveal(request.title)}"]
+    match request.display:
+        case DiffDisplay(path, diff):
+            lines += [f"File {reveal(path)}", *reveal(diff).splitlines()]
+        case CommandDisplay(command, cwd):
+            lines += [*reveal(command).splitlines(), *([f"in {reveal(cwd)}"] if cwd else [])]
+        case None:
+            lines += [f"{name}: {reveal(text)}" for name, text in _arguments(request.call)]
+    always = f", always to allow {request.offers[0]} in this session" if request.offers else ""
+    return [*lines, f"Type yes{always}, or no; no with words tells the agent why."]
+
+
+def _arguments(call: ToolCall) -> list[tuple[str, str]]:
+    return list(show_arguments(call.arguments).items())
+
+
+def _ask_question(question: Question) -> list[str]:
+    choices = [f"{number}. {text}" for number, text in enumerate(question.choices, 1)]
+    how = "Type a number, or an answer." if choices else "Type an answer."
+    return [f"The agent asks: {question.text}", *choices, how]
+
+
+def _tell_nested(event: Event) -> list[str]:
+    """What a subagent does, in few words: its calls, its failures and its end."""
+    match event:
+        case ToolStarted(call):
+            return [f"running {_describe(call)}"]
+        case Failed(message):
+            return [message]
+        case TurnFinished(_, end, steps):
+            return [f"{end} after {format_count(steps, 'step')}"]
+        case _:
+            return []
+
+
+def _compacted(report: CompactionReport) -> str:
+    before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
+    return (
+        f"Compacted: {before} to {after} tokens; {report.kept:,} kept, {report.summarised:,} "
+        f"summarised, {report.dropped:,} dropped. /undo brings them back."
+    )
+
+
+def _reverted(report: OperationReport) -> str:
+    if report.told:
+        return f"{report.told}."
+    moved = [
+        f"{format_count(count, 'message')} {what}"
+        for count, what in ((report.messages_left, "removed"), (report.messages_back, "restored"))
+        if count
+    ]
+    done = operation_words(report.reason).done.capitalize() or "Reverted"
+    return f"{done}: {' and '.join(moved) or 'no message removed'}. /undo brings it back."

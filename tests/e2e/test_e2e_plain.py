@@ -1,0 +1,175 @@
+"""A conversation in plain lines, as a screen reader hears it: the program's output is its lines."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.stage import Disk, Stage
+from tests.providers.sse_server import (
+    Pause,
+    SseServer,
+    call_chunk,
+    finish_chunk,
+    stream,
+    text_chunk,
+)
+from tests.terminal import PROGRAM
+
+pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
+
+WRITE = json.dumps({"path": "tides.txt", "content": "high at six\n"})
+READABLE_SECONDS = 0.7
+"""A person answers no sooner after a question."""
+
+
+class Plain:
+    """``agent-tui --plain`` between two pipes."""
+
+    def __init__(self, stage: Stage, *arguments: str) -> None:
+        self.lines: list[str] = []
+        self._process = subprocess.Popen(
+            [str(PROGRAM), "--plain", *arguments],
+            env=stage.env,
+            cwd=stage.workspace,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            bufsize=1,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+    def say(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n")
+
+    def hear(self, wanted: str, seconds: float = 30) -> str:
+        """Wait for a line that holds a text; fails with all lines."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for line in self.lines:
+                if wanted in line:
+                    return line
+            time.sleep(0.02)
+        raise AssertionError(f"never said: {wanted!r}\n" + "\n".join(self.lines))
+
+    def forget(self) -> None:
+        self.lines.clear()
+
+    def __enter__(self) -> Plain:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self.close()
+
+    def interrupt(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+
+    def close(self) -> int:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        code = self._process.wait(30)
+        self._reader.join(10)
+        self._process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def server() -> Iterator[SseServer]:
+    with SseServer() as server:
+        yield server
+
+
+def ask_to_write(server: SseServer) -> None:
+    call = call_chunk(0, call_id="w1", name="write_file", arguments=WRITE)
+    server.answers.append(stream(text_chunk("I write it."), call, finish_chunk("tool_calls")))
+
+
+def test_a_whole_conversation_is_a_stream_of_lines(tmp_path: Path, server: SseServer) -> None:
+    stage = Stage(tmp_path, server)
+    ask_to_write(server)
+    with Plain(stage) as plain:
+        plain.hear("Type a message, or /help.")
+        plain.say("Write the tides down")
+        plain.hear("or no; no with words tells the agent why.")
+        assert "+high at six" in plain.lines
+        time.sleep(READABLE_SECONDS)
+        plain.say("yes")
+        plain.hear("Done after 2 steps.")
+        assert (stage.workspace / "tides.txt").read_text() == "high at six\n"
+
+        plain.forget()
+        plain.say("/checkpoints")
+        number = re.match(r"Checkpoint (\d+)", plain.hear("Write the tides down"))
+        assert number is not None
+        plain.say(f"/revert {number[1]}")
+        plain.hear("Reverted: ")
+        plain.say("/undo")
+        plain.hear("Undid the revert.")
+        plain.say("/status")
+        assert plain.close() == 0
+        plain.hear("of context used")
+        assert not [line for line in plain.lines if "\x1b" in line or "\r" in line]
+        assert Disk(stage.home).roles()[-1] != "user"
+
+
+def test_a_line_typed_before_the_question_is_no_answer_to_it(
+    tmp_path: Path, server: SseServer
+) -> None:
+    stage = Stage(tmp_path, server)
+    ask_to_write(server)
+    with Plain(stage) as plain:
+        plain.say("Write the tides down")
+        plain.hear("Approve?")
+        plain.say("yes")
+        plain.hear("or no; no with words tells the agent why.")
+        time.sleep(READABLE_SECONDS)
+        assert not (stage.workspace / "tides.txt").exists()
+        plain.say("no, ask the harbour master")
+        plain.hear("Done after 2 steps.")
+        assert plain.close() == 0
+        assert not (stage.workspace / "tides.txt").exists()
+        assert "ask the harbour master" in json.dumps(server.requests[-1].body["messages"])
+
+
+def test_an_interrupt_ends_the_turn_and_not_the_program(tmp_path: Path, server: SseServer) -> None:
+    stage = Stage(tmp_path, server)
+    server.answers.append(stream(text_chunk("Slowly\n"), Pause(60), finish_chunk()))
+    with Plain(stage) as plain:
+        plain.say("Tell me")
+        plain.hear("Agent: Slowly")
+        plain.interrupt()
+        plain.hear("Interrupted")
+        plain.say("And now?")
+        plain.hear("loopback")
+        assert plain.close() == 0
+
+
+def test_an_approval_that_nobody_is_left_to_give_is_rejected(
+    tmp_path: Path, server: SseServer
+) -> None:
+    stage = Stage(tmp_path, server)
+    ask_to_write(server)
+    with Plain(stage) as plain:
+        plain.say("Write the tides down")
+        plain.hear("Approve?")
+        assert plain.close() == 0
+        assert not (stage.workspace / "tides.txt").exists()

@@ -1,0 +1,112 @@
+"""Events as plain lines: who speaks, what runs, what came of it; nothing that moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_tui.core.events import (
+    ApprovalRequest,
+    CompactionFinished,
+    Event,
+    Failed,
+    Question,
+    Reverted,
+    StepBegan,
+    StepRetried,
+    SubagentEvent,
+    TextDelta,
+    ThinkDelta,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnFinished,
+)
+from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult
+from agent_tui.core.summary import CompactionReport, OperationReport
+from agent_tui.headless.plain.lines import PlainLines, ask_lines
+
+CALL = ToolCall("c1", "read_file", '{"path": "tides.txt"}')
+
+
+def lines_of(*events: Event) -> list[str]:
+    lines = PlainLines()
+    return [line for event in events for line in lines.hear(event)]
+
+
+def test_an_answer_is_told_by_whole_lines_and_says_once_who_speaks() -> None:
+    deltas = [TextDelta(text) for text in ("High wa", "ter at six.\nLow", " water at noon.")]
+    end = TurnFinished(1, "done", 1)
+    assert lines_of(*deltas) == ["Agent: High water at six."]
+    assert lines_of(*deltas, end)[1:] == ["Low water at noon.", "Done after 1 step."]
+
+
+def test_the_answer_before_a_call_is_told_before_the_call() -> None:
+    told = lines_of(TextDelta("I look."), ToolStarted(CALL), ToolFinished(CALL, ToolResult("6\n7")))
+    assert told == [
+        "Agent: I look.",
+        "Running read_file tides.txt",
+        "read_file: ok, 2 lines",
+        "6",
+        "7",
+    ]
+
+
+def test_thinking_is_told_once_a_step() -> None:
+    step: list[Event] = [
+        StepBegan(1),
+        ThinkDelta("hm"),
+        ThinkDelta("hm"),
+        TextDelta("So."),
+        StepBegan(2),
+    ]
+    assert lines_of(*step, ThinkDelta("hm")) == [
+        "The agent is thinking.",
+        "Agent: So.",
+        "The agent is thinking.",
+    ]
+
+
+def test_a_long_result_says_how_much_more_there_is() -> None:
+    result = ToolResult("\n".join(map(str, range(30))))
+    assert lines_of(ToolFinished(CALL, result))[-1] == "18 more lines"
+
+
+def test_what_is_drawn_over_and_over_on_a_screen_is_silent() -> None:
+    assert lines_of(*[ToolOutput("c1", f"{n} %") for n in range(100)]) == []
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (Failed("The server is down."), "The server is down."),
+        (StepRetried(1, 2.0, "busy"), "Trying again in 2.0 seconds: busy"),
+        (TurnFinished(1, "limit", 3, "The limit of tokens was reached."), "The limit of tokens was "
+         "reached."),
+        (Reverted(OperationReport("user", 1, 3, messages_left=2)), "Reverted: 2 messages removed. "
+         "/undo brings it back."),
+        (CompactionFinished(None, "nothing to summarise"), "Not compacted: nothing to summarise"),
+        (SubagentEvent("c1", "explorer", "s", ToolStarted(CALL)), "Subagent explorer: running "
+         "read_file tides.txt"),
+    ],
+)  # fmt: skip
+def test_what_happens_is_one_sentence(event: Event, line: str) -> None:
+    assert lines_of(event) == [line]
+
+
+def test_a_compaction_says_what_became_of_the_messages() -> None:
+    report = CompactionReport("manual", "last-messages", 8_000, 2_000, 4, 20, 0, 1)
+    (line,) = lines_of(CompactionFinished(report))
+    assert "4 kept, 20 summarised, 0 dropped" in line
+
+
+def test_a_request_hides_nothing() -> None:
+    command = "echo tide\u202e; rm -rf x"
+    call = ToolCall("c1", "run_command", "{}")
+    lines = ask_lines(ApprovalRequest("1", call, "Run this?", CommandDisplay(command)))
+    assert lines[1] == "echo tide<U+202E>; rm -rf x"
+    assert "always" not in lines[-1]
+
+
+def test_a_question_numbers_its_choices() -> None:
+    lines = ask_lines(Question("1", "Which harbour?", ("North", "South")))
+    assert lines[1:] == ["1. North", "2. South", "Type a number, or an answer."]
