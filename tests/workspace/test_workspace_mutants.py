@@ -15,27 +15,37 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from agent_tui.agent import workspace_watch
+from agent_tui.core.file_changes import FileState
 from agent_tui.core.revert_plan import PathPlan
-from agent_tui.runtime.files import session_files
+from agent_tui.runtime.files import session_files, watching
 from agent_tui.workspace import (
     capture,
     folders,
     git,
     git_scan,
     merge,
+    oids,
+    plain_scan,
     plan,
     reading,
     restore,
     seed,
     store,
 )
+from agent_tui.workspace.scanning import Sight
+from agent_tui.workspace.timeline import build_timeline
 from tests.faults import files_layer
 from tests.faults.hunt import scratch_folder
 from tests.faults.outcome import Effort, Outcome
+from tests.workspace import test_workspace_bad_input as bad_input
 from tests.workspace import test_workspace_both as both
 from tests.workspace import test_workspace_capture as captures
 from tests.workspace import test_workspace_model as model
 from tests.workspace import test_workspace_revert as reverts
+from tests.workspace import test_workspace_session as sessions
+from tests.workspace import test_workspace_store as stores
+from tests.workspace.promises import PROMISES
 from tests.workspace.yard import Yard
 
 Patch = AbstractContextManager[None]
@@ -134,6 +144,107 @@ def saved_late(folder: Path) -> None:
         )
 
 
+def of_session(test: Callable[[Path], Any]) -> Callable[[Path], None]:
+    return lambda folder: asyncio.run(test(folder))
+
+
+def of_disk(test: Callable[..., None], *, with_git: bool = True) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            test(lambda **options: Yard(folder / "yard", **options), patch, with_git)
+
+    return run
+
+
+def see_edit_tools_alone() -> Patch:
+    """Claude Code: what a shell command changes is not captured."""
+    real = workspace_watch.WorkspaceWatch.around
+
+    def around(self: Any, call: Any, *args: Any, **options: Any) -> Any:
+        if call.name == "run_command":
+            return contextlib.AsyncExitStack()
+        return real(self, call, *args, **options)
+
+    return replaced((workspace_watch.WorkspaceWatch, "around", around))
+
+
+def forget_what_was_rotated() -> Patch:
+    def live(log: Any) -> Any:
+        return build_timeline([watching._live_marks(log.state)])
+
+    return replaced((session_files, "read_timeline", live))
+
+
+def capture_on_the_loop() -> Patch:
+    async def inline(work: Callable[..., Any], *args: Any) -> Any:
+        return work(*args)
+
+    return replaced((asyncio, "to_thread", inline))
+
+
+def use_the_users_index() -> Patch:
+    real = git.Git.__init__
+
+    def begin(self: git.Git, folder: str, top: str, start: str, seconds: float) -> None:
+        real(self, folder, top, start, seconds)
+        self._environment["GIT_INDEX_FILE"] = str(Path(top) / ".git" / "index")
+
+    return replaced((git.Git, "__init__", begin))
+
+
+def with_setting(name: str, value: str) -> Patch:
+    return replaced((git, "_SETTINGS", {**git._SETTINGS, name: value}))
+
+
+def make_no_folders() -> Patch:
+    real = folders.open_parent
+    return replaced((restore, "open_parent", lambda root, path, make=False: real(root, path)))
+
+
+def read_pipes() -> Patch:
+    real = reading._read
+
+    def read(folder: int, name: str, most_bytes: int) -> reading.Reading:
+        found = real(folder, name, most_bytes)
+        return replace(found, why="") if found.state and found.state.kind == "other" else found
+
+    return replaced((reading, "_read", read))
+
+
+def lose_what_cannot_be_read() -> Patch:
+    return replaced((reading, "_unreadable", lambda *_: reading.ABSENT))
+
+
+def swallow_errors_of_the_disk() -> Patch:
+    def write(_descriptor: int, data: bytes) -> None:
+        with contextlib.suppress(OSError):
+            os.write(_descriptor, data)
+
+    return replaced((store, "write_all", write), (restore, "write_all", write),
+                    (oids, "write_all", write), (folders, "write_all", write))  # fmt: skip
+
+
+def read_names_as_utf8() -> Patch:
+    def names(printed: bytes) -> list[str]:
+        return [name.decode(errors="replace") for name in printed.split(b"\0") if name]
+
+    return replaced((git_scan, "_names", names))
+
+
+def claim_what_was_pruned() -> Patch:
+    def state_of(_self: Any, _path: str, settled: Any) -> FileState:
+        return FileState("file", 0o644, settled.oid.ljust(64, "0"), 6)
+
+    return replaced((git_scan.GitScanner, "_state_of", state_of))
+
+
+def conflicts_everywhere() -> Patch:
+    def merged(base: bytes, ours: bytes, theirs: bytes) -> merge.Merged:
+        return merge.Merged(ours, theirs if theirs != base else ours)
+
+    return replaced((plan, "merge_contents", merged))
+
+
 def looked_once() -> Patch:
     """A path is compared before its new content is opened, and not again."""
     seen: dict[str, Any] = {}
@@ -197,7 +308,13 @@ def trusting(self: store.ContentStore, digest: str) -> bytes:
     return Path(self.path_of(digest)).read_bytes()
 
 
-PLAIN = (False,)
+def deleted_only() -> Callable[[Any], Iterator[str]]:
+    """Sessions beside the one that is deleted are not asked."""
+    real = store._sessions
+    return lambda folders: real(folders) if len(list(folders)) > 1 else iter(())
+
+
+PLAIN, WITH_GIT = (False,), (True,)
 NOTHING = seed.Truth(set(), set(), hidden=False)
 
 
@@ -282,7 +399,75 @@ MUTANTS = (
            lambda: replaced((restore.Restore, "_give_up", nothing)), harness),
     Mutant("new contents are not flushed",
            lambda: replaced((restore, "sync_files", nothing)), harness),
+    Mutant("nothing is seen without git",
+           lambda: replaced((plain_scan.PlainScanner, "look", lambda _: Sight())),
+           of_make(captures.test_a_restart_finds_what_changed_meanwhile, *PLAIN)),
+    Mutant("the index is not seeded", lambda: replaced((git_scan, "copy_index", nothing)),
+           of_make(bad_input.test_a_first_capture_copies_nothing_that_git_holds)),
+    Mutant("old sessions are never deleted",
+           lambda: replaced((stores, "shrink", lambda *_: [])),
+           stores.test_the_oldest_sessions_go_first_and_what_others_need_stays),
+    Mutant("contents that another session needs are deleted",
+           lambda: replaced((store, "_sessions", deleted_only())),
+           stores.test_the_oldest_sessions_go_first_and_what_others_need_stays),
+    Mutant("only edit tools are seen", see_edit_tools_alone,
+           of_session(sessions.test_every_call_tells_what_it_really_changed)),
+    Mutant("folders are not made again", make_no_folders,
+           of_yard(reverts.test_edits_deletions_and_creations_go_back_with_their_modes)),
+    Mutant("what a compaction rotated is forgotten", forget_what_was_rotated,
+           of_session(sessions.test_files_go_back_after_a_compaction)),
+    Mutant("the user's index is written", use_the_users_index,
+           of_make(captures.test_git_of_the_user_is_never_touched)),
+    Mutant("there is no redo", lambda: replaced((session_files, "find_redo", nothing)), one_undo),
+    Mutant("an undo is forgotten at a restart",
+           lambda: replaced((session_files, "find_undo", nothing)),
+           of_session(sessions.test_a_revert_can_be_undone_after_a_restart)),
+    Mutant("files that a person changed are refused", conflicts_everywhere,
+           of_yard(reverts.test_a_person_s_lines_stay_when_the_agent_s_go)),
+    Mutant("a capture holds the loop up", capture_on_the_loop,
+           of_session(sessions.test_a_prompt_does_not_wait_for_a_capture)),
+    Mutant("a late capture is the agent's all the same",
+           lambda: replaced((workspace_watch, "LATE", "")),
+           of_session(sessions.test_a_tool_waits_for_a_capture_up_to_a_limit_and_then_its_changes_are_doubtful)),
+    Mutant("what cannot be read is gone", lose_what_cannot_be_read,
+           of_disk(bad_input.test_a_file_that_cannot_be_read_is_named_and_is_not_gone)),
+    Mutant("pipes are read", read_pipes,
+           of_make(captures.test_pipes_sockets_and_unreadable_files_are_named, *PLAIN)),
+    Mutant("large files are read",
+           lambda: replaced((capture._Work, "_cap", lambda *_: 1 << 20)),
+           of_make(captures.test_large_files_are_left_out_but_for_the_target_of_an_edit)),
+    Mutant("there is no cap on files",
+           lambda: replaced((git_scan.GitScanner, "_count", lambda _: 0)),
+           of_make(bad_input.test_more_files_than_can_be_covered_are_refused_in_a_sentence,
+                   *WITH_GIT)),
+    Mutant("names are read as UTF-8", read_names_as_utf8,
+           of_make(captures.test_names_that_are_not_utf8_and_case_only_renames, *WITH_GIT)),
+    Mutant("names that differ by case are one", lambda: with_setting("core.ignoreCase", "true"),
+           of_make(captures.test_names_that_are_not_utf8_and_case_only_renames, *WITH_GIT)),
+    Mutant("exec bits are not looked at", lambda: with_setting("core.fileMode", "false"),
+           of_make(bad_input.test_exec_bits_alone_are_a_change_that_goes_back)),
+    Mutant("a full disk goes unnoticed by a capture", swallow_errors_of_the_disk,
+           of_disk(bad_input.test_a_capture_on_a_full_disk_says_so_and_the_next_one_finds_it_all)),
+    Mutant("a full disk goes unnoticed by a revert", swallow_errors_of_the_disk,
+           of_disk(bad_input.test_a_revert_on_a_full_disk_changes_nothing_and_says_so)),
+    Mutant("a deleted store goes unnoticed",
+           lambda: replaced((capture.Capture, "_require_store", nothing)),
+           of_make(bad_input.test_a_store_that_goes_while_it_is_in_use_is_noticed, *PLAIN)),
+    Mutant("a stale lock is not removed",
+           lambda: replaced((git_scan, "remove_stale_lock", nothing)),
+           of_make(captures.test_a_stale_lock_of_ours_is_no_hindrance)),
+    Mutant("a rebase is not told",
+           lambda: replaced((git.Repository, "operation", lambda _: "")),
+           of_session(sessions.test_a_rebase_in_progress_is_told_and_only_the_conversation_is_offered)),
+    Mutant("what gc took is claimed to be known", claim_what_was_pruned,
+           of_make(bad_input.test_what_gc_took_before_it_was_captured_is_named_and_left_alone)),
 )  # fmt: skip
+
+
+def test_every_promise_has_a_bug_that_breaks_it() -> None:
+    named = {bug for promise in PROMISES for bug in promise.bugs}
+    assert named == {mutant.name for mutant in MUTANTS}
+    assert all(promise.bugs for promise in PROMISES)
 
 
 @pytest.mark.timeout(200)

@@ -94,6 +94,7 @@ class Capture:
         try:
             if self._refused:
                 raise NotCovered(self._refused)
+            self._require_store()
             with self.store.locked():
                 found = self._take(targets, on_read)
         except OSError as error:
@@ -101,6 +102,13 @@ class Capture:
         except AgentTuiError as error:
             found = WorkspaceDelta("none", str(error))
         return replace(found, cost_ms=round((time.perf_counter() - began) * 1000))
+
+    def _require_store(self) -> None:
+        """What was settled is gone with a deleted store: the next capture starts anew."""
+        if self._scopes and not is_there(self.store.session_folder):
+            self._scopes.clear()
+            self.store.forget()
+            raise NotCovered("the store of file contents was deleted: captures start again")
 
     def settle(self) -> None:
         """The last capture is in the log: from now on, changes are changes against it.

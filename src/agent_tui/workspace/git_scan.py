@@ -80,8 +80,7 @@ class GitScanner:
         Raises:
             NotCovered: git cannot be used here.
         """
-        with suppress(FileNotFoundError):
-            os.unlink(os.path.join(self._folder, "index.lock"))  # its holder is dead: we are it
+        remove_stale_lock(self._folder)
         if excludes := excludes_file():
             self._settings.append(f"core.excludesFile={excludes}")
         fresh = not is_there(os.path.join(self._folder, "index"))
@@ -312,6 +311,12 @@ class GitScanner:
     def _name(self, content: bytes) -> str:
         header = b"blob %d\0" % len(content)
         return hashlib.new(self._algorithm, header + content, usedforsecurity=False).hexdigest()
+
+
+def remove_stale_lock(folder: str) -> None:
+    """Remove the lock of an index of ours: whoever held it is dead, for we are it."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, "index.lock"))
 
 
 def _names(printed: bytes) -> list[str]:

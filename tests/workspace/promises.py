@@ -1,0 +1,126 @@
+"""What is promised about files, and the deliberate bugs that break each promise.
+
+Every bug is in ``test_workspace_mutants``, with the test that turns red for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One promise: where it comes from, what it says, and the bugs that break it."""
+
+    kind: Literal["seen elsewhere", "never", "bad input"]
+    what: str
+    bugs: tuple[str, ...]
+
+
+def seen_elsewhere(what: str, *bugs: str) -> Promise:
+    """A way in which another program lost work."""
+    return Promise("seen elsewhere", what, bugs)
+
+
+def never(what: str, *bugs: str) -> Promise:
+    """What is never done."""
+    return Promise("never", what, bugs)
+
+
+def bad_input(what: str, *bugs: str) -> Promise:
+    """What a workspace may hold, and what may happen around it."""
+    return Promise("bad input", what, bugs)
+
+
+PROMISES = (
+    seen_elsewhere(
+        "a nested repository without a commit makes git fail, and the last tree is restored",
+        "the exit code of git is ignored",
+        "nested repositories are not looked into",
+    ),
+    seen_elsewhere("nothing is captured outside of git", "nothing is seen without git"),
+    seen_elsewhere("the store takes 80 GB and more", "the index is not seeded"),
+    seen_elsewhere("the user's gc takes what was captured", "the pre-image is not adopted"),
+    seen_elsewhere(
+        "restoring a large repository deletes most of it",
+        "unknown files are deleted",
+        "unknown files are deleted, in a story",
+    ),
+    seen_elsewhere("what a shell command changed is not seen", "only edit tools are seen"),
+    seen_elsewhere("folders and moves do not come back", "folders are not made again"),
+    seen_elsewhere("a compaction loses the history", "what a compaction rotated is forgotten"),
+    seen_elsewhere("commits and refs of the user change", "the user's index is written"),
+    seen_elsewhere(
+        "a .gitignore that is not committed exposes files", "what was ignored counts as created"
+    ),
+    seen_elsewhere("every mtime is rewritten", "every mtime changes"),
+    seen_elsewhere(
+        "there is no redo",
+        "there is no redo",
+        "an undo forgets the conversation's half",
+    ),
+    seen_elsewhere("a restart loses what can be undone", "an undo is forgotten at a restart"),
+    seen_elsewhere("files with changes are refused", "files that a person changed are refused"),
+    never(
+        "restore a stale or partial state as if it were whole",
+        "settled before it is in the log",
+        "a content is not checked against its hash",
+        "a content is not flushed before the log names it",
+        "hidden paths stay hidden",
+    ),
+    never("export local configuration", "files are not marked as secret"),
+    never(
+        "overwrite a change of the person without asking",
+        "everything is ticked",
+        "everything is ticked, in a story",
+        "what a person wrote is overwritten",
+        "what a person wrote is overwritten, in a story",
+        "a hunk takes the whole file along, in a story",
+        "the preview is trusted",
+        "a file that is saved late is overwritten",
+        "a late capture is the agent's all the same",
+    ),
+    never("write through a link", "links are followed"),
+    never(
+        "leave half a revert after a crash",
+        "there is no journal",
+        "there is no journal, in a story",
+        "the journal does not say that the conversation goes too",
+        "nothing is recovered",
+        "nothing is recovered, in a story",
+        "an error is not rolled back",
+        "new contents are not flushed",
+    ),
+    never(
+        "grow without a limit",
+        "old sessions are never deleted",
+        "contents that another session needs are deleted",
+    ),
+    never("slow a prompt down", "a capture holds the loop up"),
+    bad_input(
+        "files that change during the scan",
+        "a file that changes while it is read is kept as it came",
+    ),
+    bad_input("unreadable files", "what cannot be read is gone"),
+    bad_input("pipes and sockets", "pipes are read"),
+    bad_input("files of 2 GB", "large files are read"),
+    bad_input("very many files", "there is no cap on files"),
+    bad_input("names that are not UTF-8", "names are read as UTF-8"),
+    bad_input("renames that change the case alone", "names that differ by case are one"),
+    bad_input(
+        "a link that is swapped in during a restore", "a link that is swapped in is followed"
+    ),
+    bad_input("line ends, identifiers, filters", "git's objects are taken for contents"),
+    bad_input("exec bits", "exec bits are not looked at", "modes are not kept"),
+    bad_input(
+        "a full disk",
+        "a full disk goes unnoticed by a capture",
+        "a full disk goes unnoticed by a revert",
+    ),
+    bad_input("a store that someone deleted", "a deleted store goes unnoticed"),
+    bad_input("a stale lock", "a stale lock is not removed"),
+    bad_input("two sessions of a project at once", "there is no lock on the store"),
+    bad_input("a rebase in progress", "a rebase is not told"),
+    bad_input("an amend and a gc in between", "what gc took is claimed to be known"),
+)
