@@ -151,7 +151,10 @@ class Program:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.child.close(force=True)
+        try:
+            self.child.close(force=True)
+        except pexpect.ExceptionPexpect:  # killed, but gigabytes are not given back at once
+            os.waitpid(self.child.pid or 0, 0)
 
     def send(self, text: str) -> None:
         """Write to the pty."""

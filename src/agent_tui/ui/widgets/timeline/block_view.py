@@ -26,9 +26,9 @@ from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.themes.palette import Palette, read_palette
 from agent_tui.ui.widgets.timeline.block_list import BlockList, Drawn, Place
+from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
 
 _NARROWEST = 16
-_EIGHTHS = 8  # Textual draws a scroll bar to the eighth of a cell
 
 
 class BlockView(ScrollView):
@@ -51,7 +51,6 @@ class BlockView(ScrollView):
         self._view: list[Place] = []
         self._painted: list[Strip] = []
         self._kept: dict[int, tuple[Row, Strip]] = {}
-        self._thumb = (-1, -1)
         self._placing = False
         self._following = True
         self._colouring = False
@@ -60,6 +59,15 @@ class BlockView(ScrollView):
     def at_end(self) -> bool:
         """Whether the last row is in view and new ones will be followed."""
         return self._following
+
+    @property
+    def vertical_scrollbar(self) -> ThumbBar:
+        """The scroll bar, made when it is first asked for."""
+        if not isinstance(self._vertical_scrollbar, ThumbBar):
+            self._vertical_scrollbar = ThumbBar(thickness=self.scrollbar_size_vertical)
+            self._vertical_scrollbar.display = False
+            self.app._start_widget(self, self._vertical_scrollbar)
+        return self._vertical_scrollbar
 
     @property
     def view_height(self) -> int:
@@ -141,20 +149,10 @@ class BlockView(ScrollView):
                 self.set_reactive(Widget.virtual_size, size)
             index, offset = self._anchor
             self.scroll_target_y = self.scroll_y = self._blocks.heights.top(index) + offset
-            self._move_thumb(size.height)
+            height = max(1, self.view_height)
+            self.vertical_scrollbar.move(size.height, height, self.scroll_y)
         finally:
             self._placing = False
-
-    def _move_thumb(self, total: int) -> None:
-        """Tell the scroll bar only what would look different: it draws itself all anew."""
-        height = max(1, self.view_height)
-        scale = height * _EIGHTHS / max(total, height)
-        thumb = (int(self.scroll_y * scale), int(height * scale))
-        if thumb != self._thumb:
-            self._thumb = thumb
-            bar = self.vertical_scrollbar
-            bar.window_virtual_size, bar.window_size = total, height
-            bar.position = self.scroll_y
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Textual scrolled (the bar was dragged): go to the place that this means."""

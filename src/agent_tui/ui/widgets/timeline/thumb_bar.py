@@ -1,0 +1,86 @@
+"""A scroll bar that is drawn only where its thumb begins or ends anew."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+from textual.filter import ANSIToTruecolor
+from textual.geometry import Region
+from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_EIGHTHS = 8  # Textual draws a scroll bar to the eighth of a cell
+
+
+class ThumbBar(ScrollBar):
+    """Textual's vertical scroll bar; moving its thumb draws a few cells instead of all."""
+
+    def __init__(self, *, thickness: int = 1) -> None:
+        super().__init__(name="vertical", thickness=thickness)
+        self._strips: list[Strip] = []
+        self._look: object = None
+
+    def move(self, total: int, height: int, position: float) -> None:
+        """Show ``height`` of so many rows, from a row on."""
+        before = self._edges()
+        self.set_reactive(ScrollBar.window_virtual_size, total)
+        self.set_reactive(ScrollBar.window_size, height)
+        self.set_reactive(ScrollBar.position, position)
+        after = self._edges()
+        if regions := list(self._changed(before, after)):
+            self.refresh(*regions)
+
+    def _edges(self) -> tuple[int, int]:
+        """Where the thumb begins and ends, in eighths of a cell, as Textual draws it."""
+        cells, total, height = self.size.height, self.window_virtual_size, self.window_size
+        if not cells or not height or height >= total or cells == total:
+            return 0, 0
+        thumb = max(1.0, height * cells / total)
+        start = int((cells - thumb) * self.position / (total - height) * _EIGHTHS)
+        return start, start + ceil(thumb * _EIGHTHS)
+
+    def _changed(self, before: tuple[int, int], after: tuple[int, int]) -> Iterator[Region]:
+        """The cells that look different: those from where an edge was to where it is."""
+        width, cells = self.size
+        for was, now in zip(before, after, strict=True):
+            first, last = min(was, now) // _EIGHTHS, min(max(was, now) // _EIGHTHS, cells - 1)
+            if was != now and first <= last:
+                yield Region(0, first, width, last + 1 - first)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The cells in view; they are drawn anew only where they look different."""
+        look = (self.size, self._edges(), self.mouse_over, self.grabbed is None, self.app.theme)
+        if look != self._look:
+            self._look, self._strips = look, self._draw()
+        if not self._strips:
+            return super().render_lines(crop)
+        return self._strips[crop.y : crop.bottom]
+
+    def _draw(self) -> list[Strip]:
+        """Every cell, without the styling that a bar does not have."""
+        bar = self.render()
+        style = bar.style if isinstance(bar, ScrollBarRender) else None
+        if not isinstance(bar, ScrollBarRender) or not isinstance(style, Style):
+            return []
+        if style.bgcolor is None or style.color is None:
+            return []
+        drawn = bar.render_bar(
+            self.size.height,
+            bar.virtual_size,
+            bar.window_size,
+            bar.position,
+            self.size.width,
+            back_color=style.bgcolor,
+            bar_color=style.color,
+        )
+        strips = [Strip([cell], self.size.width) for cell in drawn.segments]
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            if not isinstance(line_filter, ANSIToTruecolor):
+                strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        return strips
