@@ -160,3 +160,14 @@ def test_other_agents_sessions_are_listed_on_request(run: CommandLine, tmp_path:
     (row,) = run("sessions", "list", "--all-agents", "--json").json
     assert (row["source"], row["title"], row["folder"]) == ("codex", "list files", str(path))
     assert str(path) in run("sessions", "list", "--all-agents").out
+
+
+def test_a_list_in_json_keeps_every_letter_and_no_control_character(run: CommandLine) -> None:
+    title = "Größe \u202e\x9b潮"
+    log = run.home / "projects" / "-w" / "a" / "context.jsonl"
+    log.parent.mkdir(parents=True)
+    write_lines(log, [{"role": "user", "content": "x"}, {"role": "_title", "title": title}])
+    ran = run("sessions", "list", "--json")
+    assert ran.json[0]["title"] == title
+    assert "\\u202e\\u009b" in ran.out
+    assert "Größe" in ran.out

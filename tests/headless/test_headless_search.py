@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.headless.command_line import CommandLine
+from tests.importers.foreign_files import codex_session
+from tests.importers.session_files import write_lines
 from tests.library.search.conftest import Library, assistant, call, user
 
 
@@ -54,3 +57,13 @@ def test_checkpoints_and_archives_of_any_session_are_listed_by_its_path(
     assert "hello there" in run("checkpoints", str(log)).out
     assert "no archives" in run("archives", str(log)).out
     assert run("checkpoints", "nobody").code != 0
+
+
+def test_a_folder_that_the_settings_name_is_searched(run: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "moved" / "sessions"
+    folder.mkdir(parents=True)
+    write_lines(folder / "rollout-1.jsonl", codex_session())
+    moved = f"library.folders.codex={json.dumps(str(tmp_path / 'moved'))}"
+    (found,) = run("search", "one file", "--json", "--set", moved).lines
+    assert found["source"] == "codex"
+    assert run("search", "one file", "--json").lines == []

@@ -211,6 +211,10 @@ def _run_command(arguments: list[str]) -> int:
         from agent_tui.headless.models import print_models
 
         return _run(print_models(launch, options))
+    from agent_tui.headless.library_commands import LIBRARY_COMMANDS, run_library_command
+
+    if command.name in LIBRARY_COMMANDS:
+        return _run(run_library_command(command.name, launch, options))
     from agent_tui.headless.commands import run_command
 
     return _run(run_command(command.name, launch, options))

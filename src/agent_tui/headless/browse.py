@@ -15,7 +15,7 @@ from pathlib import Path
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.format import format_minute, format_size
 from agent_tui.core.output import complain, say, say_bytes
-from agent_tui.core.summary import OURS, OperationReport
+from agent_tui.core.summary import OperationReport
 from agent_tui.core.text import clean, format_count
 from agent_tui.core.words import operation_words
 from agent_tui.headless.printing import print_json, print_rows
@@ -54,33 +54,6 @@ async def _view_of(engine: Engine, typed: str) -> AsyncIterator[SessionView]:
     else:
         async with looked_at(engine, typed) as session:
             yield session.view
-
-
-async def list_sessions(engine: Engine, *, all_agents: bool, as_json: bool) -> None:
-    """Every session of every project, newest first; with ``all_agents`` other agents' too.
-
-    Ours are named by their ids, others' by the paths that ``open``, ``tree`` and ``fork`` take.
-    """
-    rows = await engine.stored.list_sessions()
-    if all_agents:
-        rows += await asyncio.to_thread(engine.agent_sessions.rows)
-        rows.sort(key=lambda row: row.updated_at, reverse=True)
-    if as_json:
-        print_json(rows)
-        return
-    print_rows(
-        (
-            (
-                row.session_id if row.source == OURS else row.folder,
-                *((row.source,) if all_agents else ()),
-                format_minute(row.updated_at),
-                row.cwd,
-                row.title,
-            )
-            for row in rows
-        ),
-        "No sessions yet. Start one with: agent-tui",
-    )
 
 
 async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> None:

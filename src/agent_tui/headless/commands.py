@@ -6,7 +6,7 @@ import argparse
 import asyncio
 
 from agent_tui.context.filters import ContextFilter
-from agent_tui.headless import browse, files, search
+from agent_tui.headless import browse, files
 from agent_tui.headless.tree import fork_session, print_tree
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
@@ -25,8 +25,6 @@ async def run_command(name: str, launch: Launch, options: argparse.Namespace) ->
 async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> None:
     as_json: bool = options.json
     match name:
-        case "sessions list":
-            await browse.list_sessions(engine, all_agents=options.all_agents, as_json=as_json)
         case "sessions show":
             await browse.show_session(engine, options.id, as_json=as_json)
         case "sessions rename":
@@ -65,22 +63,6 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             )
         case "repair":
             await browse.repair_session(engine, options.id, as_json=as_json)
-        case "index":
-            await search.update_index(rebuild=options.rebuild, check=options.check, as_json=as_json)
-        case "search":
-            await search.search_sessions(options.words, options.limit, as_json=as_json)
-        case "ship":
-            await search.ship(
-                options.folder,
-                options.format,
-                with_content=options.content,
-                endpoint=options.endpoint,
-                as_json=as_json,
-            )
-        case "statistics":
-            await search.print_statistics(options.by, options.since, as_json=as_json)
-        case "why":
-            await search.explain_line(options.target, options.limit, as_json=as_json)
         case _:
             raise ValueError(f"no command {name!r}")
 

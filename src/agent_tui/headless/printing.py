@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from agent_tui.core.output import say
+from agent_tui.core.output import say, say_bytes
 from agent_tui.core.text import clean
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -23,6 +23,24 @@ def to_json(value: object) -> str:
 def print_json(value: object) -> None:
     """Print one JSON value."""
     say(to_json(value))
+
+
+def print_json_rows(rows: Sequence[object]) -> None:
+    """Print dataclasses as one JSON list; fit for tens of thousands of them."""
+    import msgspec
+
+    encode = msgspec.json.Encoder().encode
+    try:
+        lines = map(_escaped, map(encode, rows))
+        say_bytes(b"[%s]\n" % b", ".join(lines))
+    except UnicodeEncodeError:  # half a character, which only the slower way can write
+        print_json(rows)
+
+
+def _escaped(line: bytes) -> bytes:
+    if line.isascii() and b"\x7f" not in line:
+        return line
+    return _UNSAFE.sub(lambda m: f"\\u{ord(m.group()):04x}", line.decode()).encode()
 
 
 def _fields(value: object) -> Any:

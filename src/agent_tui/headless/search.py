@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 from pathlib import Path
 
@@ -10,14 +11,22 @@ from agent_tui.core.output import complain, say
 from agent_tui.core.text import clean
 from agent_tui.headless.printing import print_json, print_rows, to_json
 from agent_tui.library.search.finding import FoundSession
+from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.statistics import Statistic, cost_of
+from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.run_settings import read_settings
+from agent_tui.runtime.stored.agent_places import agent_places
 from agent_tui.runtime.stored.searching import open_search_index
 from agent_tui.runtime.stored.shipping import ship_sessions
 
 
-async def update_index(*, rebuild: bool, check: bool, as_json: bool) -> None:
+def open_index(launch: Launch) -> SearchIndex:
+    """The index of every session on this machine; raises ConfigError."""
+    return open_search_index(agent_places(read_settings(launch)))
+
+
+async def update_index(index: SearchIndex, *, rebuild: bool, check: bool, as_json: bool) -> None:
     """Bring the index up to date, or compare it with the files it was made from."""
-    index = open_search_index()
     if check:
         findings = await asyncio.to_thread(index.check)
         if as_json:
@@ -39,9 +48,10 @@ async def update_index(*, rebuild: bool, check: bool, as_json: bool) -> None:
     say(f"{files}, {progress.changed} new or changed; {lines} read.")
 
 
-async def search_sessions(words: list[str], limit: int, *, as_json: bool) -> None:
+async def search_sessions(
+    index: SearchIndex, words: list[str], limit: int, *, as_json: bool
+) -> None:
     """Print the sessions that fit a query, each with the lines that do."""
-    index = open_search_index()
     await asyncio.to_thread(index.update)
     found = await asyncio.to_thread(index.search, " ".join(words), limit)
     if as_json:
@@ -63,9 +73,8 @@ def _print_session(found: FoundSession) -> None:
         say(clean(f"    {hit.role or 'log'}: {hit.snippet}"))
 
 
-async def explain_line(target: str, limit: int, *, as_json: bool) -> None:
+async def explain_line(index: SearchIndex, target: str, limit: int, *, as_json: bool) -> None:
     """Print which calls of which sessions wrote a file, or a line of it, and what was asked."""
-    index = open_search_index()
     await asyncio.to_thread(index.update)
     found = await asyncio.to_thread(index.why, target, Path.cwd(), limit)
     if as_json:
@@ -82,9 +91,8 @@ async def explain_line(target: str, limit: int, *, as_json: bool) -> None:
         say(clean(f"  the request {kept} · {each.source} · {each.session_id}"))
 
 
-async def print_statistics(by: str, since: str, *, as_json: bool) -> None:
+async def print_statistics(index: SearchIndex, by: str, since: str, *, as_json: bool) -> None:
     """Print what was used and done, by day, model, project, agent or tool."""
-    index = open_search_index()
     await asyncio.to_thread(index.update)
     found = await asyncio.to_thread(index.statistics, by, since)
     if as_json:
@@ -110,11 +118,12 @@ def _tool_row(each: Statistic) -> tuple[object, ...]:
     return (each.name, each.sessions, each.calls, each.errors)
 
 
-async def ship(
-    folder: Path, form: str, *, with_content: bool, endpoint: str, as_json: bool
-) -> None:
+async def ship(index: SearchIndex, options: argparse.Namespace, *, as_json: bool) -> None:
     """Write what is new in every session as flat rows; content only where it was asked for."""
-    shipment = await ship_sessions(folder, form, with_content=with_content, endpoint=endpoint)
+    folder, form, endpoint = options.folder, options.format, options.endpoint
+    shipment = await ship_sessions(
+        folder, form, index.places, with_content=options.content, endpoint=endpoint
+    )
     if as_json:
         print_json(shipment)
         return

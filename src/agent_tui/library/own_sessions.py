@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.library.row_cache import Known, RowCache, RowId, decode_row
 from agent_tui.sessions.archive import LIVE
+from agent_tui.sessions.folders import may_hold_log
 from agent_tui.sessions.session_summary import read_session_summary
 from agent_tui.sessions.store import SessionStore
 
@@ -48,25 +49,31 @@ class OwnSessions:
             reading.keep()
 
 
+def listed(rows: list[SessionSummary]) -> list[SessionSummary]:
+    """Those in which something was said, without the subagents of those that are there."""
+    known = {row.session_id for row in rows}
+    said = (row for row in rows if row.title or row.first_prompt or row.archives)
+    return [row for row in said if row.agent_of not in known]
+
+
 class _Reading:
     """One reading of all logs: what the cache knows is taken from there."""
 
     def __init__(self, rows: RowCache, told: Callable[[SessionSummary], None] | None) -> None:
         self._cache, self._told = rows, told
         self._known: Known = rows.load(ours=True)
-        self._seen: set[RowId] = set()
         self._fresh: list[tuple[RowId, str, SessionSummary]] = []
 
-    def read(self, folder: Path) -> SessionSummary:
-        """The row of a session's folder."""
-        path = str(folder)
-        name, stamp = (OURS, path, ""), _stamp_of(path)
-        self._seen.add(name)
-        kept = self._known.get(name)
+    def read(self, folder: str) -> SessionSummary | None:
+        """The row of a session's folder; None where it holds no log."""
+        name, stamp = (OURS, folder, ""), _stamp_of(folder)
+        if not stamp and not may_hold_log(folder):
+            return None
+        kept = self._known.pop(name, None)
         if kept is not None and stamp and kept[0] == stamp:
             row = decode_row(kept[1])
         else:
-            row = read_session_summary(folder)
+            row = read_session_summary(Path(folder))
             if stamp:
                 self._fresh.append((name, stamp, row))
             if len(self._fresh) >= _KEPT_AT_ONCE:
@@ -78,7 +85,7 @@ class _Reading:
 
     def keep(self) -> None:
         """Keep what was read, and forget what is there no longer."""
-        self._cache.save(self._fresh, self._known.keys() - self._seen)
+        self._cache.save(self._fresh, self._known)
 
 
 def _stamp_of(folder: str) -> str:

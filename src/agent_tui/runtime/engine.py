@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_tui.library.agent_sessions import AgentSessions
     from agent_tui.runtime.connect.connecting import Connecting
     from agent_tui.runtime.stored.exporting import Exported
+    from agent_tui.runtime.stored.searching import SearchService
     from agent_tui.runtime.stored.sessions import StoredSessions
 
 _ONLY_READING = "it was opened only to be read"
@@ -80,6 +81,14 @@ class Engine:
         from agent_tui.runtime.stored.agent_places import agent_places
 
         return AgentSessions(data_root(), agent_places(self.settings))
+
+    @cached_property
+    def search_service(self) -> SearchService:
+        """Searches every session on this machine."""
+        from agent_tui.runtime.stored.agent_places import agent_places
+        from agent_tui.runtime.stored.searching import SearchService
+
+        return SearchService(agent_places(self.settings))
 
     @cached_property
     def connecting(self) -> Connecting:

@@ -37,14 +37,23 @@ def session_folders(
     Raises:
         SessionReadOnly, StorageError: the folder of all projects cannot be listed.
     """
+    return map(Path, filter(may_hold_log, folders_of_projects(projects, unlisted)))
+
+
+def folders_of_projects(
+    projects: Path, unlisted: dict[Path, AgentTuiError] | None = None
+) -> Iterator[str]:
+    """What may be a session's folder, as text: paths are slow, and there may be very many.
+
+    Raises:
+        SessionReadOnly, StorageError: the folder of all projects cannot be listed.
+    """
     for project in subfolders(projects):
         try:
-            folders = subfolders(project)
+            yield from _list_folders(project)
         except AgentTuiError as error:
             if unlisted is not None:
                 unlisted[project] = error
-            continue
-        yield from filter(_may_hold_log, folders)
 
 
 def subfolders(folder: Path) -> list[Path]:
@@ -53,16 +62,18 @@ def subfolders(folder: Path) -> list[Path]:
     Raises:
         SessionReadOnly, StorageError: it cannot be listed.
     """
+    return list(map(Path, _list_folders(folder)))
+
+
+def _list_folders(folder: Path) -> list[str]:
     try:
         with translate_os_errors("Listing", folder), os.scandir(folder) as entries:
-            # As texts: paths are slow to compare, and there may be tens of thousands.
-            names = sorted(e.path for e in entries if e.is_dir(follow_symlinks=False))
-            return [Path(name) for name in names]
+            return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
     except SessionNotFound:
         return []
 
 
-def _may_hold_log(folder: Path) -> bool:
+def may_hold_log(folder: str) -> bool:
     """Whether a folder is a session's; one that cannot be looked into may be, and is reported."""
     try:
         os.lstat(f"{folder}/{LIVE}")

@@ -42,7 +42,14 @@ from agent_tui.sessions.disk import (
     tighten,
     translate_os_errors,
 )
-from agent_tui.sessions.folders import project_name, projects_folder, session_folders, subfolders
+from agent_tui.sessions.folders import (
+    folders_of_projects,
+    may_hold_log,
+    project_name,
+    projects_folder,
+    session_folders,
+    subfolders,
+)
 from agent_tui.sessions.lineage import SESSION_ID, bequeathed_archives
 from agent_tui.sessions.lock import FolderLock, Ownership, read_holder
 from agent_tui.sessions.log import Durability, Piece, create_log
@@ -61,6 +68,10 @@ if TYPE_CHECKING:
     from agent_tui.sessions.repair import RepairReport
 
 __all__ = ["Durability", "ForkPoint", "SessionLog", "SessionStore"]
+
+
+def _read_row(folder: str) -> SessionSummary | None:
+    return read_session_summary(Path(folder)) if may_hold_log(folder) else None
 
 
 class SessionStore:
@@ -208,25 +219,28 @@ class SessionStore:
         raise SessionNotFound(f"There is no session {session_id!r} under {self.projects}.")
 
     def list(
-        self, read: Callable[[Path], SessionSummary] = read_session_summary
+        self, read: Callable[[str], SessionSummary | None] = _read_row
     ) -> list[SessionSummary]:
         """Every session, newest first. Reads the head and the tail of each log.
 
-        ``read`` gives the row of a session's folder, where it is not to be read from its log.
+        ``read`` gives the row of a folder, where it is not to be read from its log; None where
+        the folder holds none.
 
         What cannot be read says so in its title, and so does a copy that its id does not open.
         """
         unlisted: dict[Path, AgentTuiError] = {}
         summaries: dict[str, SessionSummary] = {}
         others: list[SessionSummary] = []
-        for folder in session_folders(self.projects, unlisted):
-            summary = read(folder)
-            if folder.name not in summaries and SESSION_ID.fullmatch(folder.name):
-                summaries[folder.name] = summary
+        for folder in folders_of_projects(self.projects, unlisted):
+            if (summary := read(folder)) is None:
+                continue
+            name = folder.rpartition("/")[2]
+            if name not in summaries and SESSION_ID.fullmatch(name):
+                summaries[name] = summary
             else:
                 title = f"agent-tui open {folder} reads this copy: {summary.title}"
                 others.append(replace(summary, title=title))
-        others += [unreadable_summary(folder, error) for folder, error in unlisted.items()]
+        others += [unreadable_summary(project, error) for project, error in unlisted.items()]
         every = (*summaries.values(), *others)
         return sorted(every, key=lambda summary: summary.updated_at, reverse=True)
 

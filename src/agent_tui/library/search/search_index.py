@@ -39,7 +39,7 @@ class SearchIndex:
 
     def __init__(self, data: Path, places: Places) -> None:
         self._data = data
-        self._places = places
+        self.places = places
         self.path = data / FILE_NAME
 
     def update(self, told: Callable[[Progress], None] | None = None) -> Progress:
@@ -47,7 +47,7 @@ class SearchIndex:
         with _in_words(self.path):
             indexer = Indexer(open_index(self.path))
             try:
-                refs = list(refs_to_index(self._data, self._places))
+                refs = list(refs_to_index(self._data, self.places))
                 refs.sort(key=lambda ref: ref.stamp[1])
                 progress = indexer.update(refs, told)
                 indexer.forget_missing(refs)

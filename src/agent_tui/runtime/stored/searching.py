@@ -19,9 +19,9 @@ from agent_tui.library.statistics import Statistic
 _NICENESS = 10
 
 
-def open_search_index() -> SearchIndex:
+def open_search_index(places: Places) -> SearchIndex:
     """The index of every session on this machine; nothing is read yet."""
-    return SearchIndex(data_root(), Places(Path.home(), dict(os.environ)))
+    return SearchIndex(data_root(), places)
 
 
 class SearchService:
@@ -30,8 +30,8 @@ class SearchService:
     Taking lines apart holds the interpreter's lock; in a process of its own it holds up nobody.
     """
 
-    def __init__(self) -> None:
-        self._index = open_search_index()
+    def __init__(self, places: Places) -> None:
+        self._index = open_search_index(places)
 
     async def search(self, text: str, limit: int = 50) -> list[FoundSession]:
         """The sessions that fit a query best; raises UsageError, StorageError."""

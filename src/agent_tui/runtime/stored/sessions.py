@@ -21,7 +21,7 @@ from agent_tui.history.tree.record_links import sources_of
 from agent_tui.history.view import SessionView
 from agent_tui.importers.imported import ImportedBranch
 from agent_tui.library.follow import follow_file
-from agent_tui.library.own_sessions import OwnSessions
+from agent_tui.library.own_sessions import OwnSessions, listed
 from agent_tui.library.row_cache import RowCache
 from agent_tui.runtime.stored.forking import fork_at
 from agent_tui.runtime.stored.headers import new_session_id
@@ -68,19 +68,19 @@ class StoredSessions:
 
         Those of subagents are reached from the calls that started them, as long as these are there.
         """
-        return _listed(await asyncio.to_thread(self._own.rows))
+        return listed(await asyncio.to_thread(self._own.rows))
 
     async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
         """The sessions of list_sessions: the newest at once, more as they are read, then all."""
-        yield _listed(await asyncio.to_thread(self._own.newest, _FIRST_ROWS))
+        yield listed(await asyncio.to_thread(self._own.newest, _FIRST_ROWS))
         found: list[SessionSummary] = []
         reading = asyncio.ensure_future(asyncio.to_thread(self._own.rows, found.append))
         shown = _FIRST_ROWS
         while not (await asyncio.wait([reading], timeout=_GROW_SECONDS))[0]:
             if len(found) >= _GROWN * shown:
                 shown = len(found)
-                yield _listed(list(found))
-        yield _listed(await reading)
+                yield listed(list(found))
+        yield listed(await reading)
 
     async def find_id(self, typed: str) -> str:
         """The id of a session, by it or by its beginning; raises SessionNotFound."""
@@ -214,13 +214,6 @@ class StoredSessions:
             records = (item.record for item in items if isinstance(item, Entry))
             prompts += [text_of(record.content) for record in records if is_prompt(record)]
         return prompts[-_HISTORY_PROMPTS:]
-
-
-def _listed(rows: list[SessionSummary]) -> list[SessionSummary]:
-    """Those in which something was said, without the subagents of those that are there."""
-    known = {row.session_id for row in rows}
-    said = (row for row in rows if row.title or row.first_prompt or row.archives)
-    return [row for row in said if row.agent_of not in known]
 
 
 def read_last_exchanges(path: Path) -> tuple[Exchange, ...]:

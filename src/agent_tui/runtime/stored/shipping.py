@@ -16,7 +16,9 @@ from agent_tui.library.shipping.shipment import Shipment, Shipper
 _SECONDS = 30.0
 
 
-async def ship_sessions(folder: Path, form: str, *, with_content: bool, endpoint: str) -> Shipment:
+async def ship_sessions(
+    folder: Path, form: str, places: Places, *, with_content: bool, endpoint: str
+) -> Shipment:
     """Write what is new in every session; send OTLP files to a collector where one is named.
 
     Raises:
@@ -29,7 +31,6 @@ async def ship_sessions(folder: Path, form: str, *, with_content: bool, endpoint
         raise UsageError(f"Expected an http or https address, got {endpoint!r}.")
     redactor = Redactor(secret_values(os.environ))
     shipper = Shipper(folder, redactor, with_content=with_content)
-    places = Places(Path.home(), dict(os.environ))
     refs = await asyncio.to_thread(lambda: list(refs_to_index(data_root(), places)))
     shipment = await asyncio.to_thread(shipper.ship, refs, form)
     if endpoint:

@@ -57,10 +57,10 @@ async def _choose_session(
 
 async def search_sessions(chat: Conversation, argument: str) -> None:
     """Search every session; open the one that was chosen, or view it where it is not ours."""
-    from agent_tui.runtime.stored.searching import SearchService
     from agent_tui.ui.screens.sessions.search import SearchScreen
 
-    chosen = await chat.app.push_screen_wait(SearchScreen(SearchService(), argument))
+    service = chat.holder.require_engine().search_service
+    chosen = await chat.app.push_screen_wait(SearchScreen(service, argument))
     if chosen is None:
         return
     found, hit = chosen
@@ -70,13 +70,13 @@ async def search_sessions(chat: Conversation, argument: str) -> None:
 
 async def explain_line(chat: Conversation, argument: str) -> None:
     """Show what wrote a file or a line of it; open the session that was chosen at that call."""
-    from agent_tui.runtime.stored.searching import SearchService
     from agent_tui.ui.screens.sessions.why import WhyScreen
 
     if not argument:
         raise UsageError("Expected a file or a line of it: /why <file[:line]>.")
-    cwd = chat.holder.require_engine().workspace
-    chosen = await chat.app.push_screen_wait(WhyScreen(SearchService(), argument, cwd))
+    engine = chat.holder.require_engine()
+    screen = WhyScreen(engine.search_service, argument, engine.workspace)
+    chosen = await chat.app.push_screen_wait(screen)
     if chosen is not None:
         line = FoundLine(chosen.at, chosen.said, chosen.said)
         await _open_at(chat, chosen.session_id if chosen.is_live else "", Path(chosen.path), line)
@@ -106,10 +106,10 @@ async def _show_line(chat: Conversation, line: FoundLine) -> None:
 
 async def show_statistics(chat: Conversation, _argument: str) -> None:
     """Show what all sessions used and did."""
-    from agent_tui.runtime.stored.searching import SearchService
     from agent_tui.ui.screens.sessions.statistics import StatisticsScreen
 
-    await chat.app.push_screen_wait(StatisticsScreen(SearchService()))
+    service = chat.holder.require_engine().search_service
+    await chat.app.push_screen_wait(StatisticsScreen(service))
 
 
 async def fork_session(chat: Conversation, _argument: str) -> None:
