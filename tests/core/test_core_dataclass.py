@@ -77,15 +77,35 @@ def test_records_are_hashed_pickled_and_told_apart() -> None:
 
 
 @pytest.mark.every_python
-def test_whatever_is_not_plain_is_left_to_the_standard_library() -> None:
+def test_one_that_can_be_changed_is_no_key_of_a_dictionary() -> None:
     @ours.dataclass(slots=True)
     class Counter:
         count: int = 0
+        notes: list[str] = dataclasses.field(default_factory=list)
 
     counter = Counter()
     counter.count += 1
-    assert counter == Counter(1)
+    counter.notes.append("a")
+    assert counter == Counter(1, ["a"]) == copy.deepcopy(counter) != Counter(1)
+    with pytest.raises(AttributeError):
+        counter.other = 1  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+        hash(counter)
 
+
+@pytest.mark.every_python
+def test_a_constructor_is_compiled_when_the_first_object_is_made() -> None:
+    tide = make(ours.dataclass)
+    first = tide.__init__
+    assert tide("pier", height=2.5) == tide("pier", 2.5)
+    assert tide.__init__ is not first
+    assert tide.__init__.__code__.co_argcount == 6
+    with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
+        make(ours.dataclass)("pier", depth=1)
+
+
+@pytest.mark.every_python
+def test_whatever_is_not_plain_is_left_to_the_standard_library() -> None:
     @ours.dataclass(frozen=True, slots=True)
     class Longer(OURS):  # type: ignore[misc, valid-type]  # a class that was made by a function
         more: int = 0

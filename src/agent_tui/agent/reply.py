@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import (
     ReplyEnded,
     StreamPart,

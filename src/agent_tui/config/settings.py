@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,8 @@ _ENVIRONMENT_NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Built when it is used: alone that is never, but as a part of all settings.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ProviderSettings(_Section):
@@ -231,6 +232,11 @@ class LibrarySettings(_Section):
     )
 
 
+def _section() -> Any:
+    """A section with its defaults, which is made as it is read from a file."""
+    return Field(default={}, validate_default=True)
+
+
 class Settings(_Section):
     """All settings. A model is named as at its provider, or PROVIDER/MODEL."""
 
@@ -243,15 +249,15 @@ class Settings(_Section):
     )
     providers: dict[str, ProviderSettings] = {}
     models: dict[str, ModelSettings] = {}
-    context: ContextSettings = ContextSettings()
-    agent: AgentSettings = AgentSettings()
-    workspace: WorkspaceSettings = WorkspaceSettings()
-    mcp: McpSettings = McpSettings()
-    approvals: ApprovalSettings = ApprovalSettings()
-    commands: CommandSettings = CommandSettings()
-    web: WebSettings = WebSettings()
-    library: LibrarySettings = LibrarySettings()
-    ui: UiSettings = UiSettings()
+    context: ContextSettings = _section()
+    agent: AgentSettings = _section()
+    workspace: WorkspaceSettings = _section()
+    mcp: McpSettings = _section()
+    approvals: ApprovalSettings = _section()
+    commands: CommandSettings = _section()
+    web: WebSettings = _section()
+    library: LibrarySettings = _section()
+    ui: UiSettings = _section()
     keys: dict[str, str] = Field(
         default={},
         description='The key of a command by its name, such as revert = "f12"; none: no key.',

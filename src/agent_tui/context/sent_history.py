@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent_tui.context.tokens.message_tokens import Place, messages_of
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import AssistantMessage, Message
 from agent_tui.sessions.replay import SessionState, repaired_messages
 

@@ -1,7 +1,8 @@
-"""Frozen dataclasses that are made in a third of the time: all but ``__init__`` is shared.
+"""Dataclasses with slots that are made in a fraction of the time: all but ``__init__`` is shared.
 
 For every class the standard library compiles six functions of its own. Of hundreds of classes that
-is more than a tenth of what the first answer waits for.
+is more than a tenth of what the first answer waits for. Here ``__init__`` alone is compiled, when
+the first object of a class is made: of most classes that is long after the first answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
 
-_FROZEN = {"frozen": True, "slots": True}
+_OURS = {"slots": True}, {"slots": True, "frozen": True}
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -24,14 +25,14 @@ else:
         """``dataclasses.dataclass``, with the same result for whatever is asked of it."""
 
         def make(cls: type[Any]) -> type[Any]:
-            if options != _FROZEN or not _is_plain(cls):
+            if options not in _OURS or not _is_plain(cls):
                 return dataclasses.dataclass(**options)(cls)
-            own = vars(cls)
+            own, is_frozen = vars(cls), "frozen" in options
             made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-            for name, method in _methods(made).items():
+            for name, method in (_methods(made) | (_FROZEN if is_frozen else _LOOSE)).items():
                 if name not in own:
                     setattr(made, name, method)
-            made.__dataclass_params__.frozen = True
+            made.__dataclass_params__.frozen = is_frozen
             return made
 
         return make if cls is None else make(cls)
@@ -44,7 +45,7 @@ def _is_plain(cls: type[Any]) -> bool:
     return is_alone and all(field.init and field.kw_only is MISSING for field in given)
 
 
-def _methods(cls: type[Any]) -> dict[str, Callable[..., Any]]:
+def _methods(cls: type[Any]) -> dict[str, Any]:
     fields = dataclasses.fields(cls)
     shown = [field.name for field in fields if field.repr]
     values = _getter([field.name for field in fields if field.compare])
@@ -61,15 +62,16 @@ def _methods(cls: type[Any]) -> dict[str, Callable[..., Any]]:
     def make_hash(self: Any) -> int:
         return hash(values(self))
 
+    def make_init(self: Any, *args: Any, **named: Any) -> None:
+        init = _make_init(cls, fields)
+        cls.__init__ = init
+        init(self, *args, **named)
+
     return {
-        "__init__": _make_init(cls, fields),
+        "__init__": make_init,
         "__repr__": represent,
         "__eq__": is_equal,
         "__hash__": make_hash,
-        "__setattr__": _refuse_to_set,
-        "__delattr__": _refuse_to_delete,
-        "__getstate__": _get_state,
-        "__setstate__": _set_state,
     }
 
 
@@ -117,3 +119,12 @@ def _get_state(self: Any) -> list[Any]:
 def _set_state(self: Any, state: list[Any]) -> None:
     for field, value in zip(dataclasses.fields(self), state, strict=True):
         object.__setattr__(self, field.name, value)
+
+
+_FROZEN = {
+    "__setattr__": _refuse_to_set,
+    "__delattr__": _refuse_to_delete,
+    "__getstate__": _get_state,
+    "__setstate__": _set_state,
+}
+_LOOSE = {"__hash__": None}

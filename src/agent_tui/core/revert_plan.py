@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FileState, LeftOut
 
 PlanStatus: TypeAlias = Literal[

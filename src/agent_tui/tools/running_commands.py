@@ -6,9 +6,10 @@ import asyncio
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Event, Lock
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.child import Ended

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.revert_plan import Hunk
 
 _MOST_BYTES = 1 << 20

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.workspace.reading import Reading
 

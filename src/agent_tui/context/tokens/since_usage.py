@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent_tui.context.tokens.message_tokens import Place, messages_of
 from agent_tui.context.tokens.tokens import TokenCounter
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage
 from agent_tui.sessions.replay import Entry, SessionState, repaired_messages
 

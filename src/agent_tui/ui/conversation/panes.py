@@ -57,7 +57,8 @@ class Panes:
         """Show the timeline, or the welcome in its place."""
         self.timeline.display = shown
         self.welcome.display = self.welcome.visible = not shown
-        self.prompt_box.screen.set_class(shown, "-conversing")
+        has_side = self.side is not None  # else nothing looks different
+        self.prompt_box.screen.set_class(shown, "-conversing", update=has_side)
         self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
 
     def show_work(self, work: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent_tui.core.arguments import show_arguments
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import (
     Failed,
     StepBegan,

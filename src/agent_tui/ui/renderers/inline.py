@@ -7,11 +7,11 @@ The delimiter rules are those of CommonMark 0.31, section 6.2, simplified: a run
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.ui.renderers.lines import Line
 from agent_tui.ui.themes.palette import Palette
 

@@ -51,7 +51,7 @@ class PromptBox(Vertical):
         history: earlier prompts, oldest first.
     """
 
-    running: reactive[bool] = reactive(default=False, toggle_class="-running", repaint=False)
+    running: reactive[bool] = reactive(default=False, repaint=False, init=False)
     """Whether the agent runs: then Enter steers."""
 
     elsewhere: reactive[str] = reactive("", repaint=False)
@@ -112,14 +112,14 @@ class PromptBox(Vertical):
         self.queue = PromptQueue()
         self.find_bar = FindBar()
         self._prompt = Prompt(self._take_key, self.paste)
-        self._box = Horizontal()
+        self._box, self._sign = Horizontal(), Static(_SIGN, id="prompt-sign")
 
     def compose(self) -> ComposeResult:
         yield self._completion
         yield self.find_bar
         yield self.queue
         with self._box:
-            yield Static(_SIGN, id="prompt-sign")
+            yield self._sign
             yield self._prompt
 
     def on_mount(self) -> None:
@@ -219,6 +219,8 @@ class PromptBox(Vertical):
         self._show_hint()
 
     def watch_running(self) -> None:
+        self.set_class(self.running, "-running", update=False)
+        self.app.stylesheet.update_nodes((self._box, self._sign))  # nothing else looks different
         self._show_hint()
 
     def watch_read_only(self) -> None:
