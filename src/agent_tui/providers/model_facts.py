@@ -34,7 +34,7 @@ class ModelFacts:
 
 def facts_of(model: str, settings: Settings) -> ModelFacts:
     """The facts of a model by the name that people and servers give it."""
-    own = settings.models.get(model, ModelSettings())
+    own = settings.models.get(model) or ModelSettings.model_construct()
     known = find_known(model) or Known()
     level = settings.thinking or own.thinking_level
     thinks = known.thinks if own.thinking is None else own.thinking

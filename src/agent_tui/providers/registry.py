@@ -26,7 +26,7 @@ class ModelChoice:
 def known_providers(settings: Settings) -> dict[str, ProviderSpec]:
     """Every provider that is set up, and every preset, the first ones first."""
     names = dict.fromkeys((*settings.providers, *PRESETS))
-    nothing = ProviderSettings()
+    nothing = ProviderSettings.model_construct()
     return {name: describe_provider(name, settings.providers.get(name, nothing)) for name in names}
 
 

@@ -26,13 +26,13 @@ ABSENT = ""
 class Arguments(BaseModel):
     """What a model sends with a call: unknown fields are refused, so that typos are told."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class PlainArguments(Arguments):
     """The arguments of a tool that brings a JSON schema of its own: whatever fields came."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow")
 
 
 Parameters = TypeVar("Parameters", bound=Arguments)

@@ -212,12 +212,6 @@ class PromptBox(Vertical):
         shown = Content.styled(first_line(text, 400), style).truncate(room, ellipsis=True)
         self._box.border_title = Content.assemble(" ", shown, " ") if text else None
 
-    def watch_elsewhere(self) -> None:
-        self._show_hint()
-
-    def watch_invitation(self) -> None:
-        self._show_hint()
-
     def watch_running(self) -> None:
         self.set_class(self.running, "-running", update=False)
         self.app.stylesheet.update_nodes((self._box, self._sign))  # nothing else looks different
@@ -239,6 +233,8 @@ class PromptBox(Vertical):
             prompt.placeholder = Content(self.invitation)
         self._box.border_subtitle = self._hint()
         prompt.refresh()
+
+    watch_elsewhere = watch_invitation = _show_hint
 
     def _hint(self) -> Content:
         room = min(self.size.width, FRAME_WIDTH) - 6
