@@ -119,12 +119,9 @@ def test_the_end_of_a_turn_without_its_answer_is_told() -> None:
 
 
 def test_parts_and_media_are_shown() -> None:
-    content = (
-        TextPart("look"),
-        MediaPart("image_url", "data:image/png;base64,AAAA"),
-        TextPart("so"),
-    )
-    assert show([UserMessage(content)]) == [UserBlock("look\nso", media=("image embedded",))]
+    picture = MediaPart("image_url", "data:image/png;base64,AAAA")
+    content = (TextPart("look"), picture, TextPart("so"))
+    assert show([UserMessage(content)]) == [UserBlock("look\nso", media=(picture,))]
 
 
 def test_what_a_plain_log_says_in_tags_is_not_a_prompt() -> None:

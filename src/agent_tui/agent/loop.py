@@ -37,6 +37,7 @@ from agent_tui.core.events import (
     CheckpointMade,
     Failed,
     NoticeGiven,
+    PicturesShown,
     PromptJoined,
     Reverted,
     StepBegan,
@@ -45,6 +46,7 @@ from agent_tui.core.events import (
     TurnFinished,
     TurnResumed,
 )
+from agent_tui.core.messages import images_of, text_of
 from agent_tui.core.records import (
     AssistantMessage,
     HeadRecord,
@@ -242,6 +244,9 @@ class Agent:
             self._wire.emit(NoticeGiven(f"Attached {', '.join(attached.names)}", "attached"))
         for sentence in attached.refused:
             self._wire.emit(NoticeGiven(sentence, "attached"))
+        for message in attached.messages:
+            if images := images_of(message.content):
+                self._wire.emit(PicturesShown(text_of(message.content), images))
 
     async def _resume(self, turn: int) -> None:
         """Make the log end with what was asked: half an answer is left on a branch of its own."""

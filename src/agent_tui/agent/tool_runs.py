@@ -13,7 +13,7 @@ from agent_tui.agent.unanswered import unanswered_calls
 from agent_tui.agent.unsaved import Unsaved
 from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
-from agent_tui.core.events import ToolFinished, ToolOutput, ToolStarted
+from agent_tui.core.events import PicturesShown, ToolFinished, ToolOutput, ToolStarted
 from agent_tui.core.messages import TextPart, ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage, UserMessage
 from agent_tui.core.words import INTERRUPTED
@@ -63,6 +63,7 @@ class ToolRuns:
             text = TextPart("<system>The pictures that were just read:</system>")
             shown = UserMessage((text, *images), origin="reminder", turn=turn)
             await self._unsaved.write(shown, durability=Durability.D1)
+            self._wire.emit(PicturesShown(text.text, images))
 
     def _batches(self, calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
         for acts, group in groupby(calls, self._toolset.has_side_effects):

@@ -207,6 +207,10 @@ class UiSettings(_Section):
     reduced_motion: bool = Field(
         default=False, description="No animations: changes are shown as text."
     )
+    pictures: Literal["auto", "kitty", "sixel", "blocks"] = Field(
+        default="auto",
+        description="How a picture is drawn at full size; auto: as the terminal is known to.",
+    )
     panel: bool = Field(
         default=True, description="Tasks, changed files and checkpoints beside a wide conversation."
     )

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import ChangeCause
-from agent_tui.core.messages import Display, ToolCall, ToolResult
+from agent_tui.core.messages import Display, MediaPart, ToolCall, ToolResult
 from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
@@ -345,6 +345,14 @@ class NoticeGiven:
 
 
 @dataclass(frozen=True, slots=True)
+class PicturesShown:
+    """Pictures were put before the model, with a text that says whose they are."""
+
+    text: str
+    images: tuple[MediaPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerUnsaved:
     """The disk refused an answer that had come whole: it is shown, and written as soon as it can.
 
@@ -397,6 +405,7 @@ Event: TypeAlias = (
     | DMailSent
     | SubagentEvent
     | NoticeGiven
+    | PicturesShown
     | AnswerUnsaved
     | StatusChanged
     | TurnFinished

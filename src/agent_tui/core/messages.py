@@ -107,6 +107,15 @@ def text_of(content: Content) -> str:
     return "".join(part.text for part in content if isinstance(part, TextPart))
 
 
+def images_of(content: Content) -> tuple[MediaPart, ...]:
+    """The pictures in a content."""
+    if isinstance(content, str):
+        return ()
+    return tuple(
+        part for part in content if isinstance(part, MediaPart) and part.kind == "image_url"
+    )
+
+
 def thinking_of(content: Content) -> str:
     """The reasoning in a content, or an empty string."""
     if isinstance(content, str):

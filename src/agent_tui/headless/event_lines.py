@@ -10,7 +10,7 @@ import dataclasses
 import inspect
 from typing import Any, get_args
 
-from agent_tui.core.events import Event, SubagentEvent
+from agent_tui.core.events import Event, PicturesShown, SubagentEvent
 
 OPENED = "session_opened"
 """The first line, with the session's id; it is no event of a turn."""
@@ -27,6 +27,8 @@ def event_fields(event: Event) -> dict[str, Any]:
     fields = {"type": event_type(type(event)), **dataclasses.asdict(event)}
     if isinstance(event, SubagentEvent):
         fields["event"] = event_fields(event.event)
+    if isinstance(event, PicturesShown):  # what they are; the session has the pictures
+        fields["images"] = [image.url.partition(";")[0] for image in event.images]
     return fields
 
 

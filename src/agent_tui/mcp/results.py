@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
-from agent_tui.core.messages import ToolResult
+from agent_tui.core.messages import MediaPart, ToolResult
 from agent_tui.core.text import clean
 from agent_tui.tools.blobs import BlobFolder
+from agent_tui.tools.image_file import LARGEST_IMAGE_BYTES, image_kind, image_part
+
+_MOST_IMAGES = 8
 
 
 def read_result(answer: Any, limit: int) -> ToolResult:
@@ -22,7 +27,23 @@ def read_result(answer: Any, limit: int) -> ToolResult:
     if not said.strip() and answer.structured_content is not None:
         said = json.dumps(answer.structured_content, ensure_ascii=False, default=str)
     text = cut_middle(clean(said), limit)
-    return ToolResult(text or "[the tool answered nothing]", is_error=bool(answer.is_error))
+    return ToolResult(
+        text or "[the tool answered nothing]",
+        is_error=bool(answer.is_error),
+        images=tuple(islice(_read_images(answer.content), _MOST_IMAGES)),
+    )
+
+
+def _read_images(blocks: Any) -> Iterator[MediaPart]:
+    """Pictures that a model can look at, told by their content; others are only named."""
+    for block in blocks:
+        if block.type == "image" and len(block.data) <= LARGEST_IMAGE_BYTES * 4 // 3:
+            try:
+                data = b64decode(block.data, validate=True)
+            except ValueError:
+                continue
+            if kind := image_kind(data):
+                yield image_part(data, kind, "the picture")
 
 
 def _read_blocks(blocks: Any) -> Iterator[str]:

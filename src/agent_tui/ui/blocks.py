@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.core.messages import Display
+from agent_tui.core.messages import Display, MediaPart
 from agent_tui.core.origins import Origin
 from agent_tui.core.text import format_count
 from agent_tui.core.words import Outcome
@@ -23,7 +23,7 @@ class UserBlock:
 
     text: str
     origin: Origin = "human"
-    media: tuple[str, ...] = ()
+    media: tuple[MediaPart, ...] = ()
     checkpoint: int | None = None
 
 
@@ -183,6 +183,13 @@ Block: TypeAlias = (
     | EarlierHeadBlock
     | EarlierBlock
 )
+
+
+def media_of(block: Block | None) -> tuple[MediaPart, ...]:
+    """The pictures, sounds and films that stand in a block."""
+    if isinstance(block, EarlierBlock):
+        return media_of(block.inner)
+    return block.media if isinstance(block, UserBlock) else ()
 
 
 def plain_text(block: Block) -> str:

@@ -32,15 +32,15 @@ class TerminalDriver(LinuxDriver):
         if not self._has_started:
             self._has_started = True
             super().start_application_mode()  # type: ignore[no-untyped-call]
-            self._tell(KEEP_TITLE)
+            self.tell(KEEP_TITLE)
 
     def stop_application_mode(self) -> None:
         if self._has_started:
-            self._tell(f"{NO_PROGRESS if self.shows_progress else ''}{RESTORE_TITLE}")
+            self.tell(f"{NO_PROGRESS if self.shows_progress else ''}{RESTORE_TITLE}")
         super().stop_application_mode()
         self._has_started = False
 
-    def _tell(self, signs: str) -> None:
+    def tell(self, signs: str) -> None:
         """Write between the start and the stop of output; else there is nobody to write to."""
         if self._writer_thread is not None:
             self.write(signs)

@@ -26,6 +26,7 @@ from agent_tui.core.events import (
     FilesChanged,
     ModeChanged,
     NoticeGiven,
+    PicturesShown,
     PromptJoined,
     Question,
     QuestionAnswered,
@@ -54,6 +55,7 @@ from agent_tui.core.events import (
 from agent_tui.core.messages import CommandDisplay
 from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.summary import CompactionReport, OperationReport
+from agent_tui.core.system_notes import without_tags
 from agent_tui.core.todo import TODO_TOOL, TodoItem, read_todo
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.core.words import outcome_of
@@ -215,6 +217,8 @@ class WireView:
                 self._listener.mode_changed(mode)
             case NoticeGiven(text):
                 self._notice(text)
+            case PicturesShown(text, images):
+                self._timeline.append(UserBlock(without_tags(text), "reminder", images))
             case AnswerUnsaved():
                 self._timeline.close_answer()
                 self._timeline.keep_unsaved()

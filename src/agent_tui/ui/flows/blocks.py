@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from agent_tui.core.messages import MediaPart
 from agent_tui.core.records import Checkpoint, Record, ToolMessage, WorkspaceRecord
 from agent_tui.ui.conversation.subagent_lines import tells_of_subagent
 from agent_tui.ui.flows.files import revert_call, revert_to
@@ -26,7 +27,9 @@ _ALWAYS = (
 _SUBAGENT = Choice("subagent", "Read the subagent's session", key="s")
 
 
-async def show_menu(chat: Conversation, text: str, record: Record | None) -> None:
+async def show_menu(
+    chat: Conversation, text: str, record: Record | None, media: tuple[MediaPart, ...] = ()
+) -> None:
     """Ask what to do with a block, and do it; ``record`` is None while it is not in the log."""
     path = chat.holder.require_session().view.shown_records
     checkpoint = _checkpoint_before(path, record)
@@ -41,7 +44,7 @@ async def show_menu(chat: Conversation, text: str, record: Record | None) -> Non
         case "quote":
             await quote_block(chat, text)
         case "view":
-            await view_block(chat, text)
+            await view_block(chat, text, media)
         case "subagent":
             await show_subagent(chat, text)
         case "revert" if checkpoint is not None:

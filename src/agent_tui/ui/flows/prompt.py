@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
+from agent_tui.core.messages import MediaPart
 from agent_tui.core.text import first_line
 from agent_tui.resources import prompt
 
@@ -72,8 +73,15 @@ async def fold(chat: Conversation, _argument: str) -> None:
     chat.timeline.action_toggle_all()
 
 
-async def view_block(chat: Conversation, text: str) -> None:
-    """Show the text of a block by itself, whole."""
+async def view_block(chat: Conversation, text: str, media: tuple[MediaPart, ...] = ()) -> None:
+    """Show the pictures of a block by themselves, or its text, whole."""
+    urls = [part.url for part in media if part.url.startswith("data:image/")]
+    if urls:
+        from agent_tui.ui.screens.dialogs.picture import PictureScreen
+
+        choice = chat.engine.settings.ui.pictures if chat.engine else "auto"
+        await chat.app.push_screen_wait(PictureScreen(urls, choice))
+        return
     from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 
     lines = format_count(text.count("\n") + 1, "line")

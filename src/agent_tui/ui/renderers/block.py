@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from agent_tui.ui.blocks import (
@@ -73,7 +74,8 @@ def draw_block(
         case EarlierHeadBlock():
             return draw_earlier_head(block, canvas, active=active)
         case EarlierBlock(inner):
-            drawn = draw_block(inner, canvas, expanded=expanded, active=active, glance=glance)
+            plain = replace(canvas, pictures=None)  # dimmed, a picture would be a grey field
+            drawn = draw_block(inner, plain, expanded=expanded, active=active, glance=glance)
             return dim(drawn, canvas)
         case UnknownBlock():
             return draw_unknown(block, canvas, expanded=expanded)

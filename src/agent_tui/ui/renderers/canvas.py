@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_tui.core.dataclass import dataclass
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.themes.palette import Palette
+
+if TYPE_CHECKING:
+    from agent_tui.ui.renderers.pictures import Pictures
 
 COLUMN = 108
 """Text, code and figures share one column: longer lines are hard to read on a wide screen."""
@@ -12,11 +17,16 @@ COLUMN = 108
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Where a block is drawn. ``width`` is what a block may fill, without the gutter."""
+    """Where a block is drawn.
+
+    ``width`` is what a block may fill, without the gutter; ``pictures`` is None where the terminal
+    has too few colours for them.
+    """
 
     width: int
     palette: Palette
     languages: Languages
+    pictures: Pictures | None = None
 
     @property
     def prose_width(self) -> int:

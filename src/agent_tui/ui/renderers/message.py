@@ -41,7 +41,7 @@ def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     rows: list[Line] = [[Segment(row, palette.text)] for row in wrap_text(text, canvas.prose_width)]
     rows = rows if text else []
     rows = fold(rows, _PROMPT_ROWS, canvas, expanded=expanded)
-    rows += [[Segment(f"▣ {clean(medium)}", palette.muted)] for medium in block.media]
+    rows += _draw_media(block, canvas, expanded=expanded)
     label = _LABELS.get(block.origin, "")
     if label:
         rows.append([Segment(label, palette.faint)])
@@ -57,9 +57,18 @@ def _draw_aside(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
             [Segment(row, palette.muted)]
             for row in wrap_text(clean(shorten(block.text)), canvas.width)
         ]
-        return Drawing(rows, sign)
+        return Drawing([*rows, *_draw_media(block, canvas, expanded=True)], sign)
     line = f"{_LABELS[block.origin]}: {first_line(block.text, canvas.width)}"
-    return Drawing([Parts([Segment(line, palette.faint)]).fit(canvas.width)], sign)
+    said = Parts([Segment(line, palette.faint)]).fit(canvas.width)
+    return Drawing([said, *_draw_media(block, canvas, expanded=False)], sign)
+
+
+def _draw_media(block: UserBlock, canvas: Canvas, *, expanded: bool) -> list[Line]:
+    if not block.media:
+        return []
+    from agent_tui.ui.renderers.media import draw_media  # few conversations have any
+
+    return draw_media(block.media, canvas, expanded=expanded)
 
 
 def _draw_dmail(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:

@@ -348,7 +348,9 @@ class BlockList:
         expanded = self.is_expanded(index)
 
         def draw() -> Drawn:
-            drawing = draw_block(block, canvas, expanded=expanded, active=False)
+            pictures = canvas.pictures and canvas.pictures.decoding()
+            whole = replace(canvas, pictures=pictures)
+            drawing = draw_block(block, whole, expanded=expanded, active=False)
             return index, block, assemble(drawing, width, canvas.palette.base), canvas
 
         return draw
@@ -376,6 +378,9 @@ class BlockList:
             self._rough.add(index)
             canvas = replace(canvas, languages=Languages())
         drawing = draw_block(block, canvas, expanded=expanded, active=active, glance=glance)
+        if canvas.pictures is not None and canvas.pictures.is_missing:
+            canvas.pictures.is_missing = False
+            self._rough.add(index)
         rows = assemble(drawing, self._width, canvas.palette.base)
         if glance and self.heights.is_exact(index) and drawing.gap >= 0:
             self._fill_gap(rows, drawing, self.heights[index])

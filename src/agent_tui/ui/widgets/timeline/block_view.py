@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.app import App
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region, Size
 from textual.reactive import reactive
@@ -24,11 +26,13 @@ from agent_tui.ui.renderers.canvas import COLUMN, Canvas
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
+from agent_tui.ui.renderers.pictures import Pictures
 from agent_tui.ui.themes.palette import Palette, read_palette
 from agent_tui.ui.widgets.timeline.block_list import BlockList, Drawn, Place
 from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
 
 _NARROWEST = 16
+_MANY_COLOURS = ("truecolor", "256")
 
 
 class BlockView(ScrollView):
@@ -44,6 +48,7 @@ class BlockView(ScrollView):
         super().__init__(id=id, classes=classes)
         self._blocks = BlockList()
         self._languages = Languages()
+        self._pictures = Pictures()
         self._palette: Palette | None = None
         self._columns = 0
         self._column = self._left = 0
@@ -127,7 +132,9 @@ class BlockView(ScrollView):
         self._column = min(columns, COLUMN + GUTTER + MARGIN_RIGHT)
         self._left = (columns - self._column) // 2
         room = max(_NARROWEST, self._column - GUTTER - MARGIN_RIGHT)
-        self._blocks.draw_on(Canvas(room, self._palette, self._languages), self._column)
+        pictures = self._pictures if has_colours(self.app) else None
+        canvas = Canvas(room, self._palette, self._languages, pictures)
+        self._blocks.draw_on(canvas, self._column)
         self.show_change()
 
     def _reaches_end(self, view: list[Place]) -> bool:
@@ -305,3 +312,9 @@ class BlockView(ScrollView):
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
+
+
+def has_colours(app: App[Any]) -> bool:
+    """Whether the screen has enough colours for pictures."""
+    many = app.console.color_system in _MANY_COLOURS
+    return many and not app.no_color and not app.native_ansi_color

@@ -339,9 +339,9 @@ def _user_block(record: UserMessage) -> UserBlock:
         text = read_dmail(text)
     elif origin == "reminder":
         text = without_tags(text)
-    media: tuple[str, ...] = ()
+    media: tuple[MediaPart, ...] = ()
     if not isinstance(content, str):
-        media = tuple(_medium(part) for part in content if isinstance(part, MediaPart))
+        media = tuple(part for part in content if isinstance(part, MediaPart))
     return UserBlock(text, origin, media)
 
 
@@ -352,12 +352,6 @@ def _summary(content: Content) -> str:
         return told.summary
     names = ", ".join(f"`{path}`" for path in told.files)
     return f"{told.summary}\n\nWith the text of {names}."
-
-
-def _medium(part: MediaPart) -> str:
-    kind = part.kind.removesuffix("_url")
-    where = "embedded" if part.url.startswith("data:") else part.url[:200]
-    return f"{kind} {where}"
 
 
 def _joined(content: Content) -> str:

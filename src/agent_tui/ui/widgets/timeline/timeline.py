@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.timer import Timer
 
+from agent_tui.core.messages import MediaPart
 from agent_tui.core.records import Record
 from agent_tui.ui.blocks import (
     AssistantBlock,
@@ -27,6 +28,7 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     UnknownBlock,
     UserBlock,
+    media_of,
     plain_text,
 )
 from agent_tui.ui.widgets.timeline.block_list import Place, is_marker
@@ -58,9 +60,10 @@ class Timeline(FoundText, can_focus=True):
 
     @dataclass
     class ViewWanted(Message):
-        """A key asks for a block by itself, whole, given by its text."""
+        """A key asks for a block by itself, whole, given by its text and its pictures."""
 
         text: str
+        media: tuple[MediaPart, ...] = ()
 
     @dataclass
     class TaskWanted(Message):
@@ -80,6 +83,7 @@ class Timeline(FoundText, can_focus=True):
 
         text: str
         record: Record | None
+        media: tuple[MediaPart, ...] = ()
 
     class FindWanted(Message):
         """A key asks for the line that finds text."""
@@ -255,9 +259,10 @@ class Timeline(FoundText, can_focus=True):
     def action_view(self) -> None:
         """Have the block under the cursor shown by itself, whole."""
         block = None if self._cursor is None else self._blocks.block(self._cursor)
-        if text := self._text_at_cursor():
+        media = media_of(block)
+        if (text := self._text_at_cursor()) or media:
             is_task = isinstance(block, ToolBlock) and block.name == "task"
-            self.post_message(self.TaskWanted(text) if is_task else self.ViewWanted(text))
+            self.post_message(self.TaskWanted(text) if is_task else self.ViewWanted(text, media))
 
     def action_quote(self) -> None:
         """Have the block under the cursor quoted in the prompt."""
@@ -281,10 +286,11 @@ class Timeline(FoundText, can_focus=True):
     def action_menu(self) -> None:
         """Ask what can be done with the block under the cursor; a marker leads on instead."""
         text = self._text_at_cursor()
-        if self._cursor is None or not self.has_menu or not text:
+        media = () if self._cursor is None else media_of(self._blocks.block(self._cursor))
+        if self._cursor is None or not self.has_menu or not (text or media):
             self.action_activate()
         else:
-            self.post_message(self.MenuWanted(text, self._blocks.record(self._cursor)))
+            self.post_message(self.MenuWanted(text, self._blocks.record(self._cursor), media))
 
     def action_activate(self) -> None:
         """Open or fold the block under the cursor, or go where a marker leads."""
@@ -342,6 +348,8 @@ class Timeline(FoundText, can_focus=True):
             or (head and isinstance(block, AssistantBlock) and block.thinking)
         ):
             self._activate(index)
+        elif media := media_of(block):
+            self.post_message(self.ViewWanted(plain_text(block) if block else "", media))
         self.paint()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:

@@ -1,0 +1,172 @@
+"""Pictures of a message, as large as the screen and as fine as the terminal can."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Literal
+
+from rich.segment import Segment
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agent_tui.core.dataclass import dataclass
+from agent_tui.core.format import format_size
+from agent_tui.resources import stylesheet
+from agent_tui.runtime.machine.graphics import Graphics, cell_pixels, find_graphics
+from agent_tui.runtime.machine.pictures import (
+    KITTY_REMOVAL,
+    Picture,
+    open_picture,
+    write_kitty,
+    write_sixel,
+)
+from agent_tui.ui.renderers.pictures import draw_half_blocks, ground_of
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.terminal_driver import TerminalDriver
+from agent_tui.ui.widgets.timeline.block_view import has_colours
+
+_NO_COLOURS = "This terminal shows too few colours to draw pictures."
+_UNREADABLE = "This picture cannot be shown: it is damaged, too large, or of another kind."
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """Rows of text, or what is sent to the terminal over an empty place."""
+
+    rows: list[list[Segment]]
+    sent: str = ""
+
+
+class PictureScreen(Panel[None]):
+    """Shows one of several pictures; the arrow keys go on to the next."""
+
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/picture.tcss")]
+    BINDINGS = [
+        Binding("right,n", "step(1)", "next", key_display="→"),
+        Binding("left,p", "step(-1)", "previous", key_display="←"),
+    ]
+
+    def __init__(
+        self, urls: Sequence[str], choice: Literal["auto", "kitty", "sixel", "blocks"] = "auto"
+    ) -> None:
+        super().__init__()
+        self._urls = urls
+        self._choice = choice
+        self._shown = 0
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield PictureView()
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.query_one(PictureView).graphics = self._graphics()
+        self.action_step(0)
+
+    def _graphics(self) -> Graphics:
+        if not isinstance(self.app._driver, TerminalDriver):
+            return "blocks"
+        return find_graphics() if self._choice == "auto" else self._choice
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """One picture has no next one."""
+        return action != "step" or len(self._urls) > 1
+
+    def action_step(self, step: int) -> None:
+        """Show the picture that many further on."""
+        self._shown = (self._shown + step) % len(self._urls)
+        self.run_worker(self._open(self._urls[self._shown]), exclusive=True)
+
+    async def _open(self, url: str) -> None:
+        place = f"{self._shown + 1} of {len(self._urls)}" if len(self._urls) > 1 else ""
+        self.show_heading("Picture", place)
+        picture = await asyncio.to_thread(open_picture, url)
+        if picture is None:
+            self.tell(_UNREADABLE, is_error=True)
+            return
+        size = format_size(len(url.partition(",")[2]) * 3 // 4)
+        facts = f"{picture.kind}, {picture.width} by {picture.height} pixels, {size}"
+        self.show_heading("Picture", facts, place)
+        view = self.query_one(PictureView)
+        if view.graphics == "blocks" and not has_colours(self.app):
+            self.tell(_NO_COLOURS, is_error=True)
+            return
+        await view.show(picture)
+
+    def on_screen_suspend(self) -> None:
+        self.query_one(PictureView).take_off()
+
+    async def on_screen_resume(self, event: events.ScreenResume) -> None:
+        await super().on_screen_resume(event)
+        self.query_one(PictureView).draw_soon()
+
+
+class PictureView(Widget):
+    """The place of the picture: half blocks, or nothing, over which the terminal draws."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.graphics: Graphics = "blocks"
+        self._picture: Picture | None = None
+        self._strips: list[Strip] = []
+
+    async def show(self, picture: Picture) -> None:
+        """Draw this picture from now on."""
+        self._picture = picture
+        await self._draw()
+
+    def draw_soon(self) -> None:
+        """Draw the picture again: something else stood in its place, or the place changed."""
+        if self._picture is not None:
+            self.run_worker(self._draw(), exclusive=True)
+
+    def on_resize(self) -> None:
+        self.draw_soon()
+
+    def on_unmount(self) -> None:
+        self.take_off()
+
+    def take_off(self) -> None:
+        """Take away what the terminal drew itself."""
+        if self.graphics == "kitty":
+            self._send(KITTY_REMOVAL)
+
+    async def _draw(self) -> None:
+        picture, size = self._picture, self.size
+        if picture is None or not size:
+            return
+        drawn = await asyncio.to_thread(self._prepare, picture, size)
+        if size != self.size or picture is not self._picture or not self.screen.is_current:
+            return
+        self.take_off()
+        self._strips = [Strip(row).extend_cell_length(size.width) for row in drawn.rows]
+        self.refresh()
+        if drawn.sent:
+            self.call_after_refresh(self._send_at_place, drawn.sent)
+
+    def _prepare(self, picture: Picture, size: Size) -> _Drawn:
+        ground = ground_of(self.rich_style)
+        columns, rows = size
+        if self.graphics == "kitty":
+            return _Drawn([], write_kitty(picture, columns, rows, cell_pixels()))
+        if self.graphics == "sixel":
+            return _Drawn([], write_sixel(picture, columns, rows, cell_pixels(), ground))
+        return _Drawn(draw_half_blocks(picture, columns, rows, ground))
+
+    def _send_at_place(self, sequences: str) -> None:
+        x, y = self.content_region.offset
+        self._send(f"\x1b7\x1b[{y + 1};{x + 1}H{sequences}\x1b8")
+
+    def _send(self, sequences: str) -> None:
+        driver = self.app._driver
+        if isinstance(driver, TerminalDriver):
+            driver.tell(sequences)
+
+    def render_line(self, y: int) -> Strip:
+        """One row of half blocks, or an empty one."""
+        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width)
