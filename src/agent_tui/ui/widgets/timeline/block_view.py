@@ -22,11 +22,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agent_tui.core.format import format_count
-from agent_tui.ui.renderers.canvas import COLUMN, Canvas
+from agent_tui.ui.renderers.canvas import COLUMN, Canvas, Pictures
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
-from agent_tui.ui.renderers.pictures import Pictures
 from agent_tui.ui.themes.palette import Palette, read_palette
 from agent_tui.ui.widgets.timeline.block_list import BlockList, Drawn, Place
 from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
@@ -275,7 +274,7 @@ class BlockView(ScrollView):
         blank = Strip.blank(crop.right, self.rich_style)
         strips += [blank] * (crop.height - len(strips))
         if crop.x or crop.right != self._columns:
-            strips = [strip.crop_extend(crop.x, crop.right, None) for strip in strips]
+            strips = [strip.crop_extend(crop.x, crop.right, self.rich_style) for strip in strips]
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
             if isinstance(line_filter, ANSIToTruecolor):

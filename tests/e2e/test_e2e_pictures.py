@@ -1,0 +1,44 @@
+"""A picture in a prompt is drawn in the conversation, and finer where the terminal can."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.stage import quit_by_command
+from tests.runtime.test_runtime_pictures import red_over_blue
+from tests.terminal import Terminal, environment
+
+pytestmark = pytest.mark.timeout(120)
+_SIGNS = {"kitty": re.compile(rb"\x1b_Ga=T,f=100"), "sixel": re.compile(rb"\x1bP[0-9;]*q")}
+
+
+@pytest.mark.parametrize(
+    ("program", "graphics"), [("ghostty", "kitty"), ("WezTerm", "sixel"), ("", "")]
+)
+def test_an_attached_picture_is_drawn(tmp_path: Path, program: str, graphics: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text("[models.scripted]\nimage_in = true\n")
+    red_over_blue(400, 300).save(tmp_path / "shot.png")
+    env = environment(home, TERM_PROGRAM=program)
+    with Terminal(["--demo", "--yolo"], env=env, cwd=tmp_path, columns=100, rows=60) as terminal:
+        terminal.wait_for("Ask anything")
+        terminal.write(f"hello @{tmp_path}/shot.png ")
+        terminal.press("enter")
+        terminal.wait_for("● ready")
+        terminal.wait_for("▀" * 27)  # twenty pixels high, and as wide as it is then
+        assert not any(sign.search(terminal.raw) for sign in _SIGNS.values())
+        terminal.click_on("▀▀▀")
+        terminal.wait_for("PNG, 400 by 300 pixels")
+        if graphics:
+            terminal.wait_for(lambda _: bool(_SIGNS[graphics].search(terminal.raw)))
+        else:
+            terminal.wait_for("▀" * 90)
+        terminal.press("escape")
+        terminal.wait_for("● ready")
+        if graphics == "kitty":
+            assert re.search(rb"\x1b_Ga=d,d=I", terminal.raw)
+        quit_by_command(terminal)
