@@ -21,6 +21,7 @@ from agent_tui.core.events import (
     FilesChanged,
     ModeChanged,
     NoticeGiven,
+    PicturesShown,
     PromptJoined,
     Question,
     QuestionAnswered,
@@ -128,6 +129,8 @@ class PlainLines:
                 return [f"Subagent {name}: {line}" for line in _tell_nested(nested)]
             case NoticeGiven(text) | Failed(text):
                 return [text]
+            case PicturesShown(images=images):
+                return [f"The model was shown {format_count(len(images), 'picture')}."]
             case AnswerUnsaved():
                 return [
                     "The disk refused the answer. It is kept, and written as soon as it can be."
