@@ -51,11 +51,12 @@ class Terminal:
         columns: int = 120,
         rows: int = 40,
         program: str | None = None,
+        term: str = "xterm-256color",
     ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = bytearray()
-        settled = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+        settled = {"TERM": term, "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
         self.process: Any = pexpect.spawn(
             program or str(PROGRAM),
             arguments,
@@ -118,6 +119,12 @@ class Terminal:
         """Type a text."""
         self.process.send(text)
         self.pump(0.05)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the window another size."""
+        self.screen.resize(rows, columns)
+        self.process.setwinsize(rows, columns)
+        self.pump(0.1)
 
     def find(self, text: str) -> tuple[int, int]:
         """Column and row (from 0) where a text stands on the screen, searching from the bottom."""

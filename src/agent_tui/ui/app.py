@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
     from agent_tui.ui.conversation.conversation import Conversation
+    from agent_tui.ui.terminal_replies import BackgroundTold
 
 _SECOND_PRESS_SECONDS = 2.0
 _JUST_SECONDS = 2.0
@@ -52,6 +53,12 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         self._is_leaving = False
         self._told = "", 0.0
         self.start_with(default_theme(dark=is_dark_terminal()))
+
+    def on_background_told(self, told: BackgroundTold) -> None:
+        """Follow the terminal's background, unless a person has chosen a theme."""
+        theme = default_theme(dark=told.dark).name
+        if self.follows_terminal and self.theme != theme:
+            self.theme = theme
 
     def get_driver_class(self) -> type[Driver]:
         driver = super().get_driver_class()
@@ -95,6 +102,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             theme = engine.settings.ui.theme
             if theme in self.available_themes:
                 self.theme = theme
+                self.follows_terminal = False
             self._show_signs(engine)
             troubles = await self._take_keys(engine)
             if self.launch.path is not None:

@@ -10,9 +10,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import IO, Any, cast
 
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 
+from agent_tui.runtime.machine.terminal_colours import can_ask_terminal
+from agent_tui.ui.terminal_replies import ASK_BACKGROUND, STOP_TELLING, ReplyParser
 from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE
+
+# The driver makes its parser itself, in its own thread, and offers no other place to choose one.
+linux_driver.XTermParser = ReplyParser  # type: ignore[attr-defined]
 
 
 class TerminalDriver(LinuxDriver):
@@ -33,10 +39,12 @@ class TerminalDriver(LinuxDriver):
             self._has_started = True
             super().start_application_mode()  # type: ignore[no-untyped-call]
             self.tell(KEEP_TITLE)
+            if can_ask_terminal():
+                self.tell(ASK_BACKGROUND)
 
     def stop_application_mode(self) -> None:
         if self._has_started:
-            self.tell(f"{NO_PROGRESS if self.shows_progress else ''}{RESTORE_TITLE}")
+            self.tell(f"{STOP_TELLING}{NO_PROGRESS if self.shows_progress else ''}{RESTORE_TITLE}")
         super().stop_application_mode()
         self._has_started = False
 

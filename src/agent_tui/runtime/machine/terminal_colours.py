@@ -1,4 +1,4 @@
-"""Whether the terminal is dark or light, as far as it says so by itself."""
+"""Whether the terminal is dark or light, as far as its environment says so."""
 
 from __future__ import annotations
 
@@ -12,3 +12,8 @@ def is_dark_terminal(environment: Mapping[str, str] = os.environ) -> bool:
     """Read ``COLORFGBG`` ("text;background"), which several terminals set; dark without it."""
     ground = environment.get("COLORFGBG", "").rpartition(";")[2].strip()
     return ground not in _LIGHT
+
+
+def can_ask_terminal(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the terminal may be asked for its background: some would print the question."""
+    return environment.get("TERM", "dumb") not in ("linux", "dumb")

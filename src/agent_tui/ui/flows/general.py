@@ -10,6 +10,7 @@ from agent_tui.runtime.machine.diagnostics import cache_statistics
 from agent_tui.ui.conversation.panes import WIDE
 from agent_tui.ui.conversation.todo import todo_panel
 from agent_tui.ui.themes.theme import OFFERED
+from agent_tui.ui.themes.themed import ThemedApp
 
 if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
@@ -125,6 +126,8 @@ async def change_theme(chat: Conversation, argument: str) -> None:
     if not chosen:
         return
     app.theme = chosen
+    if isinstance(app, ThemedApp):
+        app.follows_terminal = False
     if chat.engine is not None:
         await chat.engine.save_setting("ui.theme", chosen)
         chat.notices.hint(f"Theme {chosen} saved.")

@@ -14,10 +14,15 @@ Result = TypeVar("Result")
 
 
 class ThemedApp(App[Result]):
-    """Registers the themes, and derives the tokens from the one in force."""
+    """Registers the themes, and derives the tokens from the one in force.
+
+    Attributes:
+        follows_terminal: whether the theme is dark or light as the terminal is; not once chosen.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.follows_terminal = True
         self._filters.insert(0, SafeLines())
         for theme in THEMES:
             self.register_theme(theme)

@@ -1,0 +1,56 @@
+"""What the terminal says of its background is no key, however it arrives among keys."""
+
+from __future__ import annotations
+
+import pytest
+from textual.events import Key, Paste
+
+from agent_tui.ui.terminal_replies import BackgroundTold, ReplyParser, is_dark
+
+WHITE = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"
+
+
+def hear(*pieces: str) -> tuple[list[bool], str]:
+    """What was told of the background, and what was typed."""
+    parser = ReplyParser()
+    heard = [message for piece in pieces for message in parser.feed(piece)]
+    typed = "".join(each.character or each.key for each in heard if isinstance(each, Key))
+    typed += "".join(each.text for each in heard if isinstance(each, Paste))
+    return [each.dark for each in heard if isinstance(each, BackgroundTold)], typed
+
+
+@pytest.mark.parametrize(
+    ("colour", "dark"),
+    [
+        ("rgb:0000/0000/0000", True),
+        ("rgb:ffff/ffff/ffff", False),
+        ("rgb:fd/f6/e3", False),
+        ("rgba:2828/2a2a/3636/ffff", True),
+        ("#002b36", True),
+        ("tide", None),
+    ],
+)
+def test_a_background_is_dark_or_light(colour: str, dark: bool | None) -> None:
+    assert is_dark(colour) is dark
+
+
+def test_a_reply_among_keys_is_no_key() -> None:
+    assert hear(f"ab{WHITE}c") == ([False], "abc")
+    assert hear("a\x1b]11;rgb:0/0/0\x07b") == ([True], "ab")
+
+
+@pytest.mark.parametrize("cut", range(3, len(WHITE)))
+def test_a_reply_may_come_in_two_pieces(cut: int) -> None:
+    assert hear("a" + WHITE[:cut], WHITE[cut:] + "b") == ([False], "ab")
+
+
+def test_a_change_of_the_scheme_is_told() -> None:
+    assert hear("\x1b[?997;1n", "\x1b[?997;2n") == ([True, False], "")
+
+
+def test_a_colour_that_cannot_be_read_tells_nothing_and_types_nothing() -> None:
+    assert hear("\x1b]11;tide\x07") == ([], "")
+
+
+def test_other_keys_are_as_they_were() -> None:
+    assert hear("\x1b[A", "\x1b1", "x") == ([], hear("\x1b[A")[1] + hear("\x1b1")[1] + "x")
