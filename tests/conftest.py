@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,9 @@ SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "mcp", "screenshots", 
 # A shell's background job ignores the interrupt, and so would every program that is started here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Without caches each worker would rewrite the assertions of every module at each start.
+sys.dont_write_bytecode = False
 
 # How fast a machine makes up examples says nothing of what is tested with them.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
