@@ -4,7 +4,8 @@
 
 Sizes that --quick makes smaller are in the line. ``floor`` is what the bare work takes in the same
 run: to list and stat the files, to read, parse and insert the lines; ``ratio`` is how much more we
-take. Indexing runs in a process of its own, as it does behind a screen.
+take. Indexing runs in a process of its own, as it does behind a screen; what it and its readers
+take together is told.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ from agent_tui.library.own_sessions import OwnSessions
 from agent_tui.library.row_cache import CACHE, RowCache
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.sessions.store import SessionStore
-
-WORDS = [f"{a}{b}" for a in ("tide", "rain", "harbour", "parser", "datum") for b in range(99)]
+from tests.benchmarks.library_files import WORDS, claude_lines, write_mixture, write_session
 
 
 @dataclass(frozen=True)
@@ -97,48 +97,59 @@ def make_sessions(root: Path, count: int) -> None:
         (folder / "context.jsonl").write_text(json.dumps(head) + "\n" + body)
 
 
-def make_foreign(path: Path, megabytes: int, seed: int) -> None:
-    """A session of Claude Code of that size: prompts, answers with a call, results."""
-    chance = random.Random(seed)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parent, number = None, 0
-    with path.open("w") as file:
-        while file.tell() < megabytes << 20:
-            number += 1
-            about: dict[str, Any] = {
-                "sessionId": path.stem,
-                "cwd": "/home/ada/tide",
-                "version": "2.1.39",
-            }
-            about |= {"timestamp": f"2026-01-02T03:{number // 60 % 60:02}:{number % 60:02}Z"}
-            text = " ".join(chance.choices(WORDS, k=chance.choice((20, 60, 400))))
-            call: dict[str, Any] = {"type": "tool_use", "id": f"t{number}", "name": "Edit"}
-            call |= {"input": {"file_path": f"src/f{number % 97}.py", "new_string": text}}
-            result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text * 2}
-            answer = {"id": f"m{number}", "role": "assistant", "model": "m", "content": [call]}
-            for kind, message in (
-                ("user", {"role": "user", "content": text[:200]}),
-                ("assistant", answer),
-                ("user", {"role": "user", "content": [result]}),
-            ):
-                name = f"{number}-{kind}-{len(message)}-{file.tell()}"
-                line = {"type": kind, "uuid": name, "parentUuid": parent, "message": message}
-                file.write(json.dumps(line | about) + "\n")
-                parent = name
-
-
 def bare_index(paths: list[Path], target: Path) -> float:
-    """Seconds to read, parse and insert every line as it is: what no index does faster."""
-    began = time.perf_counter()
+    """CPU seconds to read, parse and insert every line as it is, in one process."""
+    began = time.process_time()
     with closing(sqlite3.connect(target)) as base, base:
         base.execute("PRAGMA synchronous = OFF")
         base.execute("CREATE VIRTUAL TABLE w USING fts5 (t, content='', columnsize=0)")
         decode, number = bulk_decoder(), itertools.count(1)
         for path in paths:
             with path.open("rb") as file:
-                rows = ((next(number), json.dumps(decode(line)["message"])) for line in file)
+                rows = ((next(number), json.dumps(decode(line))) for line in file)
                 base.executemany("INSERT INTO w (rowid, t) VALUES (?, ?)", rows)
-    return time.perf_counter() - began
+    return time.process_time() - began
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command took: seconds, CPU seconds with those of its children, memory of all."""
+
+    seconds: float
+    cpu: float
+    megabytes: float
+
+
+def run_measured(command: list[str], environment: dict[str, str]) -> Ran:
+    """Run a command to its end; its memory is looked at every few milliseconds, where it can be."""
+    before, began, most = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter(), 0.0
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        most = max(most, sum(map(_memory_of, _family(process.pid))))
+        time.sleep(0.02)
+    seconds = time.perf_counter() - began
+    assert process.returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Ran(seconds, cpu, most or after.ru_maxrss / 1e3)
+
+
+def _family(pid: int) -> list[int]:
+    try:
+        below = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return []
+    children = map(int, " ".join(below).split())
+    return [pid, *(each for child in children for each in _family(child))]
+
+
+def _memory_of(pid: int) -> float:
+    """Megabytes of a process, with its share of what it shares with others."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1e3
 
 
 def measure_list(root: Path, scale: Scale) -> None:
@@ -172,22 +183,16 @@ def measure_list(root: Path, scale: Scale) -> None:
 
 def measure_index(root: Path, scale: Scale) -> None:
     """An index made anew and added to, and queries of it."""
-    folder = root / "home" / ".claude" / "projects" / "-home-ada-tide"
-    files = max(1, scale.index_mb // 4)
-    paths = [folder / f"s{number}.jsonl" for number in range(files)]
-    for number, path in enumerate(paths):
-        make_foreign(path, scale.index_mb // files, number)
+    paths = write_mixture(root / "home", root / "data", scale.index_mb)
     megabytes = sum(path.stat().st_size for path in paths) / 1e6
     floor = bare_index(paths, root / "bare.sqlite")
     environment = {"AGENT_TUI_HOME": str(root / "data"), "HOME": str(root / "home")}
     command = [sys.executable, "-m", "agent_tui", "index", "--json"]
-    began = time.perf_counter()
-    subprocess.run(command, env=os.environ | environment, stdout=subprocess.DEVNULL, check=True)
-    took = time.perf_counter() - began
-    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
-    more = {"mb": megabytes, "floor": megabytes / floor, "ratio": took / floor}
-    tell("index, cold", megabytes / took, "MB/s", 60, more, least=True)
-    tell("index: memory at most", memory, "MB", 150, {"mb": megabytes})
+    ran = run_measured(command, dict(os.environ) | environment)
+    more = {"mb": megabytes, "cpu": ran.cpu, "floor_cpu": floor, "ratio": ran.cpu / floor}
+    more["mb_per_cpu_second"] = megabytes / ran.cpu
+    tell("index, cold", megabytes / ran.seconds, "MB/s", 60, more, least=True)
+    tell("index: memory at most", ran.megabytes, "MB", 150, {"mb": megabytes})
     index = SearchIndex(root / "data", Places(root / "home", environment))
     line = paths[0].read_text().splitlines()[0]
     read, lasted = 0, []
@@ -211,7 +216,7 @@ def measure_index(root: Path, scale: Scale) -> None:
 def measure_first_screen(root: Path, scale: Scale) -> None:
     """The end of a big session of another agent, ready to be shown."""
     path = root / "big.jsonl"
-    make_foreign(path, scale.foreign_mb, 1)
+    write_session(path, claude_lines, scale.foreign_mb << 20, 1)
 
     def open_tail() -> None:
         assert asyncio.run(SessionView.open_tail(path)) is not None

@@ -14,6 +14,8 @@ from agent_tui.core.usage import Usage
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.tallies import usage_of
 from agent_tui.library.statistics import GROUPS, cost_of
+from tests.importers.foreign_files import claude_session, claude_user, codex_said, codex_session
+from tests.importers.session_files import write_lines
 from tests.library.search.conftest import Library, assistant, call, user
 
 
@@ -102,6 +104,41 @@ def test_what_a_fork_or_a_repaired_copy_repeats_counts_once(library: Library) ->
         (after,) = library.index.statistics("agent")
         assert (after.prompts, after.calls) == (before.prompts + 1, before.calls)
         assert after.tokens == before.tokens
+
+
+def test_what_a_copy_of_claude_code_repeats_counts_once(library: Library) -> None:
+    folder = library.home / ".claude" / "projects" / "-w"
+    folder.mkdir(parents=True)
+    talk = [line for line in claude_session() if line["type"] != "permission-mode"]
+    write_lines(folder / "S.jsonl", talk)
+    own = claude_user("u9", "a4", 9, "one thing more")
+    copy = [{**line, "sessionId": "T"} for line in (*talk[:-1], own)]
+    write_lines(folder / "T.jsonl", copy)
+    library.index.update()
+    found = by(library.index, "agent")["claude-code"]
+    assert (found.prompts, found.calls, found.output_tokens) == (2, 2, 35)
+    assert {each.session_id for each in library.index.search("fix the bug")} == {"S", "T"}
+
+
+def test_what_a_fork_of_codex_repeats_counts_once(library: Library) -> None:
+    folder = library.home / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    name = "019e0000-0000-7000-8000-00000000000{}"
+    first, second = name.format(1), name.format(2)
+    head, *talk = codex_session()
+    head = {**head, "payload": {**head["payload"], "id": first}}
+    write_lines(folder / f"rollout-2026-01-02T03-04-00-{first}.jsonl", [head, *talk])
+    again = [{**line, "timestamp": "2026-02-02T03:04:00Z"} for line in talk]
+    fork = {**head, "payload": {**head["payload"], "id": second, "forked_from_id": first}}
+    own = [codex_said("user", 9, "and now?"), codex_said("user", 9, "list files")]
+    path = folder / f"rollout-2026-02-02T03-04-00-{second}.jsonl"
+    write_lines(path, [fork, *again, *own])
+    library.index.update()
+    found = by(library.index, "agent")["codex"]
+    assert (found.calls, found.output_tokens) == (1, 10)
+    path.unlink()
+    library.index.update()
+    assert found.prompts == by(library.index, "agent")["codex"].prompts + 2
 
 
 def test_a_deleted_session_is_not_counted(library: Library) -> None:

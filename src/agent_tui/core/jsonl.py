@@ -87,7 +87,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
         raise BadRecord(f"something follows the object at character {end}")
     if type(value) is not dict:
         raise BadRecord("a JSON value that is not an object")
-    if len(line) > 2 * MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
+    if _may_be_deeper(line) and _is_deeper(value, MAX_DEPTH):
         raise BadRecord(f"nested deeper than {MAX_DEPTH} levels")
     return value
 
@@ -112,11 +112,15 @@ def bulk_decoder() -> Decode:
             value = decode(line)
         except refusals:
             return decode_line(line)
-        if len(line) > 2 * MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
+        if _may_be_deeper(line) and _is_deeper(value, MAX_DEPTH):
             raise BadRecord(f"nested deeper than {MAX_DEPTH} levels")
         return value
 
     return decode_fast
+
+
+def _may_be_deeper(line: bytes) -> bool:
+    return len(line) > 2 * MAX_DEPTH and line.count(b"{") + line.count(b"[") > MAX_DEPTH
 
 
 def _is_deeper(node: Any, levels: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from agent_tui.core.cost import Price
 from agent_tui.core.dataclass import dataclass
@@ -220,6 +221,7 @@ def find_known(model: str) -> Known | None:
     return MODELS[name] if name else None
 
 
+@lru_cache(256)
 def find_price(model: str) -> Price | None:
     """The list price of a model or a dated release of it; None for any other, however alike."""
     prefix = _best_prefix(model)
@@ -240,6 +242,7 @@ def encoding_of(model: str) -> str | None:
     return known.encoding if known else None
 
 
+@lru_cache(256)
 def _best_prefix(model: str) -> str:
     """The longest name in the table that the model's name begins with, at a word's end.
 

@@ -7,12 +7,12 @@ import sqlite3
 from pathlib import Path
 
 FILE_NAME = "index.sqlite"
-VERSION = 3
+VERSION = 4
 _TABLES = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, source TEXT, path TEXT, key TEXT, size INTEGER, mtime INTEGER,
     inode INTEGER, head BLOB, offset INTEGER, session TEXT, cwd TEXT, title TEXT, model TEXT,
-    updated TEXT, lines INTEGER DEFAULT 0, UNIQUE (path, key));
+    updated TEXT, root TEXT, UNIQUE (path, key));
 CREATE INDEX files_by_inode ON files (inode);
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, length INTEGER, at TEXT, role TEXT);
@@ -30,6 +30,7 @@ CREATE TABLE said (session TEXT, digest INTEGER, PRIMARY KEY (session, digest)) 
 CREATE VIRTUAL TABLE words USING fts5 (
     text, content='', columnsize=0, tokenize="unicode61 remove_diacritics 2");
 INSERT INTO words (words, rank) VALUES ('automerge', 4);
+INSERT INTO words (words, rank) VALUES ('hashsize', 8000000);
 """
 
 

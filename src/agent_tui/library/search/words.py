@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 _CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
 _CJK += "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
@@ -34,6 +35,7 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(split_cjk(text))]
 
 
+@lru_cache(4096)
 def facet(kind: str, value: str) -> str:
     """A word that stands for a fact about a line, unlike any that people write."""
     return f"xq{kind}{_PLAIN.sub('', value).lower()}"

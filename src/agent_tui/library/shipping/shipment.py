@@ -18,7 +18,7 @@ from agent_tui.core.record_writing import record_fields
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import importer_of, read
 from agent_tui.library.redaction import Redactor
-from agent_tui.library.search.indexing import whole_lines
+from agent_tui.library.search.raw_lines import whole_lines
 from agent_tui.library.search.sources import is_lined
 from agent_tui.library.shipping.rows import Row, RowReader
 from agent_tui.library.shipping.spans import export_spans
