@@ -45,7 +45,7 @@ TALK: list[Record] = [
         (ToolCall("c1", "read_file", '{"path": "report.py"}'),),
         "gpt-5-mini",
         1,
-        stamp(2),
+        stamp=stamp(2),
     ),
     ToolMessage("c1", "whole = int(metres)", is_error=True, stamp=stamp(3)),
     CompactionRecord("manual", "last-messages", 900, 100, 1, stamp=stamp(4)),

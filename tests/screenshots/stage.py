@@ -31,6 +31,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
+from agent_tui.agent import reply
 from agent_tui.config import Settings
 from agent_tui.core.events import StreamPart, TextDelta
 from agent_tui.providers.base import ModelRequest
@@ -48,6 +49,7 @@ from agent_tui.ui.conversation import notices
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.widgets.bars import status_line
+from agent_tui.ui.widgets.timeline import open_answer
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 BEGIN = datetime(2026, 3, 21, 9, 40, tzinfo=UTC)
@@ -247,6 +249,8 @@ def _hold_program(patch: pytest.MonkeyPatch, folder: Path, clock: Clock) -> None
 
     patch.setattr(tempfile, "mkdtemp", make_known_folder)
     patch.setattr(status_line, "monotonic", clock.monotonic)
+    patch.setattr(reply, "monotonic", clock.monotonic)
+    patch.setattr(open_answer, "monotonic", clock.monotonic)
     ids = itertools.count(1)
     random = os.urandom
 

@@ -121,6 +121,19 @@ async def test_a_branch_begins_before_a_chosen_prompt_which_comes_back(
         assert here.prompts == ["one thing"]
 
 
+@pytest.mark.parametrize(("named", "returned"), [("1", "one thing"), ("2", "another")])
+async def test_a_branch_begins_before_the_prompt_of_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, returned: str
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        await here.say("another")
+        await run(here, "/branch 3")
+        await here.until(lambda: "1 to 2" in text_of_screen(here))
+        await run(here, f"/branch {named}")
+        await here.until(lambda: here.chat.prompt_box.text == returned)
+
+
 async def test_init_asks_the_agent_for_agents_md(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,6 @@
 """Each record is shown as what it is, and calls stand with their results."""
 
-from agent_tui.core.messages import MediaPart, TextPart, ToolCall
+from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -185,3 +185,12 @@ def test_a_marker_behind_a_revert_shows_the_tokens_of_what_was_kept() -> None:
     *_, marker = show([*kept, RevertRecord(1, "user", 1), Checkpoint(1, 2, 0)])
     assert isinstance(marker, CheckpointBlock)
     assert marker.tokens == 700
+
+
+def test_how_long_thinking_took_is_told_from_one_second_on() -> None:
+    thought = (ThinkPart("Hm."), TextPart("So."))
+    records: list[Record] = [
+        AssistantMessage(thought, thinking_seconds=each) for each in (0, 0.4, 12.4)
+    ]
+    blocks = [block for block in show(records) if isinstance(block, AssistantBlock)]
+    assert [block.thought_seconds for block in blocks] == [0, 0, 12]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from time import monotonic
 from typing import assert_never
 
 from agent_tui.core.dataclass import dataclass
@@ -41,9 +42,12 @@ class Reply:
     usage: Usage | None = None
     finish_reason: str = ""
     _calls: dict[int, _CallDraft] = field(default_factory=dict)
+    _thinking_since: float | None = None
+    _thought_seconds: float = 0.0
 
     def add(self, part: StreamPart) -> None:
         """Take in the next part of the stream."""
+        self._time(part)
         match part:
             case TextDelta(text):
                 self.text.append(text)
@@ -57,6 +61,15 @@ class Reply:
                 self.finish_reason, self.usage = finish_reason, usage
             case _:
                 assert_never(part)
+
+    def _time(self, part: StreamPart) -> None:
+        """Measure how long thinking takes: until something else comes."""
+        if isinstance(part, ThinkDelta):
+            if self._thinking_since is None:
+                self._thinking_since = monotonic()
+        elif self._thinking_since is not None:
+            self._thought_seconds += monotonic() - self._thinking_since
+            self._thinking_since = None
 
     def _think(self, text: str, encrypted: str | None) -> None:
         """Continue a thought; a signature closes it, and the next one is another."""
@@ -87,7 +100,11 @@ class Reply:
             for _, draft in sorted(self._calls.items())
         )
         return AssistantMessage(
-            self._content(), calls if with_calls else (), model=model, turn=turn
+            self._content(),
+            calls if with_calls else (),
+            model=model,
+            turn=turn,
+            thinking_seconds=round(self._thought_seconds, 1),
         )
 
     def _content(self) -> Content:

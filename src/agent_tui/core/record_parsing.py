@@ -191,8 +191,15 @@ def _assistant(value: Mapping[str, Any]) -> AssistantMessage:
         tuple(_tool_call(call) for call in calls),
         _optional_text(value.get("model")),
         _optional_number(value.get("turn")),
+        _seconds(value.get("thinking_seconds")),
         _stamp(value),
     )
+
+
+def _seconds(value: Any) -> float:
+    """A time that somebody wrote down; 0 for anything else."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 < value < _LONGEST_SECONDS else 0.0
 
 
 def _tool(value: Mapping[str, Any]) -> ToolMessage:
@@ -358,6 +365,7 @@ def _environment(value: Mapping[str, Any]) -> EnvironmentRecord:
     )
 
 
+_LONGEST_SECONDS = 1e9
 _PARSERS: dict[str, Callable[[Mapping[str, Any]], Record]] = {
     "_session": _session,
     "_system_prompt": _system_prompt,

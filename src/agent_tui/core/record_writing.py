@@ -177,6 +177,7 @@ def _body(record: Record) -> dict[str, Any]:
                     tool_calls=[tool_call_fields(call) for call in record.tool_calls],
                     model=record.model,
                     turn=record.turn,
+                    thinking_seconds=record.thinking_seconds,
                 ),
             }
         case ToolMessage():

@@ -87,12 +87,16 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """A model's answer with the tools it calls."""
+    """A model's answer with the tools it calls.
+
+    ``thinking_seconds``: how long its reasoning took to come; 0 where that is not known.
+    """
 
     content: Content
     tool_calls: tuple[ToolCall, ...] = ()
     model: str | None = None
     turn: int | None = None
+    thinking_seconds: float = 0.0
     stamp: Stamp = UNSTAMPED
 
 

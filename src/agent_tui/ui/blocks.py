@@ -65,13 +65,15 @@ class ShellBlock:
 class AssistantBlock:
     """An answer: its reasoning, its text in Markdown, and the calls that nothing ever came of.
 
-    ``unsaved``: the log does not have it, because the disk refused it.
+    ``unsaved``: the log does not have it, because the disk refused it. ``thought_seconds`` is 0
+    where nobody measured, or it was less than one.
     """
 
     text: str
     thinking: str = ""
     calls: tuple[ToolBlock, ...] = ()
     unsaved: bool = False
+    thought_seconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

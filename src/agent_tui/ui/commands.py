@@ -193,6 +193,7 @@ COMMANDS: tuple[Command, ...] = (
         "Branch",
         "Branch from an earlier prompt; what followed it stays as a branch",
         "Time",
+        argument="[number|label]",
         opens_screen=True,
         requires_idle=True,
     ),

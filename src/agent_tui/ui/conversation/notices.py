@@ -53,9 +53,10 @@ class Notices:
     def hint(self, sentence: str) -> None:
         """Show a sentence in the frame of the prompt for a few seconds."""
         self._panes.status.notice = self._hint = sentence
-        self._set_timer(_HINT_SECONDS, lambda: self._drop(sentence))
+        self._set_timer(_HINT_SECONDS, lambda: self.drop(sentence))
 
-    def _drop(self, sentence: str) -> None:
+    def drop(self, sentence: str) -> None:
+        """Take a hint away that no longer says what is; any other stays."""
         if self._panes.status.notice == sentence:
             self._panes.status.notice = ""
 

@@ -66,8 +66,10 @@ async def _find(
     """
     connecting = engine.connecting
     if chosen == _LOOK:
-        chat.notices.hint("Looking on this computer …")
+        looking = "Looking on this computer …"
+        chat.notices.hint(looking)
         rows = await connecting.find_local()
+        chat.notices.drop(looking)
         if not rows:
             raise UsageError(_NO_SERVER)
         return rows, ""
@@ -133,8 +135,10 @@ async def change_model(chat: Conversation, argument: str) -> None:
     if argument:
         chat.notices.hint(f"Model: {await session.operations.use_model(argument)}")
         return
-    chat.notices.hint("Asking the servers for their models …")
+    asking = "Asking the servers for their models …"
+    chat.notices.hint(asking)
     rows = await engine.connecting.providers()
+    chat.notices.drop(asking)
     models = {model.name: model for row in rows for model in row.models}
     if not models:
         await connect_model(chat, "")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
 from agent_tui.ui.conversation.subagent_lines import SUBAGENT_SESSION
 from agent_tui.ui.flows.arguments import read_number
@@ -15,6 +17,7 @@ from agent_tui.ui.flows.prompt import view_block
 from agent_tui.ui.flows.session_acts import branch_from, browse_session
 
 if TYPE_CHECKING:
+    from agent_tui.core.tree import TreeRow
     from agent_tui.ui.conversation.conversation import Conversation
 
 
@@ -39,20 +42,38 @@ async def revert(chat: Conversation, argument: str) -> None:
             pass
 
 
-async def branch(chat: Conversation, _argument: str) -> None:
-    """Branch from an earlier prompt, which comes back to be edited."""
+async def branch(chat: Conversation, argument: str) -> None:
+    """Branch from an earlier prompt, by its number or label; it comes back to be edited."""
     from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
     tree = await chat.holder.require_session().view.tree(related=False)
     outline = await tree.prepare("turns")
     found = map(outline.row, range(len(outline)))
     rows = [row for row in found if row.kind == "prompt" and row.standing == "context"]
-    picks = [Pick(str(place), await tree.prompt_at(row)) for place, row in enumerate(rows)]
-    chosen = await chat.app.push_screen_wait(
-        PickerScreen("Branch before which prompt?", picks[::-1], empty="No prompts yet.")
-    )
+    if argument:
+        chosen: str | None = str(_named_prompt(argument, rows))
+    else:
+        picks = [
+            Pick(str(place), await tree.prompt_at(row), f"{place + 1}  {row.label}".rstrip())
+            for place, row in enumerate(rows)
+        ]
+        chosen = await chat.app.push_screen_wait(
+            PickerScreen("Branch before which prompt?", picks[::-1], empty="No prompts yet.")
+        )
     if chosen:
         chat.runner.start(partial(branch_from, tree, rows[int(chosen)]))
+
+
+def _named_prompt(name: str, rows: Sequence[TreeRow]) -> int:
+    """The place of the prompt that a person means by its number, from 1 on, or by its label."""
+    labels = {row.label: place for place, row in enumerate(rows) if row.label}
+    if name in labels:
+        return labels[name]
+    if name.isascii() and name.isdigit() and 1 <= int(name) <= len(rows):
+        return int(name) - 1
+    known = f"1 to {len(rows)}" if rows else "none: there are no prompts yet"
+    told = f", or a label ({', '.join(labels)})" if labels else ""
+    raise UsageError(f"Expected the number of a prompt, {known}{told}, got {name!r}.")
 
 
 async def undo(chat: Conversation, _argument: str) -> None:

@@ -108,7 +108,9 @@ def draw_assistant(
     gap = -1
     if block.text and not block.text.isspace():
         answer, gap = draw_text(block.text, canvas, glance=glance)
-    thinking = draw_thinking(block.thinking, canvas, expanded=expanded)
+    thinking = draw_thinking(
+        block.thinking, canvas, expanded=expanded, seconds=block.thought_seconds
+    )
     drawing = join_answer(thinking, answer, canvas)
     if gap >= 0:
         drawing = replace(drawing, gap=gap + len(drawing.rows) - len(answer))
@@ -136,17 +138,19 @@ def _add_call(drawing: Drawing, call: Drawing) -> Drawing:
     return replace(drawing, rows=[*drawing.rows, [], marked, *body])
 
 
-def draw_thinking(thinking: str, canvas: Canvas, *, expanded: bool) -> list[Line]:
-    """One line once it is done; all of it when opened."""
+def draw_thinking(thinking: str, canvas: Canvas, *, expanded: bool, seconds: int = 0) -> list[Line]:
+    """One line once it is done, with how long it took; all of it when opened."""
     if not thinking or thinking.isspace():
         return []
-    style = canvas.palette.thinking
+    style, faint = canvas.palette.thinking, canvas.palette.faint
+    label = f"thought for {_duration(seconds)}" if seconds else "thought"
     if expanded:
         rows = wrap_text(clean(shorten(thinking)).strip(), canvas.prose_width)
-        return [[Segment(row, style)] for row in rows]
+        lines: list[Line] = [[Segment(row, style)] for row in rows]
+        return [[Segment(label, faint)], *lines] if seconds else lines
     glance = first_line(thinking, canvas.prose_width)
-    return [
-        Parts([Segment("thought  ", canvas.palette.faint), Segment(glance, style)]).fit(
-            canvas.prose_width
-        )
-    ]
+    return [Parts([Segment(f"{label}  ", faint), Segment(glance, style)]).fit(canvas.prose_width)]
+
+
+def _duration(seconds: int) -> str:
+    return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60} s"

@@ -238,6 +238,7 @@ class BlockList:
         if self.answer is None:
             return
         answer, self.answer = self.answer, None
+        answer.end_thinking()
         self._live.append(answer.block)
         index = self._live_end - 1
         if not answer.is_behind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from time import monotonic
 
 from rich.segment import Segment
 
@@ -34,6 +35,8 @@ class OpenAnswer:
         self.expanded = False
         self._text: list[str] = []
         self._thinking: list[str] = []
+        self._thinking_since: float | None = None
+        self._thought_seconds = 0.0
         self._held = ""
         self._canvas: Canvas | None = None
         self._width = 0
@@ -48,14 +51,23 @@ class OpenAnswer:
 
     def add_text(self, text: str) -> None:
         """More of the answer."""
+        self.end_thinking()
         self._text.append(text)
         self._length += len(text)
         self._changed = True
 
     def add_thinking(self, text: str) -> None:
         """More of the reasoning."""
+        if self._thinking_since is None:
+            self._thinking_since = monotonic()
         self._thinking.append(text)
         self._changed = True
+
+    def end_thinking(self) -> None:
+        """Something else comes now: the thinking took until here."""
+        if self._thinking_since is not None:
+            self._thought_seconds += monotonic() - self._thinking_since
+            self._thinking_since = None
 
     @property
     def is_behind(self) -> bool:
@@ -75,7 +87,8 @@ class OpenAnswer:
         text = "".join(self._text)
         if len(self._text) == self._fed > 1:  # an answer of megabytes is joined once
             self._text, self._fed = [text], 1
-        return AssistantBlock(text, self._whole_thinking())
+        seconds = round(self._thought_seconds)
+        return AssistantBlock(text, self._whole_thinking(), thought_seconds=seconds)
 
     def place(self, canvas: Canvas, width: int) -> None:
         """Draw on this canvas from now on, everything again."""
@@ -147,7 +160,12 @@ class OpenAnswer:
         self._final_lines, self._final_drawn = 0, len(self.rows)
 
     def _draw_all(self, canvas: Canvas, lines: list[Line]) -> None:
-        thinking = draw_thinking(self._whole_thinking(), canvas, expanded=self.expanded)
+        thinking = draw_thinking(
+            self._whole_thinking(),
+            canvas,
+            expanded=self.expanded,
+            seconds=round(self._thought_seconds),
+        )
         drawing = join_answer(thinking, lines, canvas)
         self.rows = assemble(drawing, self._width, canvas.palette.base)
 

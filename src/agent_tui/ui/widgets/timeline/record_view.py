@@ -209,7 +209,8 @@ class RecordBlocks:
             )
         if not (text.strip() or thinking.strip() or unanswered):
             return None
-        return AssistantBlock(text, thinking, unanswered)
+        seconds = round(record.thinking_seconds)
+        return AssistantBlock(text, thinking, unanswered, thought_seconds=seconds)
 
     def _tool_block(self, index: int, record: ToolMessage) -> ToolBlock:
         call, result = self._call_shown_at(index, record)
