@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import threading
 import time
 from collections.abc import Callable
+
+from agent_tui.core.memory import keep_large_blocks_apart, return_freed_memory
 
 TICK_SECONDS = 5.0
 _BUSY_SECONDS = 0.05
@@ -22,6 +25,7 @@ def collect_in_bites() -> None:
     gc.freeze()
     gc.set_threshold(*_BITE, _NEVER)
     gc.enable()
+    keep_large_blocks_apart()
 
 
 class IdleCollection:
@@ -32,9 +36,13 @@ class IdleCollection:
         self._before = used()
 
     def tick(self) -> None:
-        """Collect all garbage if there is some and the program did nothing since the last tick."""
+        """Collect all garbage if there is some and the program did nothing since the last tick.
+
+        Its memory is returned by a thread: that needs no lock that a key would wait for.
+        """
         used = self._used()
         is_idle = used - self._before < _BUSY_SECONDS
         if is_idle and gc.isenabled() and gc.get_count()[2]:
             gc.collect()
+            threading.Thread(target=return_freed_memory, daemon=True).start()
         self._before = self._used()
