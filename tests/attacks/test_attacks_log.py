@@ -14,6 +14,8 @@ import pytest
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequested
 from agent_tui.core.output import complain
 from tests.agent.stage import Reply, Stage, call
+from tests.e2e.stage import Stage as Place
+from tests.providers.sse_server import SseServer
 from tests.terminal import PROGRAM, environment
 
 EVIL = "\x1b]52;c;cHduZWQ=\x07\x1b]0;pwned\x07\x9b31m\x7f\u202ex\rY"
@@ -101,6 +103,31 @@ async def test_what_a_log_allowed_is_asked_again_in_the_next_run(tmp_path: Path,
         stage.answers.append(ApprovalAnswer("once"))
         await stage.say("Again")
         assert sum(isinstance(event, ApprovalRequested) for event in stage.events) == 1
+
+
+def test_a_model_that_a_log_names_is_asked_only_where_the_user_said(tmp_path: Path) -> None:
+    with SseServer() as ours, SseServer() as elsewhere:
+        place = Place(tmp_path, ours)
+        assert place.run("-p", "Hi").returncode == 0
+        was, log = ours.requests[0], place.disk.log
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+        there = {"base_url": elsewhere.url, "api_key_env": "HOME", "api_key": "k", "kind": "openai"}
+        for provider in ("evil", elsewhere.url, "local", "../evil", "openai", ""):
+            claim = {"role": "_model", "provider": provider, "model": "evil-1"} | there
+            header = json.loads(lines[0]) | there | {"provider": provider, "model": "evil-1"}
+            log.write_text(
+                "".join([json.dumps(header) + "\n", *lines[1:], json.dumps(claim), "\n"])
+            )
+            done = place.run("-p", "Again", "-r", place.disk.session_id)
+            assert done.returncode == 0, done.stderr
+            asked = ours.requests[-1]
+            assert asked.headers["authorization"] == was.headers["authorization"]
+            # A model of the user's own provider is the session's choice; any other claim is none.
+            model = "evil-1" if provider == "openai" else was.body["model"]
+            assert asked.body["model"] == model, provider
+        assert len(ours.requests) == 7
+        assert elsewhere.requests == []
+    print("S29 providers that a log names: 6, 0 asked elsewhere")
 
 
 def test_no_error_makes_a_terminal_do_anything(capsys: pytest.CaptureFixture[str]) -> None:
