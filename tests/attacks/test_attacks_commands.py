@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pwd
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -134,6 +135,30 @@ def test_memory_is_limited_where_the_settings_say_so(tmp_path: Path) -> None:
     command = f"{PYTHON} -c 'x = bytearray(800_000_000); print(\"got it\")'"
     assert "got it" in run(tmp_path, command, Confinement())
     assert "got it" not in run(tmp_path, command, Confinement(memory_bytes=400_000_000))
+
+
+MANY = "for n in 1 2 3 4 5 6 7 8; do sleep 0.2 & done; wait; echo all of them"
+BECOME_NOBODY = """
+import os, sys
+os.setgroups([])
+os.setgid(61_234)
+os.setuid(61_234)
+os.execv("/bin/sh", ["sh", "-c", sys.argv[1]])
+"""
+
+
+def test_processes_are_limited_where_the_settings_say_so(tmp_path: Path) -> None:
+    """Linux exempts root; what root starts is limited as soon as it is somebody else."""
+    command = MANY
+    if os.geteuid() == 0:
+        command = shlex.join([PYTHON, "-c", BECOME_NOBODY, MANY])
+        tmp_path.chmod(0o777)
+    assert "all of them" in run(tmp_path, command, Confinement())
+    refused = run(tmp_path, command, Confinement(processes=4))
+    assert "all of them" not in refused
+    assert "fork" in refused.lower(), refused
+    most = confine(["true"], Confinement("auto", processes=4), tmp_path).command
+    assert any('"processes": 4' in word for word in most)
 
 
 def test_strict_refuses_where_there_is_no_sandbox(
