@@ -176,7 +176,9 @@ class CommandSettings(_Section):
     )
     network: bool = Field(default=True, description="Whether commands may reach the network.")
     memory_mb: int = Field(default=0, ge=0, description="Address space of each process.")
-    processes: int = Field(default=0, ge=0, description="Processes of your user at most; Linux exempts root.")
+    processes: int = Field(
+        default=0, ge=0, description="Processes of your user at most; Linux exempts root."
+    )
     output_characters: int = Field(
         default=30_000, ge=1_000, description="What the model is given of a long output."
     )
