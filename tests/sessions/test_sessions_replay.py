@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -196,3 +198,19 @@ def test_a_prefix_is_what_a_fold_of_its_lines_gives(seed: int) -> None:
             state.apply(Entry(HeadRecord("3"), 10 * count + 15, 10))
             state._places, state._placed = {}, 0
         assert vars(found) == vars(expected)
+
+
+def test_in_a_long_log_the_id_of_a_record_is_held_once(tmp_path: Path) -> None:
+    ids = [f"id-{number}" for number in range(200)]
+    lines = [
+        {"role": "user", "content": "x" * 8_000, "uuid": uuid, "parent_uuid": parent, "at": "t"}
+        for uuid, parent in zip(ids, [None, *ids], strict=False)
+    ]
+    lines.append({"role": "_head", "to": ids[3], "uuid": "h", "parent_uuid": ids[3], "at": "t"})
+    path = tmp_path / "context.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    stamps = [entry.record.stamp for entry in read_log(path).all_entries]
+    assert [stamp.uuid for stamp in stamps] == [*ids, "h"]
+    assert [stamp.parent_uuid for stamp in stamps] == [None, *ids[:-1], ids[3]]
+    for before, stamp in pairwise(stamps[:-1]):
+        assert stamp.parent_uuid is before.uuid

@@ -83,7 +83,7 @@ def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _make_init(cls: type[Any], fields: tuple[Field[Any], ...]) -> Callable[..., None]:
-    names: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING}
+    names: dict[str, Any] = {"_missing": MISSING}
     parameters, lines = [], []
     for field in fields:
         name = value = field.name
@@ -96,7 +96,8 @@ def _make_init(cls: type[Any], fields: tuple[Field[Any], ...]) -> Callable[..., 
             parameters.append(f"{name}=_default_{name}")
         else:
             parameters.append(name)
-        lines.append(f"\n _set(self, {name!r}, {value})")
+        names[f"_set_{name}"] = vars(cls)[name].__set__  # faster than to set it by its name
+        lines.append(f"\n _set_{name}(self, {value})")
     text = f"def __init__(self, {', '.join(parameters)}):{''.join(lines) or ' pass'}"
     exec(text, names)
     init: Callable[..., None] = names["__init__"]

@@ -11,6 +11,7 @@ from typing import Any
 
 from agent_tui.core.errors import BadRecord
 from agent_tui.core.file_changes import CAUSES, LeftOut, parse_change
+from agent_tui.core.jsonl import Decode
 from agent_tui.core.messages import (
     CommandDisplay,
     Content,
@@ -69,6 +70,21 @@ def parse_record(value: Mapping[str, Any]) -> Record:
         return parse(value)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadRecord(f"a {role!r} record of a wrong shape: {error!r}") from error
+
+
+def sharing_ids(decode: Decode) -> Decode:
+    """Decode lines in file order; a parent that is the record before is held once, not twice."""
+    before: object = None
+
+    def decode_sharing(line: bytes) -> dict[str, Any]:
+        nonlocal before
+        value = decode(line)
+        if before is not None and value.get("parent_uuid") == before:
+            value["parent_uuid"] = before
+        before = value.get("uuid")
+        return value
+
+    return decode_sharing
 
 
 def _stamp(value: Mapping[str, Any]) -> Stamp:
