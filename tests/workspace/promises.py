@@ -68,6 +68,9 @@ PROMISES = (
         "a content is not checked against its hash",
         "a content is not flushed before the log names it",
         "hidden paths stay hidden",
+        "new names go unnoticed",
+        "a listing that failed is trusted",
+        "what was settled beside the index is forgotten",
     ),
     never("export local configuration", "files are not marked as secret"),
     never(

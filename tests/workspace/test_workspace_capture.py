@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.workspace import git_scan
 from agent_tui.workspace.limits import DEFAULT_LIMITS
 from agent_tui.workspace.places import reason_refused
 from tests.workspace.yard import Yard, by_path, git
@@ -268,6 +269,8 @@ def test_names_that_are_not_utf8_and_case_only_renames(
     odd = os.fsdecode(b"caf\xe9 \n\t.txt")
     yard.write(odd, "odd\n")
     yard.write("Readme", "x\n")
+    if with_git:
+        commit(yard)
     yard.take()
     yard.write(odd, "agent\n")
     (yard.root / "Readme").rename(yard.root / "README")
@@ -368,15 +371,21 @@ def test_a_plain_folder_over_the_caps_is_refused(make: Callable[..., Yard]) -> N
     assert "more than 3 files" in record.why
 
 
-def test_a_stale_lock_of_ours_is_no_hindrance(make: Callable[..., Yard]) -> None:
+def test_a_stale_lock_of_ours_is_no_hindrance(
+    make: Callable[..., Yard], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_scan, "_MOST_RECENT", 0)  # or the index would not be written
     yard = make(with_git=True)
     yard.write("a.txt", "a\n")
+    yard.write("b.txt", "b\n")
+    commit(yard)
     yard.take()
     folder = yard.folder / "store" / "sessions" / "s1" / "root"
     (folder / "index.lock").write_text("")
     yard.open()
     yard.write("a.txt", "b\n")
-    assert len(yard.take().delta) == 1
+    (yard.root / "b.txt").unlink()
+    assert len(yard.take().delta) == 2
 
 
 def test_a_lock_of_the_users_git_is_no_hindrance(make: Callable[..., Yard]) -> None:

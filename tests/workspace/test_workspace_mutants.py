@@ -21,14 +21,17 @@ from agent_tui.core.revert_plan import PathPlan
 from agent_tui.runtime.files import session_files, watching
 from agent_tui.workspace import (
     capture,
+    folder_names,
     folders,
     git,
+    git_listing,
     git_scan,
     merge,
     oids,
     plain_scan,
     plan,
     reading,
+    recent,
     restore,
     seed,
     store,
@@ -41,6 +44,7 @@ from tests.faults.outcome import Effort, Outcome
 from tests.workspace import test_workspace_bad_input as bad_input
 from tests.workspace import test_workspace_both as both
 from tests.workspace import test_workspace_capture as captures
+from tests.workspace import test_workspace_listing as listings
 from tests.workspace import test_workspace_model as model
 from tests.workspace import test_workspace_revert as reverts
 from tests.workspace import test_workspace_session as sessions
@@ -156,6 +160,19 @@ def of_disk(test: Callable[..., None], *, with_git: bool = True) -> Callable[[Pa
     return run
 
 
+def of_listing(test: Callable[..., None], *more: Any) -> Callable[[Path], None]:
+    """A test of the listing, that takes a yard with a commit; and whatever else it asks for."""
+
+    def run(folder: Path) -> None:
+        yard = listings.committed(folder)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(folder_names, "_SURE_NS", int(listings.SURE_SECONDS * 1e9))
+            patch.setattr(folder_names, "keeps_folder_times", lambda _: True)
+            test(yard, *(more or (patch,)))
+
+    return run
+
+
 def see_edit_tools_alone() -> Patch:
     """Claude Code: what a shell command changes is not captured."""
     real = workspace_watch.WorkspaceWatch.around
@@ -189,7 +206,8 @@ def use_the_users_index() -> Patch:
         real(self, folder, top, start, seconds)
         self._environment["GIT_INDEX_FILE"] = str(Path(top) / ".git" / "index")
 
-    return replaced((git.Git, "__init__", begin))
+    at_once = ((git_scan, "_MOST_RECENT", 0), (recent, "_RACY_NS", 0))
+    return replaced((git.Git, "__init__", begin), *at_once)
 
 
 def with_setting(name: str, value: str) -> Patch:
@@ -228,7 +246,45 @@ def read_names_as_utf8() -> Patch:
     def names(printed: bytes) -> list[str]:
         return [name.decode(errors="replace") for name in printed.split(b"\0") if name]
 
-    return replaced((git_scan, "_names", names))
+    return replaced((git_listing, "names_in", names))
+
+
+def trust_after_a_failure() -> Patch:
+    def look(self: Any) -> None:
+        fresh = self._names.refresh(self._outside) if self._is_begun else None
+        self._is_begun = True
+        if fresh is None:
+            self._list_all()
+        else:
+            self._list_changed(fresh)
+
+    return replaced((git_listing.GitListing, "look", look))
+
+
+def overlook_new_names() -> Patch:
+    real = folder_names.FolderNames._look_into
+
+    def look_into(self: Any, folder: str, now: int) -> set[str]:
+        real(self, folder, now)
+        return set()
+
+    return replaced((folder_names.FolderNames, "_look_into", look_into))
+
+
+def forget_what_is_secret() -> Patch:
+    real = git_scan.GitScanner.look
+
+    def look(self: Any) -> Sight:
+        return replace(real(self), ignored=set())
+
+    return replaced((git_scan.GitScanner, "look", look))
+
+
+def stale_lock(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        captures.test_a_stale_lock_of_ours_is_no_hindrance(
+            lambda **options: Yard(folder / "yard", **options), patch
+        )
 
 
 def claim_what_was_pruned() -> Patch:
@@ -362,7 +418,7 @@ MUTANTS = (
     Mutant("settled before it is in the log", settle_before_the_log,
            of_make(captures.test_a_capture_that_never_reached_the_log_is_found_again, *PLAIN)),
     Mutant("files are not marked as secret",
-           lambda: replaced((git_scan.GitScanner, "_mark_ignored", nothing)),
+           forget_what_is_secret,
            of_make(captures.test_small_ignored_files_are_kept_and_marked_secret)),
     Mutant("every mtime changes", touch_everything,
            of_yard(reverts.test_no_other_mtime_changes)),
@@ -455,7 +511,15 @@ MUTANTS = (
            of_make(bad_input.test_a_store_that_goes_while_it_is_in_use_is_noticed, *PLAIN)),
     Mutant("a stale lock is not removed",
            lambda: replaced((git_scan, "remove_stale_lock", nothing)),
-           of_make(captures.test_a_stale_lock_of_ours_is_no_hindrance)),
+           stale_lock),
+    Mutant("new names go unnoticed",
+           overlook_new_names,
+           of_listing(listings.test_where_no_name_is_new_only_the_index_is_compared)),
+    Mutant("a listing that failed is trusted", trust_after_a_failure,
+           of_listing(listings.test_after_a_failure_everything_is_listed_again)),
+    Mutant("what was settled beside the index is forgotten",
+           lambda: replaced((recent.RecentStates, "load", lambda _: {})),
+           of_make(captures.test_a_restart_finds_what_changed_meanwhile, *WITH_GIT)),
     Mutant("a rebase is not told",
            lambda: replaced((git.Repository, "operation", lambda _: "")),
            of_session(sessions.test_a_rebase_in_progress_is_told_and_only_the_conversation_is_offered)),

@@ -19,7 +19,7 @@ from agent_tui.core.file_changes import FileChange, FileState, LeftOut
 from agent_tui.workspace.errors import ContentMissing, NotCovered, explain
 from agent_tui.workspace.folders import is_there, open_root
 from agent_tui.workspace.git import Repository, find_repository, git_program
-from agent_tui.workspace.git_scan import GitScanner
+from agent_tui.workspace.git_scan import GitScanner, has_settled
 from agent_tui.workspace.limits import DEFAULT_LIMITS, Limits
 from agent_tui.workspace.merge import diff_lines
 from agent_tui.workspace.places import reason_refused
@@ -180,7 +180,7 @@ class Capture:
             try:
                 sight = scanner.open()
             except NotCovered:
-                if is_there(os.path.join(folder, "index")):
+                if has_settled(folder):
                     raise  # what it knows must not be mistaken for new
                 repository, scanner = None, PlainScanner(root, folder, self.limits)
                 sight = scanner.open()

@@ -178,8 +178,11 @@ def make_private_folder(path: str, *, durable: bool = True) -> None:
                 sync_folder(os.path.dirname(new))
 
 
-def replace_private_file(path: str, data: bytes) -> None:
-    """Write a file of ours whole or not at all: temporary file, flush, rename, flush."""
+def replace_private_file(path: str, data: bytes, *, durable: bool = True) -> None:
+    """Write a file of ours whole or not at all: temporary file, flush, rename, flush.
+
+    What is not ``durable`` may be lost by a power cut, or torn: its reader has to notice.
+    """
     temporary = f"{path}.tmp"
     with suppress(FileNotFoundError):
         os.unlink(temporary)
@@ -187,8 +190,10 @@ def replace_private_file(path: str, data: bytes) -> None:
     try:
         os.fchmod(descriptor, 0o600)
         write_all(descriptor, data)
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
     os.rename(temporary, path)
-    sync_folder(os.path.dirname(path))
+    if durable:
+        sync_folder(os.path.dirname(path))

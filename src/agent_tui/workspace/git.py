@@ -69,9 +69,20 @@ class Repository:
 
     def head(self) -> str:
         """The branch and the commit that are checked out, for people: ``main 1a2b3c4``."""
+        branch, commit = self._branch_and_commit()
+        if not branch:
+            return f"(no branch) {commit[:10]}"
+        return f"{branch.removeprefix('refs/heads/')} {commit[:10]}".strip()
+
+    def commit(self) -> str:
+        """The name of the commit that is checked out; empty where there is none yet."""
+        commit = self._branch_and_commit()[1]
+        return commit if re.fullmatch(r"[0-9a-f]{40,64}", commit) else ""
+
+    def _branch_and_commit(self) -> tuple[str, str]:
         head = _read_text(os.path.join(self.git_folder, "HEAD")).strip()
         if not head.startswith("ref: "):
-            return f"(no branch) {head[:10]}"
+            return "", head
         name = head[5:]
         commit = _read_text(os.path.join(self.git_folder, name)) or _read_text(
             os.path.join(self.common, name)
@@ -80,7 +91,7 @@ class Repository:
             packed = _read_text(os.path.join(self.common, "packed-refs"))
             found = re.search(rf"(?m)^([0-9a-f]+) {re.escape(name)}$", packed)
             commit = found[1] if found else ""
-        return f"{name.removeprefix('refs/heads/')} {commit.strip()[:10]}".strip()
+        return name, commit.strip()
 
     def operation(self) -> str:
         """What the user has git in the middle of; empty where nothing is."""
@@ -141,6 +152,7 @@ class Git:
 
     def __init__(self, folder: str, top: str, start: str, seconds: float) -> None:
         self.folder = folder
+        self.top = os.path.realpath(top)
         self.start_folder = os.path.realpath(start)
         self._seconds = seconds
         self._environment = {

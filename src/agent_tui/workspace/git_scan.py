@@ -9,26 +9,27 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import cached_property
 
-from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.workspace.errors import NotCovered
+from agent_tui.workspace.folder_names import FolderNames
 from agent_tui.workspace.folders import (
     is_there,
     make_private_folder,
     open_root,
-    signature,
     status_of,
 )
 from agent_tui.workspace.git import Git, Repository
+from agent_tui.workspace.git_listing import GitListing, Settled, joined, names_in
 from agent_tui.workspace.limits import Limits
 from agent_tui.workspace.oids import ObjectNames
-from agent_tui.workspace.reading import Reading, read_entry
-from agent_tui.workspace.scanning import STAGING_PREFIX, UNKNOWN, Sight, is_below
+from agent_tui.workspace.reading import Reading
+from agent_tui.workspace.recent import RecentStates
+from agent_tui.workspace.scanning import UNKNOWN, Sight, is_below
 from agent_tui.workspace.seed import (
     LISTING,
     copy_index,
@@ -38,16 +39,8 @@ from agent_tui.workspace.seed import (
 )
 from agent_tui.workspace.store import ContentStore
 
-_RACY_SECONDS = 0.1
-_GITLINK = "160000"
-
-
-@dataclass(frozen=True, slots=True)
-class _Settled:
-    """A path as the index has it: git's name of its content, and its mode."""
-
-    oid: str
-    mode: str
+_MOST_RECENT = 256
+"""So many paths are settled beside the index before it is written anew."""
 
 
 class GitScanner:
@@ -64,15 +57,21 @@ class GitScanner:
         self._git = Git(folder, repository.top, root, limits.git_seconds)
         self._algorithm = repository.object_format()
         self._names = ObjectNames(os.path.join(store.folder, f"names-{self._algorithm}"))
+        self._recent = RecentStates(os.path.join(folder, "recent.json"))
         self._known: dict[str, FileState | None] = {}
-        self._seen: dict[str, _Settled] = {}
-        self._again: set[str] = set()
         self._skipped: dict[str, FileState] = {}
         self._unknown_folders: set[str] = set()
         self._settings: list[str] = []
-        self._gitlinks: set[str] = set()
+        self._rules: list[str] = []
         self._room = limits.ignored_files
         self._resuming = False
+
+    @cached_property
+    def _listing(self) -> GitListing:
+        names = FolderNames(self._git.start_folder, self._rules)
+        return GitListing(
+            self._git, names, self._settings, has_head=bool(self._repository.commit())
+        )
 
     def open(self) -> Sight:
         """Make the index if there is none yet; returns what it has to take up first.
@@ -83,12 +82,17 @@ class GitScanner:
         remove_stale_lock(self._folder)
         if excludes := excludes_file():
             self._settings.append(f"core.excludesFile={excludes}")
-        fresh = not is_there(os.path.join(self._folder, "index"))
+            self._rules.append(excludes)
+        fresh = not has_settled(self._folder)
         make_private_folder(self._folder, durable=False)
         write_settings(self._folder, self._repository, self._algorithm)
         if fresh:
             return self._begin()
-        self._gitlinks = self._find_gitlinks()
+        self._listing.links = self._find_gitlinks()
+        for path, state in self._recent.load().items():
+            self._known[path] = state
+            if state is not None and not state.hash:
+                self._skipped[path] = state
         self._resuming = True
         sight = self.look()
         self._resuming = False
@@ -103,7 +107,7 @@ class GitScanner:
             listing = thread.submit(self._git.run, *LISTING)
             sight = self.look()
             truth = unhide(self._git, self._repository, listing.result())
-        self._gitlinks = truth.links
+        self._listing.links = truth.links
         if truth.hidden or truth.links:
             sight = self.look()
         sight.fresh = True
@@ -122,79 +126,57 @@ class GitScanner:
             raise NotCovered("the repository around this folder ignores it")
 
     def look(self) -> Sight:
-        diff = self._git.start(
-            "diff-files", "-z", "--relative", "--ignore-submodules=all", "--no-renames",
-            "--no-ext-diff", "--", ".",
-        )  # fmt: skip
-        untracked = self._git.start(
-            "ls-files", "-o", "-z", "--exclude-standard", settings=self._settings
-        )
-        ignored = self._git.start(
-            "ls-files", "-o", "-i", "-z", "--exclude-standard", "--directory",
-            settings=self._settings,
-        )  # fmt: skip
-        running = (diff, untracked, ignored)
-        try:
-            sight = Sight()
-            self._take_changed(diff.output(), sight)
-            unknown = self._take_untracked(_names(untracked.output()), sight)
-            unknown |= self._take_ignored(_names(ignored.output()), sight)
-        finally:
-            for each in running:
-                each.stop()
-        for path in sight.candidates - self._seen.keys():
+        listing = self._listing
+        listing.look()
+        sight = Sight(set(listing.changed))
+        unknown = self._take_untracked(sight) | self._take_ignored(sight)
+        for path in sight.candidates - listing.changed.keys():
             if path not in self._known and is_below(path, self._unknown_folders):
                 self._skipped.setdefault(path, UNKNOWN)
         self._unknown_folders = unknown
-        sight.candidates |= self._again
+        self._compare_recent(sight)
         self._mark_ignored(sight)
         sight.files = self._count()
         if sight.files > self._limits.files:
             raise NotCovered(f"the folder has more than {self._limits.files:,} files")
         return sight
 
-    def _take_changed(self, printed: bytes, sight: Sight) -> None:
-        fields = _names(printed)
-        self._seen.clear()
-        for told, path in zip(fields[::2], fields[1::2], strict=True):
-            old_mode, _, oid, _, status = told.lstrip(":").split(" ")
-            if old_mode == _GITLINK:
-                continue
-            sight.candidates.add(path)
-            if status[0] not in ("A", "U"):
-                self._seen[path] = _Settled(oid, old_mode)
+    def _compare_recent(self, sight: Sight) -> None:
+        """What was settled beside the index is compared with that, whatever git says of it."""
+        if not self._recent:
+            return
+        with open_root(self._root) as root:
+            for path in self._recent.paths():
+                if self._recent.is_as_settled(path, status_of(root, path)):
+                    sight.candidates.discard(path)
+                else:
+                    sight.candidates.add(path)
 
-    def _take_untracked(self, paths: Iterable[str], sight: Sight) -> set[str]:
+    def _take_untracked(self, sight: Sight) -> set[str]:
         nested = set()
-        for path in paths:
-            if path.startswith(STAGING_PREFIX):
-                continue
+        for path in self._listing.untracked:
             if path.endswith("/"):
                 nested.add(path.rstrip("/"))
             else:
                 sight.candidates.add(path)
-        for path in self._gitlinks:
+        for path in self._listing.links:
             if os.path.lexists(os.path.join(self._root, path, ".git")):
                 nested.add(path)
         sight.nested |= nested
         return nested
 
-    def _take_ignored(self, paths: Iterable[str], sight: Sight) -> set[str]:
-        folders, files = set(), []
-        for path in paths:
-            if path.startswith(STAGING_PREFIX):
-                continue
-            if path.endswith("/"):
-                folders.add(path.rstrip("/"))
-            else:
-                files.append(path)
+    def _take_ignored(self, sight: Sight) -> set[str]:
+        """What git ignores: small files that lie at the top come first, where not all can."""
+        folders = {path.rstrip("/") for path in self._listing.ignored if path.endswith("/")}
+        files = [path for path in self._listing.ignored if not path.endswith("/")]
         sight.left_out += [LeftOut(path, "git ignores the folder") for path in sorted(folders)]
-        for path in sorted(files):
-            if path in self._skipped or self._resuming or self._room <= 0:
+        for path in sorted(files, key=lambda path: (path.count("/"), path)):
+            is_kept = path in self._known and path not in self._skipped
+            if not is_kept and (path in self._skipped or self._resuming or self._room <= 0):
                 sight.left_out.append(LeftOut(path, "git ignores it"))
                 self._skipped.setdefault(path, UNKNOWN)
                 continue
-            self._room -= 1
+            self._room -= not is_kept
             sight.ignored.add(path)
             sight.candidates.add(path)
         return folders
@@ -204,39 +186,43 @@ class GitScanner:
         asked = sight.candidates - sight.ignored
         if asked and self._resuming:
             printed = self._git.run(
-                "check-ignore", "-z", "--no-index", "--stdin", data=_joined(asked),
+                "check-ignore", "-z", "--no-index", "--stdin", data=joined(asked),
                 may_be=1, settings=self._settings,
             )  # fmt: skip
-            sight.ignored |= set(_names(printed))
+            sight.ignored |= set(names_in(printed))
 
     def _count(self) -> int:
-        """How many files the index holds: its head says so."""
+        """How many files the index holds, as its head says, and how many lie beside it."""
+        beside = sum(
+            path not in self._listing.changed and self._recent.state(path) is not None
+            for path in self._recent.paths()
+        )
         try:
             with open(os.path.join(self._folder, "index"), "rb") as index:
-                return int.from_bytes(index.read(12)[8:], "big")
+                return int.from_bytes(index.read(12)[8:], "big") + beside
         except FileNotFoundError:
-            return 0
+            return beside
 
     def old_states(self, paths: Iterable[str]) -> Mapping[str, FileState | None]:
         states: dict[str, FileState | None] = {}
-        adopted: list[str] = []
+        adopted: list[tuple[str, Settled]] = []
         for path in paths:
             if path in self._known:
                 states[path] = self._known[path]
             elif path in self._skipped:
                 states[path] = self._skipped[path]
-            elif path in self._seen:
-                adopted.append(path)
+            elif (settled := self._listing.changed.get(path)) is not None:
+                adopted.append((path, settled))
             else:
                 states[path] = None
         missing = {
-            self._seen[path].oid
-            for path in adopted
-            if not self._store.has(*self._names.find(self._seen[path].oid))
+            settled.oid
+            for _, settled in adopted
+            if not self._store.has(*self._names.find(settled.oid))
         }
         self._adopt(sorted(missing))
-        for path in adopted:
-            states[path] = self._state_of(path, self._seen[path])
+        for path, settled in adopted:
+            states[path] = self._state_of(path, settled)
         return states
 
     def _adopt(self, oids: list[str]) -> None:
@@ -258,7 +244,7 @@ class GitScanner:
             if words[1] == b"blob":
                 self._names.add(oid, self._store.put(content), size)
 
-    def _state_of(self, path: str, settled: _Settled) -> FileState:
+    def _state_of(self, path: str, settled: Settled) -> FileState:
         digest, size = self._names.find(settled.oid)
         if not self._store.has(digest, size):
             return UNKNOWN
@@ -272,56 +258,54 @@ class GitScanner:
         return FileState("file", mode, digest, size)
 
     def settle(self, readings: Mapping[str, Reading]) -> None:
-        gone, there = [], []
         for path, reading in readings.items():
             state, content = reading.state, reading.content
-            self._again.discard(path)
-            if state is None or content is None:
-                gone.append(path)
-                self._known[path] = state
-                if state is not None:
-                    self._skipped[path] = state
-            else:
-                there.append(path)
-                self._skipped.pop(path, None)
-                self._known[path] = state
+            self._known[path] = state
+            self._skipped.pop(path, None)
+            if content is not None and state is not None:
                 self._names.add(self._name(content), state.hash, len(content))
+            elif state is not None:
+                self._skipped[path] = state
         self._names.flush()
-        if gone:
-            self._git.run("update-index", "-z", "--force-remove", "--stdin", data=_joined(gone))
-        if there:
-            self._add(there, readings)
+        self._listing.settle(
+            path
+            for path, each in readings.items()
+            if each.state is None or each.content is not None
+        )
+        self._recent.put(readings)
+        if len(self._recent) > _MOST_RECENT:
+            self._move_to_index()
+        self._recent.write()
 
-    def _add(self, paths: list[str], readings: Mapping[str, Reading]) -> None:
-        """Let the index have paths as they are; what changed since it was read is read again."""
-        arguments = ("update-index", "-z", "--add", "--remove", "--replace", "--info-only")
-        began = time.time()
-        self._git.run(*arguments, "--stdin", data=_joined(paths))
+    def _move_to_index(self) -> None:
+        """Let the index have what is as it was settled; the rest stays beside it."""
         with open_root(self._root) as root:
-            for path in paths:
-                mark = readings[path].signature
-                status = status_of(root, path)
-                if status is None or mark is None or signature(status) != mark:
-                    self._again.add(path)
-                elif began - mark[4] / 1e9 < _RACY_SECONDS:  # so new that a write may not show
-                    again = read_entry(root, path, self._limits.target_bytes)
-                    if again.state != readings[path].state:
-                        self._again.add(path)
+
+            def still(path: str) -> bool:
+                return self._recent.is_as_settled(path, status_of(root, path))
+
+            same = [path for path in self._recent.paths() if still(path)]
+            unkept = self._recent.unkept()
+            gone = [*unkept, *(path for path in same if self._recent.state(path) is None)]
+            there = [path for path in same if self._recent.state(path) is not None]
+            if gone:
+                self._git.run("update-index", "-z", "--force-remove", "--stdin", data=joined(gone))
+            if there:
+                arguments = ("update-index", "-z", "--add", "--remove", "--replace", "--info-only")
+                self._git.run(*arguments, "--stdin", data=joined(there))
+            self._recent.forget([*unkept, *(path for path in same if still(path))])
 
     def _name(self, content: bytes) -> str:
         header = b"blob %d\0" % len(content)
         return hashlib.new(self._algorithm, header + content, usedforsecurity=False).hexdigest()
 
 
+def has_settled(folder: str) -> bool:
+    """Whether something was settled in a folder of ours: nothing of it is new then."""
+    return any(is_there(os.path.join(folder, name)) for name in ("index", "recent.json"))
+
+
 def remove_stale_lock(folder: str) -> None:
     """Remove the lock of an index of ours: whoever held it is dead, for we are it."""
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(folder, "index.lock"))
-
-
-def _names(printed: bytes) -> list[str]:
-    return [os.fsdecode(name) for name in printed.split(b"\0") if name]
-
-
-def _joined(paths: Iterable[str]) -> bytes:
-    return b"".join(os.fsencode(path) + b"\0" for path in paths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from typing import Protocol
 
@@ -58,6 +58,10 @@ class Scanner(Protocol):
         ...
 
 
-def is_below(path: str, folders: Iterable[str]) -> bool:
-    """Whether a path lies in one of the folders (each without a final slash)."""
-    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+def is_below(path: str, folders: Collection[str]) -> bool:
+    """Whether a path is one of the folders (each without a final slash), or lies in one."""
+    if not folders:
+        return False
+    while path and path not in folders:
+        path = path.rpartition("/")[0]
+    return bool(path)

@@ -35,7 +35,7 @@ def write_settings(folder: str, repository: Repository, algorithm: str) -> None:
         theirs = file.read(1 << 20)
     alternates = os.fsencode(os.path.join(repository.common, "objects")) + b"\n"
     files = {
-        "HEAD": b"ref: refs/heads/none\n",
+        "HEAD": f"{repository.commit() or 'ref: refs/heads/none'}\n".encode(),
         "config": config.encode(),
         "info/attributes": _ATTRIBUTES,
         "info/exclude": theirs + f"\n/{STAGING_PREFIX}*\n".encode(),
@@ -82,6 +82,9 @@ class Truth:
 
 
 LISTING = ("ls-files", "-v", "-s", "-z", "--full-name", "--", ".")
+_HIDDEN = re.compile(rb"\0[a-zS] [^\t\0]*\t([^\0]+)")
+_LINK = re.compile(rb"\0. 160000 [^\t\0]*\t([^\0]+)")
+_FILE = re.compile(rb"\0. 1[02][0-9]{4} ([0-9a-f]+) [^\t\0]*\t([^\0]+)")
 
 
 def unhide(git: Git, repository: Repository, printed: bytes) -> Truth:
@@ -90,30 +93,26 @@ def unhide(git: Git, repository: Repository, printed: bytes) -> Truth:
     A user may have told git not to look at some paths. And where a content is converted on its
     way to the disk (line ends, identifiers, filters), the object is not what stands in the file.
     """
-    hidden, paths, links = [], [], set()
-    for line in printed.split(b"\0"):
-        told, _, name = line.partition(b"\t")
-        if not name:
-            continue
-        tag, mode, oid, _ = told.decode().split(" ")
-        if tag == "S" or tag.islower():
-            hidden.append(name)
-        if mode == "160000":
-            path = os.path.join(repository.top, os.fsdecode(name))
-            links.add(os.path.relpath(path, git.start_folder))
-        else:
-            paths.append((name, oid))
+    printed = b"\0" + printed
+    hidden = [found[1] for found in _HIDDEN.finditer(printed)]
+    links = set()
+    if b" 160000 " in printed:  # or it is searched for at every path
+        links = {
+            os.path.relpath(os.path.join(repository.top, os.fsdecode(found[1])), git.start_folder)
+            for found in _LINK.finditer(printed)
+        }
     if hidden:
         top = Git(git.folder, repository.top, repository.top, 30)
         for option in ("--no-assume-unchanged", "--no-skip-worktree"):
             top.run("update-index", "-z", option, "--stdin", data=_joined(hidden))
-    return Truth(set(_converted(git, repository, paths)), links, bool(hidden))
+    return Truth(set(_converted(git, repository, printed)), links, bool(hidden))
 
 
-def _converted(git: Git, repository: Repository, paths: list[tuple[bytes, str]]) -> Iterator[str]:
+def _converted(git: Git, repository: Repository, printed: bytes) -> Iterator[str]:
     """The paths that an attribute or a setting of the user's converts."""
-    if not _may_convert(repository, [name for name, _ in paths]):
+    if not _may_convert(repository, printed):
         return
+    paths = [(found[2], found[1].decode()) for found in _FILE.finditer(printed)]
     asked = "".join(f"{oid}\n" for _, oid in paths).encode()
     sizes = git.run("cat-file", "--batch-check=%(objectsize)", data=asked).split(b"\n")
     doubtful = set(_filtered(repository, [name for name, _ in paths]))
@@ -127,8 +126,8 @@ def _converted(git: Git, repository: Repository, paths: list[tuple[bytes, str]])
             yield os.path.relpath(path, git.start_folder)
 
 
-def _may_convert(repository: Repository, names: list[bytes]) -> bool:
-    if any(name.rpartition(b"/")[2] == b".gitattributes" for name in names):
+def _may_convert(repository: Repository, printed: bytes) -> bool:
+    if b".gitattributes\0" in printed:
         return True
     if os.path.exists(os.path.join(repository.common, "info", "attributes")):
         return True
