@@ -5,12 +5,19 @@ from __future__ import annotations
 from time import monotonic
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from agent_tui.core.events import Question
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.question import QuestionScreen
-from tests.ui.stage import Stage
+from agent_tui.ui.screens.dialogs.typed_answers import (
+    ALLOW_HOLD_SECONDS,
+    ENTER_PAUSE_SECONDS,
+    TICK_SECONDS,
+)
+from tests.ui.stage import Note, Stage
+from tests.waiting import until
 
 CHOOSE = Question("q1", "Which store?\nBoth work.", ("SQLite", "Plain files"))
 OPEN = Question("q2", "What shall it be called?")
@@ -46,20 +53,57 @@ async def test_every_answer_has_its_keys(question: Question, keys: list[str], an
     async with (app := ask(question)).run_test() as pilot:
         await until_painted(pilot)
         await pilot.pause(GUARD_SECONDS + 0.05)
-        await pilot.press(*keys)
-        await pilot.pause()
+        for key in keys:
+            if key == "enter":  # right behind another key it is none
+                await pilot.pause(ENTER_PAUSE_SECONDS + 0.05)
+            await pilot.press(key)
+            if key.isdecimal():  # it counts once nothing came behind it
+                await pilot.pause(ALLOW_HOLD_SECONDS + 3 * TICK_SECONDS)
+        await until(pilot, lambda: app.results)
         assert app.results == [answer]
 
 
 @pytest.mark.parametrize("key", ["1", "enter", "escape"])
 async def test_a_key_pressed_too_early_does_not_answer(key: str) -> None:
-    typed: list[str] = []
-    screen = QuestionScreen(CHOOSE, on_typed=typed.append)
+    note = Note()
+    screen = QuestionScreen(CHOOSE, draft=note)
     async with (app := Stage(screen=screen)).run_test() as pilot:
         (await until_painted(pilot)).guard.show(monotonic())
         await pilot.press(key)
         assert app.results == []
-        assert typed == (["1"] if key == "1" else [])
+        assert note.text == ("1" if key == "1" else "")
+
+
+SENTENCES = ["1 more thing", "2 files", "and 1 test", "3", "also 2"]
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_sentence_typed_at_a_question_goes_to_the_prompt(
+    sentence: str, *, waits: bool
+) -> None:
+    note = Note()
+    async with (app := Stage(screen=QuestionScreen(CHOOSE, draft=note))).run_test() as pilot:
+        screen = await until_painted(pilot)
+        if waits:
+            await pilot.pause(GUARD_SECONDS + 0.05)
+        await pilot.press(*sentence, "space", "x", "enter")
+        await pilot.pause(ALLOW_HOLD_SECONDS + 3 * TICK_SECONDS)
+        assert app.results == []
+        assert note.text == f"{sentence} x"
+        assert f"In the prompt: {sentence} x" in app.text
+        assert screen.guard.accepts(monotonic() + 10, monotonic() + 10)
+
+
+async def test_pasted_text_answers_no_choice() -> None:
+    note = Note()
+    async with (app := Stage(screen=QuestionScreen(CHOOSE, draft=note))).run_test() as pilot:
+        await until_painted(pilot)
+        await pilot.pause(GUARD_SECONDS + 0.05)
+        app.screen.post_message(events.Paste("1"))
+        await pilot.pause(ALLOW_HOLD_SECONDS + 3 * TICK_SECONDS)
+        assert app.results == []
+        assert note.text == "1"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])

@@ -34,11 +34,7 @@ def ask_question(chat: Conversation, question: Question) -> None:
             chat.session.answer_question(question.id, answer or "")
 
     chat.timeline.action_last()
-    screen = QuestionScreen(
-        question,
-        typing=bool(chat.prompt_box.text),
-        on_typed=chat.prompt_box.paste,
-        on_scroll=chat.timeline.scroll_rows,
-    )
+    prompt, scroll = chat.prompt_box, chat.timeline.scroll_rows
+    screen = QuestionScreen(question, draft=prompt, on_scroll=scroll)
     screen.styles.padding = (0, chat.panes.side_width, 0, 0)
     chat.app.push_screen(screen, answered)

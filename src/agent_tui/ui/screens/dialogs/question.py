@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
+from typing import assert_never
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -21,10 +22,23 @@ from agent_tui.ui.screens.dialogs.answer_guard import (
     TYPING_GUARD_SECONDS,
     AnswerGuard,
 )
+from agent_tui.ui.screens.dialogs.typed_answers import (
+    ALLOW_HOLD_SECONDS,
+    TICK_SECONDS,
+    Counts,
+    Draft,
+    Dropped,
+    Held,
+    NoDraft,
+    Typed,
+    TypedAnswers,
+)
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _OTHER = "Another answer …"
+_HINT = "Enter answers · Esc skips"
+_LONGEST_DRAFT = 30
 
 
 class QuestionScreen(ModalScreen[str]):
@@ -32,8 +46,7 @@ class QuestionScreen(ModalScreen[str]):
 
     Args:
         question: what the agent asks.
-        typing: a prompt is being written: the next keys are probably meant for it.
-        on_typed: is given the letters that came before the question could be read.
+        draft: the prompt behind the question: what is typed goes there, but for a lone digit.
         on_scroll: scrolls the conversation above by so many rows.
     """
 
@@ -44,7 +57,6 @@ class QuestionScreen(ModalScreen[str]):
     ]
     AUTO_FOCUS = None
     BINDINGS = [
-        *(Binding(str(number), f"choose({number - 1})", show=False) for number in range(1, 10)),
         Binding("escape", "back", "Skip the question", show=False),
         Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Scroll up", show=False),
         Binding("ctrl+down,shift+pagedown", "scroll_above(1)", "Scroll down", show=False),
@@ -56,14 +68,13 @@ class QuestionScreen(ModalScreen[str]):
         self,
         question: Question,
         *,
-        typing: bool = False,
-        on_typed: Callable[[str], None] | None = None,
+        draft: Draft | None = None,
         on_scroll: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__()
         self.question = question
-        self.guard = AnswerGuard(TYPING_GUARD_SECONDS if typing else GUARD_SECONDS)
-        self._on_typed = on_typed
+        self._prompt = draft or NoDraft()
+        self.guard = AnswerGuard(TYPING_GUARD_SECONDS if self._prompt.text else GUARD_SECONDS)
         self._on_scroll = on_scroll
         self._press_counts = False
         self._text = VerticalScroll(
@@ -71,12 +82,18 @@ class QuestionScreen(ModalScreen[str]):
         )
         count = len(question.choices) + 1 if question.choices else 0
         self._choices = Rows(self._draw_row, count=count, choose_on_click=True)
+        self._answers = TypedAnswers(
+            self.guard,
+            {str(row + 1): row for row in range(count)},
+            [ALLOW_HOLD_SECONDS] * count,
+            lambda: bool(self._prompt.text),
+        )
         self._line = LineInput("Type your answer", id="question-line")
 
     def compose(self) -> ComposeResult:
         with Vertical(id="question") as box:
             box.border_title = Content("The agent asks")
-            box.border_subtitle = Content("Enter answers · Esc skips")
+            box.border_subtitle = Content(_HINT)
             yield self._text
             yield self._choices
             yield self._line
@@ -85,9 +102,13 @@ class QuestionScreen(ModalScreen[str]):
         pointer = "▸ " if index == self._choices.cursor else "  "
         is_other = index == len(self.question.choices)
         text = _OTHER if is_other else first_line(reveal(self.question.choices[index]), width)
-        return Content.assemble(pointer, (f"{index + 1} ", "$ok"), (text, "$muted" * is_other))
+        held = " …" if self._answers.is_holding and index == self._choices.cursor else ""
+        number = (f"{index + 1} ", "$ok")
+        return Content.assemble(pointer, number, (text, "$muted" * is_other), (held, "$faint"))
 
     def on_mount(self) -> None:
+        self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
+        self._show_draft()
         if self._choices.count:
             self._choices.styles.height = self._choices.count
             self._line.display = False
@@ -102,15 +123,68 @@ class QuestionScreen(ModalScreen[str]):
         self._text.styles.max_height = room
         self.call_after_refresh(lambda: self.guard.show(monotonic()))
 
+    @property
+    def _is_writing(self) -> bool:
+        return self._line.has_focus and self._choices.count > 0
+
     def on_key(self, event: events.Key) -> None:
-        """Drop a key that came too early; a letter goes to the prompt, which it was meant for."""
-        is_other = self._line.has_focus and self._choices.count > 0
-        if is_other or self.guard.accepts(event.time, monotonic()):
+        """Take an answer, or leave to the prompt what was meant for it."""
+        if self._is_writing:
+            return
+        character = event.character if event.is_printable else None
+        if not self._choices.count:
+            if self.guard.accepts(event.time, monotonic()):
+                return
+            verdict = self._answers.take_paste(character or "", event.time)
+        else:
+            verdict = self._answers.take(event.key, character, event.time, monotonic())
+        if isinstance(verdict, Counts):
+            self._release()
             return
         event.stop()
         event.prevent_default()
-        if self._on_typed is not None and event.is_printable and event.character:
-            self._on_typed(event.character)
+        match verdict:
+            case Typed() as typed:
+                self._leave_to_prompt(typed)
+            case Held(index):
+                self._choices.cursor = index
+                self._choices.redraw()
+                self._ticking.resume()
+            case Dropped():
+                pass
+            case _:
+                assert_never(verdict)
+
+    def on_paste(self, event: events.Paste) -> None:
+        if self._choices.count and not self._is_writing:
+            event.stop()
+            self._leave_to_prompt(self._answers.take_paste(event.text, event.time))
+
+    def _leave_to_prompt(self, typed: Typed) -> None:
+        """It was typed for the prompt: put it there, and show that it is not lost."""
+        self._release()
+        typed.put_into(self._prompt)
+        self._show_draft()
+
+    def _release(self) -> None:
+        """Nothing waits to be answered any more."""
+        self._answers.release()
+        self._choices.redraw()
+
+    def _show_draft(self) -> None:
+        """Say where letters went while the prompt holds text."""
+        draft = first_line(reveal(self._prompt.text[-_LONGEST_DRAFT:].replace("\n", " ")), 200)
+        words = f"In the prompt: {draft} · {_HINT}" if draft else _HINT
+        self.query_one("#question").border_subtitle = Content(words)
+
+    def _tick(self) -> None:
+        """Give the held answer once nothing was typed behind it."""
+        if not self._answers.is_holding:
+            self._ticking.pause()
+        elif self._answers.settle(monotonic()):
+            self._ticking.pause()
+            self._release()
+            self.choose(self._choices.cursor)
 
     def _forward_event(self, event: events.Event) -> None:
         """Drop clicks that came too early; a click is as old as the press that it ends."""
@@ -123,9 +197,9 @@ class QuestionScreen(ModalScreen[str]):
     @on(Rows.Chosen)
     def _take_choice(self, event: Rows.Chosen) -> None:
         event.stop()
-        self.action_choose(event.index)
+        self.choose(event.index)
 
-    def action_choose(self, index: int) -> None:
+    def choose(self, index: int) -> None:
         """Answer with a choice; the last row opens a line for another answer."""
         if index < len(self.question.choices):
             self.dismiss(self.question.choices[index])
