@@ -7,7 +7,14 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, StatusChanged, SubagentEvent
+from agent_tui.core.events import (
+    ApprovalAnswer,
+    ApprovalRequested,
+    Event,
+    StatusChanged,
+    StepBegan,
+    SubagentEvent,
+)
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.providers.demo.scripted import Scripted
 from tests.agent.stage import Stage, call
@@ -105,6 +112,36 @@ async def test_several_subagents_run_at_once(tmp_path: Path) -> None:
         assert {("a", "explorer"), ("b", "security-reviewer")} == set(nested)
         first_end = nested.index(("b", "security-reviewer"))
         assert ("a", "explorer") in nested[first_end:]
+
+
+async def test_one_of_two_subagents_is_stopped_and_the_turn_goes_on(tmp_path: Path) -> None:
+    both = Reply(
+        calls=(
+            call("task", agent="explorer", prompt="one", id="a"),
+            call("task", agent="explorer", prompt="two", id="b"),
+        )
+    )
+    script = (both, Reply(text="A."), Reply(text="B."), Reply(text="ok"))
+    async with Stage(tmp_path, *script) as stage:
+        stopped: list[bool] = []
+
+        def stop(event: Event) -> None:
+            if isinstance(event, SubagentEvent) and isinstance(event.event, StepBegan):
+                assert stage.session.subagents is not None
+                if event.source == "a":
+                    stopped.append(stage.session.subagents.stop("a"))
+
+        stage.listeners.append(stop)
+        assert await stage.say("Look") == "done"
+        assert stopped == [True]
+        results = {line["tool_call_id"]: line for line in stage.on_disk("tool")}
+        assert results["a"]["content"].startswith("explorer did not finish: the user stopped it")
+        assert not results["b"].get("is_error")
+        assert stage.session.subagents is not None
+        assert not stage.session.subagents.stop("b"), "nothing works for it any more"
+        children = set(sessions(stage)) - {stage.session.session_id}
+        ends = [line for child in children for line in sessions(stage)[child] if "end" in line]
+        assert [end["end"] for end in ends] == ["cancelled"]
 
 
 async def test_an_unknown_subagent_is_told_to_the_model(tmp_path: Path) -> None:

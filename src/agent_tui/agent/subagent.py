@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field, replace
@@ -18,6 +19,7 @@ from agent_tui.core.usage import Gauge, Usage
 from agent_tui.tools.base import Spawns
 
 MOST_AT_ONCE = 4
+_STOPPED = "the user stopped it; do not start it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Subagents:
         self._gauge = gauge
         self._count = count
         self._running = 0
+        self._turns: dict[str, asyncio.Future[TurnEnd]] = {}
 
     def spawner(self, call_id: str) -> Spawns:
         """What starts a subagent for one call."""
@@ -71,6 +74,15 @@ class Subagents:
             return await self._run(self._find(name), call_id, prompt)
 
         return spawn
+
+    def is_running(self, call_id: str) -> bool:
+        """Whether a subagent works for a call."""
+        return call_id in self._turns
+
+    def stop(self, call_id: str) -> bool:
+        """End the subagent of one call, and no other; False where none works for it any more."""
+        turn = self._turns.get(call_id)
+        return turn is not None and turn.cancel()
 
     async def _run(self, spec: AgentSpec, call_id: str, prompt: str) -> ToolResult:
         if self._running >= MOST_AT_ONCE:
@@ -84,10 +96,24 @@ class Subagents:
                     spec.name, call_id, child.session_id, self._wire, self._gauge, self._count
                 )
                 child.wire.subscribe(teller.hear)
-                end = await child.run(prompt)
+                end = await self._finish(child, call_id, prompt, teller)
                 return _report(spec.name, child.records(), end, teller)
         finally:
             self._running -= 1
+
+    async def _finish(self, child: Child, call_id: str, prompt: str, teller: _Teller) -> TurnEnd:
+        """Run a child to the end of its turn, or until a person stops it alone."""
+        turn = self._turns[call_id] = asyncio.ensure_future(child.run(prompt))
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            own = asyncio.current_task()
+            if own is None or own.cancelling():
+                raise
+            teller.reason = _STOPPED
+            return "cancelled"
+        finally:
+            self._turns.pop(call_id, None)
 
 
 @dataclass(slots=True)

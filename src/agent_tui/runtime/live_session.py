@@ -23,6 +23,7 @@ from agent_tui.runtime.operations.gate import Gate
 from agent_tui.sessions.drafts import DraftFile
 
 if TYPE_CHECKING:
+    from agent_tui.agent.subagent import Subagents
     from agent_tui.context.filters import ContextFilter
     from agent_tui.providers.base import ToolSchema
     from agent_tui.runtime.files.session_files import SessionFiles
@@ -217,6 +218,11 @@ class LiveSession:
     def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
         """Decide about an action that waits."""
         self._parts.now.approvals.answer(request_id, answer)
+
+    @property
+    def subagents(self) -> Subagents | None:
+        """Those that work for calls of the running turn; None where none can be started."""
+        return self._parts.now.subagents
 
     @property
     def commands(self) -> RunningCommands:

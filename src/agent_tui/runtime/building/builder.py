@@ -38,7 +38,7 @@ from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
 from agent_tui.tools.background_command import tell_ended
-from agent_tui.tools.base import AnyTool, FileMemory, Spawns, ToolContext
+from agent_tui.tools.base import AnyTool, FileMemory, ToolContext
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
@@ -135,7 +135,7 @@ class SessionBuilder:
         made = keep.made if keep else []  # subagents look at what is made below
         if keep is not None:
             approvals, toolset, watch, desk = keep.approvals, keep.toolset, keep.watch, keep.desk
-            questions, commands = keep.questions, keep.commands
+            questions, commands, helpers = keep.questions, keep.commands, keep.subagents
         else:
             who = spec.name if parent else ""
             questions = Questions(wire.emit)
@@ -145,6 +145,7 @@ class SessionBuilder:
             captured = workspace if self._settings.workspace.capture else None
             watch = watch_workspace(log, wire, captured)
             desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
+            helpers = self._subagents(log, wire, workspace, made) if subagents else None
             toolset = Toolset(
                 session_tools(spec, log, self._tools(approvals), desk, subagents),
                 ToolContext(
@@ -158,7 +159,7 @@ class SessionBuilder:
                     ask=None if who else questions.ask,
                 ),
                 watch,
-                spawner=self._spawner(log, wire, workspace, made) if subagents else None,
+                spawner=helpers.spawner if helpers else None,
                 who=who,
             )
         context = Context(log, connection.counter, toolset.schemas)
@@ -192,6 +193,7 @@ class SessionBuilder:
             approvals=approvals,
             questions=questions,
             commands=commands,
+            subagents=helpers,
             compactor=compactor,
             toolset=toolset,
             api=connection.provider,
@@ -206,9 +208,9 @@ class SessionBuilder:
         made[:] = [parts]
         return parts
 
-    def _spawner(
+    def _subagents(
         self, log: SessionLog, wire: Wire, workspace: Path, made: list[SessionParts]
-    ) -> Callable[[str], Spawns]:
+    ) -> Subagents:
         """What starts the subagents of a session."""
         sessions = SubagentSessions(self._store, self, log, workspace)
         return Subagents(
@@ -217,7 +219,7 @@ class SessionBuilder:
             wire,
             lambda: made[-1].compactor.gauge(),
             lambda usage: made[-1].agent.count_usage(usage),
-        ).spawner
+        )
 
     def _policy(self, window: int) -> CompactionPolicy:
         chosen = self._settings.context

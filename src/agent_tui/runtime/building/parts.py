@@ -13,6 +13,7 @@ from agent_tui.agent.loop import Agent
 from agent_tui.agent.questions import Questions
 from agent_tui.agent.settle import settle
 from agent_tui.agent.spec import AgentSpec
+from agent_tui.agent.subagent import Subagents
 from agent_tui.agent.time_travel import DMailDesk
 from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
@@ -42,6 +43,7 @@ class SessionParts:
     approvals: Approvals
     questions: Questions
     commands: RunningCommands
+    subagents: Subagents | None
     compactor: Compactor
     toolset: Toolset
     api: Provider

@@ -211,8 +211,9 @@ class WireView:
                 self._notice(f"The agent sent a D-Mail to its checkpoint {checkpoint}")
             case FilesChanged():
                 self._show_changes(event)
-            case SubagentEvent():
-                pass
+            case SubagentEvent(source):
+                if told := self._subagents.hear(event):
+                    self._show_output(source, told)
             case ModeChanged(mode):
                 self._listener.mode_changed(mode)
             case NoticeGiven(text):

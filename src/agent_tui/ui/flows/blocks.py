@@ -24,17 +24,28 @@ _ALWAYS = (
     Choice("quote", "Quote into the prompt", key="q"),
     Choice("view", "Open full screen", key="v"),
 )
+_STOP = Choice("stop", "Stop this subagent", key="x")
 _SUBAGENT = Choice("subagent", "Read the subagent's session", key="s")
 
 
 async def show_menu(
-    chat: Conversation, text: str, record: Record | None, media: tuple[MediaPart, ...] = ()
+    chat: Conversation,
+    text: str,
+    record: Record | None,
+    media: tuple[MediaPart, ...] = (),
+    running: str = "",
 ) -> None:
-    """Ask what to do with a block, and do it; ``record`` is None while it is not in the log."""
+    """Ask what to do with a block, and do it.
+
+    ``record`` is None while it is not in the log; ``running`` is the id of a call that still runs.
+    """
     path = chat.holder.require_session().view.shown_records
     checkpoint = _checkpoint_before(path, record)
     captures = _captures_of(path, record)
+    subagents = chat.holder.require_session().subagents
     task = [_SUBAGENT] if tells_of_subagent(text) else []
+    if subagents is not None and subagents.is_running(running):
+        task = [_STOP, *task]
     choices = [*_ALWAYS, *task, *_past_choices(chat, record, checkpoint, captures)]
     match await chat.app.push_screen_wait(ChoiceScreen("Block", choices)):
         case "open":
@@ -45,6 +56,8 @@ async def show_menu(
             await quote_block(chat, text)
         case "view":
             await view_block(chat, text, media)
+        case "stop" if subagents is not None:
+            subagents.stop(running)
         case "subagent":
             await show_subagent(chat, text)
         case "revert" if checkpoint is not None:

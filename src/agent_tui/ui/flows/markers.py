@@ -35,8 +35,8 @@ def _flow_of(chat: Conversation, marker: Timeline.Marker) -> Flow:
             return partial(past.show_subagent, chat, text)
         case Timeline.QuoteWanted(text):
             return partial(prompt.quote_block, chat, text)
-        case Timeline.MenuWanted(text, record, media):
-            return partial(blocks.show_menu, chat, text, record, media)
+        case Timeline.MenuWanted(text, record, media, running):
+            return partial(blocks.show_menu, chat, text, record, media, running)
         case Timeline.FindWanted():
             return partial(prompt.find_text, chat, "")
         case _:

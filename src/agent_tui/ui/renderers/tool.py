@@ -97,7 +97,7 @@ def _draw_arguments(block: ToolBlock, canvas: Canvas) -> list[Line]:
     if isinstance(block.display, DiffDisplay):
         return []
     palette = canvas.palette
-    if isinstance(block.display, CommandDisplay):
+    if isinstance(block.display, CommandDisplay) and block.display.command:
         rows = wrap_text(reveal(block.display.command), canvas.width - 2)
         mark = [Segment("$ ", palette.faint)]
         lines = [

@@ -132,12 +132,12 @@ class QuestionScreen(ModalScreen[str]):
         if self._is_writing:
             return
         character = event.character if event.is_printable else None
-        if not self._choices.count:
-            if self.guard.accepts(event.time, monotonic()):
-                return
-            verdict = self._answers.take_paste(character or "", event.time)
-        else:
+        if self._choices.count:
             verdict = self._answers.take(event.key, character, event.time, monotonic())
+        elif self.guard.accepts(event.time, monotonic()):
+            return
+        else:
+            verdict = Typed(character) if character else Dropped()
         if isinstance(verdict, Counts):
             self._release()
             return

@@ -79,11 +79,15 @@ class Timeline(FoundText, can_focus=True):
 
     @dataclass
     class MenuWanted(Message):
-        """Enter asks what can be done with a block; ``record`` is its record, once it has one."""
+        """Enter asks what can be done with a block; ``record`` is its record, once it has one.
+
+        ``running`` is the id of a call that still runs.
+        """
 
         text: str
         record: Record | None
         media: tuple[MediaPart, ...] = ()
+        running: str = ""
 
     class FindWanted(Message):
         """A key asks for the line that finds text."""
@@ -290,7 +294,11 @@ class Timeline(FoundText, can_focus=True):
         if self._cursor is None or not self.has_menu or not (text or media):
             self.action_activate()
         else:
-            self.post_message(self.MenuWanted(text, self._blocks.record(self._cursor), media))
+            block, record = self._blocks.block(self._cursor), self._blocks.record(self._cursor)
+            running = ""
+            if isinstance(block, ToolBlock) and block.state == "running":
+                running = block.call_id
+            self.post_message(self.MenuWanted(text, record, media, running))
 
     def action_activate(self) -> None:
         """Open or fold the block under the cursor, or go where a marker leads."""

@@ -1,0 +1,105 @@
+"""Two subagents at once: each has rows of its own, folds alone and is stopped alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.blocks import ToolBlock
+from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
+from tests.providers.sse_server import (
+    Answer,
+    Pause,
+    Seen,
+    SseServer,
+    call_chunk,
+    finish_chunk,
+    stream,
+    text_chunk,
+)
+from tests.ui.test_block_menu import choose
+from tests.ui.test_chat_acts import Desk
+
+pytestmark = pytest.mark.slow
+
+PLACES = ("north", "south")
+PROMPT = "Survey the {place}\n\n- Harbours of the {place} first"
+
+
+def answer(seen: Seen) -> Answer:
+    """The agent starts two subagents; each says where it is, and then nothing for long."""
+    asked = json.dumps([m for m in seen.body["messages"] if m["role"] == "user"])
+    for place in PLACES:
+        if f"Survey the {place}" in asked:
+            return stream(text_chunk(f"I am in the {place}."), Pause(600), finish_chunk())
+    calls = [
+        call_chunk(
+            number,
+            call_id=place,
+            name="task",
+            arguments=json.dumps({"agent": "explorer", "prompt": PROMPT.format(place=place)}),
+        )
+        for number, place in enumerate(PLACES)
+    ]
+    return stream(*calls, finish_chunk("tool_calls"))
+
+
+def task(here: Desk, place: str) -> ToolBlock:
+    (found,) = [b for b in here.shown if isinstance(b, ToolBlock) and b.call_id == place]
+    return found
+
+
+async def press_at(here: Desk, place: str, key: str) -> None:
+    here.chat.timeline.focus()
+    here.chat.timeline.go_to_record(here.all_blocks.index(task(here, place)))
+    await here.pilot.press(key)
+
+
+async def until_said(here: Desk, place: str) -> None:
+    await here.until(lambda: f"I am in the {place}." in rows(here))
+
+
+def rows(here: Desk) -> str:
+    strips = here.app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+async def test_two_subagents_fold_and_stop_each_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0")
+    (tmp_path / "work").mkdir()
+    with SseServer(reply=answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        app = AgentTui(Launch(tmp_path / "work", yolo=True, model="m"))
+        async with app.run_test(size=(100, 40)) as pilot:
+            here = Desk(app, pilot)
+            await here.until(lambda: app.screen_stack != [] and app.chat.session is not None)
+            here.chat.prompts.send("Begin")
+            for place in PLACES:
+                await until_said(here, place)
+
+            await press_at(here, "north", "space")
+            await here.until(lambda: "Harbours of the north" in rows(here))
+            assert "Harbours of the south" not in rows(here)
+            await press_at(here, "north", "space")
+            await here.until(lambda: "Harbours of the north" not in rows(here))
+
+            await press_at(here, "north", "enter")
+            await here.until(lambda: isinstance(app.screen, ChoiceScreen))
+            await choose(here, "stop")
+            await here.until(lambda: task(here, "north").state == "error")
+            assert "the user stopped it" in task(here, "north").output
+            assert task(here, "south").state == "running"
+            assert here.chat.runner.is_busy
+
+            here.chat.prompt_box.focus()
+            await pilot.press("escape")
+            await here.until(lambda: not here.chat.runner.is_busy)
+            assert task(here, "south").state == "interrupted"
+            await app.chat_screen.end()
