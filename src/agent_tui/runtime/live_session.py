@@ -23,7 +23,6 @@ from agent_tui.runtime.operations.gate import Gate
 from agent_tui.sessions.drafts import DraftFile
 
 if TYPE_CHECKING:
-    from agent_tui.agent.subagent import Subagents
     from agent_tui.context.filters import ContextFilter
     from agent_tui.providers.base import ToolSchema
     from agent_tui.runtime.files.session_files import SessionFiles
@@ -51,6 +50,7 @@ class LiveSession:
 
     def __init__(self, parts: CurrentParts, related: Callable[[], Sequence[Path]] = tuple) -> None:
         self._parts = parts
+        self.subagents = parts.now.subagents
         self._log = parts.log
         self._gate = Gate(parts.log)
         self.drafts = DraftFile(parts.log.folder, on_disk=parts.log.on_disk)
@@ -218,11 +218,6 @@ class LiveSession:
     def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
         """Decide about an action that waits."""
         self._parts.now.approvals.answer(request_id, answer)
-
-    @property
-    def subagents(self) -> Subagents | None:
-        """Those that work for calls of the running turn; None where none can be started."""
-        return self._parts.now.subagents
 
     @property
     def commands(self) -> RunningCommands:
