@@ -206,6 +206,7 @@ class UiSettings(_Section):
     theme: str = Field(
         default="", description="A theme that /theme lists; empty: the terminal's colours."
     )
+    vim: bool = Field(default=False, description="Vim's keys in the prompt: Esc, then commands.")
     reduced_motion: bool = Field(
         default=False, description="No animations: changes are shown as text."
     )

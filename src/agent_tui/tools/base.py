@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -111,11 +110,6 @@ class ToolContext:
     tell: Callable[[str], None] | None = None
 
 
-@cache
-def _schema_of(parameters: type[Arguments]) -> dict[str, Any]:
-    return parameters.model_json_schema()
-
-
 class Tool(ABC, Generic[Parameters]):
     """One thing the agent can do.
 
@@ -133,7 +127,7 @@ class Tool(ABC, Generic[Parameters]):
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments; a tool from elsewhere brings one of its own."""
-        return _schema_of(self.parameters)
+        return self.parameters.model_json_schema()
 
     def needs_approval(self, arguments: Parameters) -> bool:
         """Whether a person has to allow this call."""

@@ -99,6 +99,8 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             if engine.settings.ui.reduced_motion:
                 self.animation_level = "none"
                 screen.chat.prompt_box.hold_cursor()
+            if engine.settings.ui.vim:
+                screen.chat.prompt_box.use_vim()
             theme = engine.settings.ui.theme
             if theme in self.available_themes:
                 self.theme = theme
@@ -166,7 +168,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
 
     def _watch_servers(self, engine: Engine) -> None:
         """Say in the conversation what is wrong with a server of tools."""
-        if engine.tool_servers is not None and engine.tool_servers.are_any:
+        if engine.tool_servers is not None:
             from agent_tui.ui.flows.servers import ServerNotices
 
             notices = ServerNotices(self.chat, engine.tool_servers)

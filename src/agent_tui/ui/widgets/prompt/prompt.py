@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from textual import events
+from textual.message import Message
 from textual.widgets import TextArea
+
+from agent_tui.ui.widgets.prompt.vim import Vim, VimResult
 
 _REST_SECONDS = 5.0
 
@@ -18,6 +21,9 @@ class Prompt(TextArea):
         take_paste: called with what was pasted; the field inserts nothing by itself.
     """
 
+    class ModeChanged(Message):
+        """With Vim's keys: they are typed from now on, or are commands."""
+
     def __init__(self, take_key: Callable[[str], bool], take_paste: Callable[[str], None]) -> None:
         super().__init__(
             compact=True, soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus"
@@ -27,6 +33,7 @@ class Prompt(TextArea):
         self._take_paste = take_paste
         self._was_used = True
         self._rests = False
+        self._vim: Vim | None = None
 
     def on_mount(self) -> None:
         self.set_interval(_REST_SECONDS, self._rest_unless_used)
@@ -47,11 +54,17 @@ class Prompt(TextArea):
 
     async def on_key(self, event: events.Key) -> None:
         self._wake()
-        if self._take_key(event.key):
+        if self._take(event.key):
             event.stop()
             event.prevent_default()
         elif event.key.startswith("alt+"):
             event.prevent_default()  # many terminals send the letter along: it is a command's key
+
+    def _take(self, key: str) -> bool:
+        """Offer a key to Vim where it commands, to the owner, and an Esc left over to Vim again."""
+        if self.is_commanding and self._command(key):
+            return True
+        return self._take_key(key) or (key == "escape" and self._command(key))
 
     async def on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -61,10 +74,64 @@ class Prompt(TextArea):
     def action_paste(self) -> None:
         self._take_paste(self.app.clipboard)
 
+    def use_vim(self) -> None:
+        """Take Vim's keys; the field begins with what is typed."""
+        self._vim = self._vim or Vim()
+
+    @property
+    def is_commanding(self) -> bool:
+        """Whether keys are Vim's commands now."""
+        return self._vim is not None and self._vim.mode == "normal"
+
+    def begin_typing(self) -> None:
+        """What is pressed next is typed, whatever it was before."""
+        if self._vim is not None and self.is_commanding:
+            self._vim.mode = "insert"
+            self.post_message(self.ModeChanged())
+
+    def _command(self, key: str) -> bool:
+        """Let Vim take a key; False where it is none of Vim's."""
+        if self._vim is None or self.read_only:
+            return False
+        was_commanding = self.is_commanding
+        row, column = self.cursor_location
+        cursor = sum(len(line) + 1 for line in self.document.lines[:row]) + column
+        result = self._vim.take(key, self.text, cursor)
+        if result is not None:
+            self._carry_out(result)
+        if self.is_commanding != was_commanding:
+            self.post_message(self.ModeChanged())
+        return result is not None
+
+    def _carry_out(self, result: VimResult) -> None:
+        match result.pass_on:
+            case "up" | "down":
+                self._take_key(result.pass_on)
+            case "undo":
+                self.undo()
+            case "redo":
+                self.redo()
+            case _:
+                if result.text != self.text:
+                    self.replace(result.text, (0, 0), self.document.end)
+                before = result.text[: result.cursor]
+                self.move_cursor((before.count("\n"), len(before) - before.rfind("\n") - 1))
+
     def set_text(self, text: str, *, at_end: bool = True) -> None:
         """Replace everything, as one step that can be undone."""
+        if not text:
+            self.begin_typing()
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end if at_end else (0, len(self.document.get_line(0))))
+
+    def delete_token(self, token_before: Callable[[str, int], str]) -> bool:
+        """Delete what stands for a folded paste before the cursor; False where nothing does."""
+        row, column = self.cursor_location
+        token = token_before(self.document.get_line(row), column)
+        if not token or self.selected_text:
+            return False
+        self.delete((row, column - len(token)), (row, column))
+        return True
 
     @property
     def line_before_cursor(self) -> str:

@@ -25,6 +25,7 @@ from agent_tui.ui.widgets.prompt.completion import (
     path_candidates,
 )
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
+from agent_tui.ui.widgets.prompt.hints import HINTS, PromptState
 from agent_tui.ui.widgets.prompt.history import PromptHistory
 from agent_tui.ui.widgets.prompt.pastes import Pastes, literal_paste
 from agent_tui.ui.widgets.prompt.prompt import Prompt
@@ -145,6 +146,10 @@ class PromptBox(Vertical):
         self._history.add(self.text)
         self._put("")
 
+    def use_vim(self) -> None:
+        """Take Vim's keys while writing."""
+        self._prompt.use_vim()
+
     def hold_cursor(self) -> None:
         """Let the cursor stand still."""
         self._prompt.cursor_blink = False
@@ -190,6 +195,7 @@ class PromptBox(Vertical):
         """Type a key that was pressed elsewhere; False where nothing can be written."""
         if self.read_only:
             return False
+        self._prompt.begin_typing()
         self.screen.set_focus(self._prompt)  # at once: the next key is on its way
         self._prompt._forward_event(events.Key(key.key, key.character))
         return True
@@ -238,27 +244,26 @@ class PromptBox(Vertical):
 
     def _hint(self) -> Content:
         room = min(self.size.width, FRAME_WIDTH) - 6
-        for hint in self._hints():
-            if len(hint) <= room:
-                return Content.styled(hint, "$muted")
-        return Content("")
+        hints = (self.elsewhere,) if self.elsewhere else HINTS[self._state]
+        fitting = [hint for hint in hints if len(hint) <= room and not self.read_only]
+        return Content.styled(fitting[0], "$muted") if fitting else Content("")
 
-    def _hints(self) -> tuple[str, ...]:
+    @property
+    def _state(self) -> PromptState:
         if self.read_only:
-            return ()
-        if self.elsewhere:
-            return (self.elsewhere,)
+            return "read-only"
         if self._draft_before_search is not None:
-            return ("Enter uses it · Esc back",)
+            return "searching"
+        if self._prompt.is_commanding:
+            return "commanding"
         if self.has_class("-shell"):
-            return ("Enter runs this shell command", "runs in the shell")
-        if self.running:
-            return ("Enter steers · Ctrl+J new line · Esc interrupts", "Enter steers · Esc stops")
-        return (
-            "Enter sends · Ctrl+J new line · / commands · @ files · ! shell · F1 help",
-            "Enter sends · / commands · @ files · F1 help",
-            "/ commands · F1 help",
-        )
+            return "shell"
+        return "running" if self.running else "idle"
+
+    @on(Prompt.ModeChanged)
+    def _show_mode(self, event: Prompt.ModeChanged) -> None:
+        event.stop()
+        self._show_hint()
 
     @on(Prompt.Changed)
     def _follow_text(self, event: Prompt.Changed) -> None:
@@ -328,7 +333,7 @@ class PromptBox(Vertical):
             case "ctrl+d" if not self._prompt.text:
                 self.post_message(self.CommandEntered("exit", ""))
             case "backspace":
-                return self._delete_token()
+                return self._prompt.delete_token(self._pastes.token_before)
             case "question_mark" if not self._prompt.text:
                 self.post_message(self.CommandEntered("help", ""))
             case _:
@@ -427,12 +432,3 @@ class PromptBox(Vertical):
         self.remove_class("-searching")
         self._put(text)
         self._show_hint()
-
-    def _delete_token(self) -> bool:
-        prompt = self._prompt
-        row, column = prompt.cursor_location
-        token = self._pastes.token_before(prompt.document.get_line(row), column)
-        if not token or prompt.selected_text:
-            return False
-        prompt.delete((row, column - len(token)), (row, column))
-        return True
