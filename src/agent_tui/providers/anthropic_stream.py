@@ -51,16 +51,20 @@ class MessageReader:
                 if isinstance(reason, str) and reason:
                     self.finish_reason = _FINISHED.get(reason, reason)
 
-    def read_whole(self, message: dict[str, Any]) -> Iterator[StreamPart]:
+    def read_whole(self, body: dict[str, Any]) -> Iterator[StreamPart]:
         """The parts of an answer that came in one piece."""
-        for place, block in enumerate(message.get("content") or ()):
+        for place, block in enumerate(body.get("content") or ()):
             yield from self._start(place, block)
             if isinstance(block, dict) and isinstance(block.get("signature"), str):
                 yield ThinkDelta("", block["signature"])
             yield from self._stop(place)
-        self._count(message.get("usage"))
-        reason = message.get("stop_reason")
+        self._count(body.get("usage"))
+        reason = body.get("stop_reason")
         self.finish_reason = _FINISHED.get(str(reason), str(reason)) if reason else ""
+
+    def close(self) -> Iterator[StreamPart]:
+        """Nothing waits for the end here."""
+        return iter(())
 
     def _start(self, place: int, block: Any) -> Iterator[StreamPart]:
         if not isinstance(block, dict):

@@ -74,6 +74,10 @@ class ChatReader:
             if isinstance(reason, str) and reason:
                 self.finish_reason = reason
 
+    def read_whole(self, body: dict[str, Any]) -> Iterator[StreamPart]:
+        """The parts of an answer that came in one piece, which looks like a chunk."""
+        yield from self.read(body)
+
     def close(self) -> Iterator[StreamPart]:
         """What is due at the end: calls without a name or without arguments are made whole."""
         for draft in self._drafts:
