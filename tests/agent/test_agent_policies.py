@@ -107,6 +107,8 @@ async def test_an_agent_that_repeats_itself_is_told_and_then_stopped(tmp_path: P
             ]
         )
         (end,) = stage.on_disk("_turn_end")
-        assert end["reason"] == "Stopped: the same call of find_files was made 5 times."
+        assert end["reason"] == (
+            "Stopped: the agent called find_files 5 times in a row with the same arguments."
+        )
         reminders = [m for m in stage.on_disk("user") if m["origin"] == "reminder"]
         assert len(reminders) == 2

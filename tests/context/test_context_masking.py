@@ -56,7 +56,7 @@ async def test_a_mask_says_what_the_output_was_and_how_to_read_it(talk: Context)
     masked = [m for m in talk.history if isinstance(m, ToolMessage) and m.masked]
     assert masked[0].stamp.uuid == old.stamp.uuid
     assert text_of(masked[0].content) == (
-        "[Output of read_file src/module_1.py removed to save room: 61 lines, 930 characters. "
+        "[Output of read_file src/module_1.py removed to save space: 61 lines, 930 characters. "
         f'Call recall with message "{old.stamp.uuid}" to read it.]'
     )
     newest = [m for m in talk.history if isinstance(m, ToolMessage)][-1]

@@ -320,10 +320,10 @@ async def test_an_answer_in_one_piece_is_understood(sse_server: SseServer) -> No
     ("status", "retryable", "told"),
     [
         (401, False, "did not accept the key from ANTHROPIC_API_KEY (401)"),
-        (404, False, "knows no model claude-sonnet-4-5"),
+        (404, False, "has no model claude-sonnet-4-5"),
         (429, True, "asks to slow down (429)"),
-        (500, True, "has a problem of its own (500)"),
-        (529, True, "has a problem of its own (529)"),
+        (500, True, "had an internal error (500)"),
+        (529, True, "had an internal error (529)"),
     ],
 )
 async def test_a_status_is_one_sentence(

@@ -498,7 +498,7 @@ async def test_a_foreign_text_is_cleaned_and_cut(sse_server: SseServer) -> None:
         (401, False, "did not accept the key from OPENAI_API_KEY (401). Check that key."),
         (402, False, "paid"),
         (403, False, "may not use m."),
-        (404, False, "knows no model m"),
+        (404, False, "has no model m"),
         (408, True, "gave up waiting"),
         (413, False, "too large"),
         (418, False, "answered with status 418."),

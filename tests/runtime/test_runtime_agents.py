@@ -59,7 +59,7 @@ async def test_an_agent_that_is_gone_is_told_and_a_log_names_no_file(tmp_path: P
     async with Stage(tmp_path, Reply(text="Again."), resume=session_id) as stage:
         await stage.say("And now?")
         assert "run_command" in tools_of(stage)
-        assert any("not among yours" in notice for notice in stage.session.notices)
+        assert any("which you do not have" in notice for notice in stage.session.notices)
 
 
 async def test_the_sessions_of_subagents_are_listed_below_their_parents_only(

@@ -28,7 +28,7 @@ ANY_SUBJECT = Subject()
 
 
 class KeepRule(Protocol):
-    """Writes down that a rule is kept for a folder, or is not any more. Blocks."""
+    """Writes down that a rule is kept for a folder, or is not any longer. Blocks."""
 
     def __call__(self, rule: Rule, *, kept: bool) -> tuple[Rule, ...]:
         """Gives the rules there are now; raises AgentTuiError where they cannot be written."""
@@ -177,7 +177,7 @@ class Approvals:
             del self._waiting[request.id]
 
     def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
-        """Give a person's decision; one that nobody waits for any more is ignored."""
+        """Give a person's decision; one that nobody waits for any longer is ignored."""
         future = self._waiting.get(request_id)
         if future is not None and not future.done():
             future.set_result(answer)

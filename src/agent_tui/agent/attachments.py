@@ -137,7 +137,7 @@ def _read_picture(path: str) -> ToolResult | None:
     except OSError as error:
         raise ToolError(f"it cannot be read: {error.strerror or error}.") from None
     if not (kind := image_kind(data)):
-        raise ToolError("it is no PNG, JPEG, GIF or WebP picture.")
+        raise ToolError("it is not a PNG, JPEG, GIF or WebP image.")
     image = image_part(data, kind, reveal(path))
     return ToolResult(f"[{reveal(path)}: {kind}, {len(data):,} bytes]", images=(image,))
 

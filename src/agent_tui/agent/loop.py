@@ -146,7 +146,7 @@ class Agent:
         return False
 
     def take_steers(self) -> list[str]:
-        """The messages that no step has taken up; they are not sent any more."""
+        """The messages that no step has taken up; they are not sent any longer."""
         steers = list(self._steers)
         self._steers.clear()
         return steers
@@ -174,7 +174,7 @@ class Agent:
         """Work on a prompt until the answer is complete.
 
         Cancelling the task interrupts the turn: the log is settled first, then the cancellation
-        goes on. Failures of the model or the disk end the turn with one Failed event.
+        continues. Failures of the model or the disk end the turn with one Failed event.
         """
         turn = self._context.last_turn + 1
         return await self._run(turn, self._begin(turn, prompt))
@@ -277,7 +277,7 @@ class Agent:
                 return ended
 
     async def _step(self, progress: Progress) -> Ending | None:
-        """One model call with its tools; None when the turn goes on."""
+        """One model call with its tools; None when the turn continues."""
         turn = progress.turn
         await self._join_steers(turn)
         for ended in self._tell_ended():

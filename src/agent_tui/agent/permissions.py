@@ -149,9 +149,9 @@ def _edits_mistake(pattern: str) -> str:
     if place.is_absolute() or ".." in place.parts or pattern.startswith("~"):
         return "write a path from the workspace, such as edits(src/)."
     if "*" in pattern:
-        return "it names no pattern but a file or a folder: edits(src/app.py) or edits(src/)."
+        return "expected a file or a folder, not a pattern: edits(src/app.py) or edits(src/)."
     if pattern.endswith("/") and is_risky_edit(pattern):
-        return "other programs run what stands there. Allow its files one by one, by their paths."
+        return "other programs run files from there. Allow them one by one, by path."
     return ""
 
 

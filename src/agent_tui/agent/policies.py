@@ -47,7 +47,7 @@ class Policy(Protocol):
     """Says before each step whether the turn must end instead."""
 
     def check(self, progress: Progress) -> Ending | None:
-        """The end that the turn must come to now; None when it may go on."""
+        """The end that the turn must come to now; None when it may continue."""
         ...
 
 
@@ -139,11 +139,13 @@ class Repetition:
         names = ", ".join(dict.fromkeys(call.name for call in calls))
         if self._times >= self.stop_at:
             return Ending(
-                "repetition", f"Stopped: the same call of {names} was made {self._times} times."
+                "repetition",
+                f"Stopped: the agent called {names} {self._times} times "
+                "in a row with the same arguments.",
             )
         return (
             f"You have called {names} {self._times} times in a row with the same arguments. "
-            "The result will not change. Do something else, or say what keeps you from it."
+            "The result will not change. Do something else, or say what blocks you."
         )
 
 

@@ -38,7 +38,7 @@ class Questions:
             return answer
 
     def answer(self, question_id: str, answer: str) -> None:
-        """Give the user's answer; one that nobody waits for any more is ignored."""
+        """Give the user's answer; one that nobody waits for any longer is ignored."""
         future = self._waiting.get(question_id)
         if future is not None and not future.done():
             future.set_result(answer)

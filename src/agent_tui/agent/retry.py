@@ -1,4 +1,4 @@
-"""When a request to a model is made again: transient failures only, never after the first token."""
+"""When a request to a model is repeated: transient failures only, never after the first token."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class DMailDesk:
             ToolError: the checkpoint is negative, unknown or before a prompt, or one waits already.
         """
         if self._pending is not None:
-            raise ToolError("A D-Mail was already sent in this step: only one can be.")
+            raise ToolError("A D-Mail was already sent in this step: only one is allowed.")
         if dmail.checkpoint < 0:
             raise ToolError(f"Expected a checkpoint of 0 or more, got {dmail.checkpoint}.")
         entry = self._context.state.checkpoints.get(dmail.checkpoint)

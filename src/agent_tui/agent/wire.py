@@ -20,7 +20,7 @@ _log.addHandler(logging.NullHandler())  # without it logging would write to the 
 class Wire:
     """One sender, many listeners.
 
-    A listener that raises is logged and dropped: the turn and the other listeners go on.
+    A listener that raises is logged and dropped: the turn and the other listeners continue.
     """
 
     def __init__(self) -> None:

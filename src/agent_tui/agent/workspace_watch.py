@@ -129,7 +129,7 @@ class WorkspaceWatch:
             return await self._append(record)
 
     async def take_up(self, revert: WorkspaceRecord) -> None:
-        """Go on from what a revert of files left; what others changed meanwhile is recorded."""
+        """Continue from what a revert of files left; what others changed meanwhile is recorded."""
         if self._capture is None:
             return
         async with self._busy:

@@ -31,7 +31,7 @@ _ENVIRONMENT = (
 
 def full_help() -> str:
     """Every option and command on one page."""
-    pages = [chat_parser().format_help(), "Every command takes the engine's options above.\n"]
+    pages = [chat_parser().format_help(), "Every command also takes the options above.\n"]
     for command in COMMANDS:
         parser = command_parser(command._replace(engine=False))
         pages.append(parser.format_help())

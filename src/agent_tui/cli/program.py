@@ -155,7 +155,7 @@ def _print_turn(launch: Launch, form: Any, schema_path: Path | None) -> int:
 def _read_piped(*, patient: bool) -> str:
     """What stands on standard input where it is a pipe or a file; never waits for a terminal.
 
-    A pipe that somebody left open says nothing for ever: beside a prompt it is soon given up.
+    A pipe that somebody left open says nothing forever: beside a prompt it is soon given up.
     """
     import select
     import stat
@@ -280,7 +280,7 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
     except (KeyboardInterrupt, asyncio.CancelledError):
         return _INTERRUPTED
     except BrokenPipeError:
-        # Nobody reads any more; what is still buffered must not fail again at exit.
+        # Nobody reads any longer; what is still buffered must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:

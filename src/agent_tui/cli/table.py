@@ -29,7 +29,7 @@ def _argument(*names: str, **options: Any) -> Argument:
 
 
 STRATEGIES = "last-messages, last-share, recent-tokens, mask or fallback (no model)"
-_PLACE = "a checkpoint's number, or an entry's id as tree --json tells it (default: the end)"
+_PLACE = "a checkpoint's number, or an entry's id as tree --json shows it (default: the end)"
 _ID = _argument("id", metavar="ID", help="a session's id, or the beginning of it")
 _ID_OR_PATH = _argument("id", metavar="ID", help="a session's id, or the path of any session")
 _KEY = _argument("key", metavar="KEY", help="a setting's name, such as context.ratio")
@@ -54,7 +54,7 @@ _PART = (
 _LIMIT = _argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
 
 CHAT_OPTIONS: tuple[Argument, ...] = (
-    _argument("prompt", nargs="?", default="", metavar="PROMPT", help="a first message"),
+    _argument("prompt", nargs="?", default="", metavar="PROMPT", help="the first message"),
     _argument("-p", "--print", action="store_true", help="run PROMPT without a screen and print"),
     _argument("-C", "--command", metavar="TEXT", help="run TEXT as the prompt, print, and exit"),
     _argument(

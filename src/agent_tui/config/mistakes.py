@@ -38,7 +38,7 @@ def config_error(layers: Sequence[Layer], error: ValidationError) -> ConfigError
     got = repr(first["input"])
     if _LIKE_A_KEY.search(got):
         return ConfigError(
-            f"{where}, field {field}: {first['msg']}. What stands there looks like a key, which "
+            f"{where}, field {field}: {first['msg']}. It looks like a key, which "
             "belongs in an environment variable."
         )
     return ConfigError(f"{where}, field {field}: {first['msg']}, but it is {got[:80]}.")

@@ -98,7 +98,7 @@ class ContextSettings(_Section):
     masked_from: int = Field(
         default=200,
         ge=0,
-        description="Tokens from which on older tool output is masked; 0 masks none.",
+        description="Older tool output of this many tokens or more is masked; 0 masks none.",
     )
     index_tokens: int = Field(
         default=600, ge=0, description="How long the index of names beside a summary may get."

@@ -97,7 +97,7 @@ class StepBegan:
 
 @dataclass(frozen=True, slots=True)
 class StepRetried:
-    """A request failed and will be made again."""
+    """A request failed and will be repeated."""
 
     attempt: int
     wait_seconds: float

@@ -10,7 +10,7 @@ Origin: TypeAlias = Literal[
     "import",  # a prompt of the session that this one continues
     "shell",  # a command that a person ran, and what it printed
     "compaction",  # the summary of what was compacted
-    "branch",  # the summary of a branch that was left
+    "branch",  # the summary of another branch
     "agent",  # what another agent said to this one
     "dmail",
     "reminder",

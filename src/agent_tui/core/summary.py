@@ -89,7 +89,7 @@ class OperationReport:
 
     ``messages_left`` were in the context before and are not now; ``messages_back`` are again.
     ``archive`` is 0 where nothing was rotated: a branch that begins inside the log. ``fork``
-    is the session in which turns go on that an undo would have taken back too. ``told`` says in
+    is the session in which turns continue that an undo would have undone too. ``told`` says in
     a sentence what an undo or redo did. ``moved`` is false where the conversation is the same as
     before: only a name, a label or the model was put back.
     """

@@ -46,7 +46,7 @@ class TreeRow:
         end: the last place of the stretch.
         depth: how many branches it lies away from the trunk.
         opens: whether a side branch begins here.
-        rails: which branches go on below this row: bit ``n`` for the one that is ``n`` deep.
+        rails: which branches continue below this row: bit ``n`` for the one that is ``n`` deep.
         tokens: what the context took at the end of the stretch; 0 where unknown.
         leaves: the logs that end in this stretch: ``live``, ``archive 3``, or a session's id.
         leaf_titles: the title of each session among the leaves, in their order; some are empty.

@@ -34,7 +34,7 @@ async def print_changes(
         for group in groups:
             _say_group(group)
         if not groups:
-            say("No changes of files were captured.")
+            say("No file changes were captured.")
 
 
 def _without_secrets(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:

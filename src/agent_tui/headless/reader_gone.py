@@ -1,4 +1,4 @@
-"""When nobody reads the output any more, the work ends, and the reason is raised where it began."""
+"""When nobody reads the output, the work ends, and the reason is raised where it began."""
 
 from __future__ import annotations
 

@@ -103,8 +103,19 @@ async def print_statistics(index: SearchIndex, by: str, since: str, *, as_json: 
 
 
 _HEADS = (
-    ("", "sessions", "prompts", "replies", "calls", "errors", "compactions", "in", "out", "cost"),
-    ("", "sessions", "calls", "errors"),
+    (
+        "",
+        "sessions",
+        "prompts",
+        "replies",
+        "tool calls",
+        "errors",
+        "compactions",
+        "in",
+        "out",
+        "cost",
+    ),
+    ("", "sessions", "tool calls", "errors"),
 )
 
 

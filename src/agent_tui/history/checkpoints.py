@@ -131,7 +131,7 @@ def _key(record: Record) -> str:
 
 
 def went_on_after(records: Sequence[Record], archive: int) -> bool:
-    """Whether the conversation went on after the rotation that made an archive.
+    """Whether the conversation continued after the rotation that made an archive.
 
     A compaction's own summary and what it kept stand behind its record: they do not count. Nor does
     what was said before an undo or a redo put this log here: it is in an archive or a fork already.

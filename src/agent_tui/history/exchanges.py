@@ -32,7 +32,7 @@ def last_exchanges(records: Sequence[Record], most: int = 4) -> tuple[Exchange, 
                 found.append(Exchange(text_of(content).strip(), answer))
                 answer = ""
             case CompactionRecord():
-                if answer:  # it goes on from the summary: no prompt of a person leads to it
+                if answer:  # it continues from the summary: no prompt of a person leads to it
                     found.append(Exchange("", answer))
                     answer = ""
                 found.append(Exchange("", "", compacted=True))

@@ -95,7 +95,7 @@ class ImportedSource:
         for compaction in self._found.compactions:
             if compaction.archive == archive:
                 return compaction.before, compaction.after
-        raise SessionError(f"No compaction of this session made archive {archive}.")
+        raise SessionError(f"Archive {archive} was not made by a compaction.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
         del related  # its forks are sessions of another agent
@@ -177,13 +177,13 @@ class BigLogSource:
         return []
 
     def read_archive(self, number: int) -> LogContents:
-        raise UnknownArchive(f"Archive {number} of a log this big is opened by its own path.")
+        raise UnknownArchive(f"This log is too big; open archive {number} by its own path.")
 
     def list_compactions(self) -> list[tuple[int, CompactionRecord]]:
         return []
 
     def read_compaction(self, archive: int) -> CompactionSides:
-        raise SessionError(f"The compaction into archive {archive} is not read in a log this big.")
+        raise SessionError(f"This log is too big to show the compaction of archive {archive}.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
         if self.tree_refusal:

@@ -128,7 +128,7 @@ class LiveSource:
             made = (record.archive for record in _compactions_in(path))
             if number > archive and archive in made:
                 return read_log(path)
-        raise SessionError(f"No compaction of this session made archive {archive}.")
+        raise SessionError(f"Archive {archive} was not made by a compaction.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
         from agent_tui.history.session_tree import SessionTree
@@ -142,7 +142,7 @@ class LiveSource:
 class MemorySource(LiveSource):
     """Reads a session that is in memory only: its archives too."""
 
-    tree_refusal = "A session that is kept in memory only has no tree."
+    tree_refusal = "A session that is kept in memory only has no tree and no replay."
 
     def read_archive(self, number: int) -> LogContents:
         """One of them; raises UnknownArchive."""

@@ -203,7 +203,7 @@ class _Stretch:
 def _stretches(
     records: Sequence[Record], compactions: Mapping[int, ImportedCompaction]
 ) -> list[_Stretch]:
-    """Agents that keep compacted messages in their log begin anew in the middle of it."""
+    """Agents that keep compacted messages in their log begin again in the middle of it."""
     found = [_Stretch(0, 0)]
     if not compactions:
         return found

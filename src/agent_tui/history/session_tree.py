@@ -169,7 +169,7 @@ class SessionTree:
         exact = [place for place in places if self.tree.uuid(place) == uuid] or places
         if len({self.tree.uuid(place) for place in exact}) != 1:
             trouble = "is the beginning of several ids" if exact else "is not an entry's id"
-            raise SessionError(f"{uuid!r} {trouble}. agent-tui tree ID --json tells them.")
+            raise SessionError(f"{uuid!r} {trouble}. agent-tui tree ID --json lists them.")
         return next((place for place in exact if place in self.shape.context), exact[0])
 
     async def branch_place(self, row: TreeRow) -> TreePlace:
@@ -276,7 +276,7 @@ def _compare_placed(
     if size > WHOLE_BYTES:
         raise SessionError(
             f"Branches are compared up to {WHOLE_BYTES >> 20} MB: they must be held in memory. "
-            f"Here is one of {size >> 20} MB."
+            f"One of these is {size >> 20} MB."
         )
     counted: dict[int, int] = {}
 

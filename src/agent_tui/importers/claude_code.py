@@ -401,7 +401,7 @@ class _Reader:
         if not title:
             return None
         if kind == "ai-title" and self._named:
-            return "title that a person replaced"
+            return "title replaced by the user"
         self._named = self._named or kind == "custom-title"
         self.title = title
         self.conversation.add(TitleRecord(title))

@@ -1,6 +1,6 @@
 """The sessions of other agents as rows of the list; what has not changed comes from a cache.
 
-The cache may be deleted at any time: it is made again. A row is read anew when its file's size,
+The cache may be deleted at any time: it is rebuilt. A row is read again when its file's size,
 modification time or inode differ from what they were.
 """
 

@@ -268,7 +268,7 @@ class Connection:
         _log.info("server %s is %s %s", self.spec.name, state, detail)
         if state != "starting":
             self.settled.set()
-        with suppress(RuntimeError):  # nobody listens any more
+        with suppress(RuntimeError):  # nobody listens any longer
             self._on_change()
 
     def _explain(self, error: BaseException) -> str:

@@ -9,7 +9,7 @@ _LARGEST = 1_000_000
 
 
 class LogFile:
-    """Takes bytes until it is full; begins anew with each start of its server."""
+    """Takes bytes until it is full; begins again with each start of its server."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

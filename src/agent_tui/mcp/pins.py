@@ -40,7 +40,7 @@ class Pins:
         self._write(pins)
 
     def forget(self, server: str) -> None:
-        """Know nothing of a server any more: it was removed."""
+        """Know nothing of a server any longer: it was removed."""
         pins = self._read()
         if pins.pop(server, None) is not None:
             self._write(pins)

@@ -1,4 +1,4 @@
-"""When a server that ended is started again: later from time to time, and not for ever."""
+"""When a server that ended is started again: later from time to time, and not forever."""
 
 from __future__ import annotations
 

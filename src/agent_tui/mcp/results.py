@@ -28,7 +28,7 @@ def read_result(answer: Any, limit: int) -> ToolResult:
         said = json.dumps(answer.structured_content, ensure_ascii=False, default=str)
     text = cut_middle(clean(said), limit)
     return ToolResult(
-        text or "[the tool answered nothing]",
+        text or "[the tool returned nothing]",
         is_error=bool(answer.is_error),
         images=tuple(islice(_read_images(answer.content), _MOST_IMAGES)),
     )

@@ -94,12 +94,12 @@ class McpServers:
         return await self._ask(connection.call(tool, arguments, limit))
 
     async def settle(self) -> None:
-        """Wait until no server is starting any more."""
+        """Wait until no server is starting any longer."""
         if self._thread is not None:
             await self._ask(self._settle())
 
     async def restart(self, name: str) -> None:
-        """End a server and start it anew."""
+        """End a server and start it again."""
         spec = next((spec for spec in self._specs if spec.name == name), None)
         if spec is None:
             known = ", ".join(each.name for each in self._specs) or "none"

@@ -73,7 +73,7 @@ class Quirks:
 
 
 class AnthropicBodies:
-    """Writes the bodies of requests; of a conversation only what was added is encoded anew.
+    """Writes the bodies of requests; of a conversation only what was added is encoded again.
 
     Thread-safe: a body of megabytes is written off the event loop.
     """

@@ -56,7 +56,7 @@ class Quirks:
 
 
 class ChatBodies:
-    """Writes the bodies of requests; of a conversation only what was added is encoded anew.
+    """Writes the bodies of requests; of a conversation only what was added is encoded again.
 
     Thread-safe: a body of megabytes is written off the event loop. ``level_of`` says how hard a
     model should think; None leaves that to the server.

@@ -13,7 +13,7 @@ _one_at_a_time = Lock()
 def take_variable(name: str) -> str:
     """The value of a variable; it is wiped from this process's environment and kept here.
 
-    Children do not inherit it, and /proc/PID/environ does not show it any more. What the parent of
+    Children do not inherit it, and /proc/PID/environ no longer shows it. What the parent of
     this program holds in its own environment is beyond reach.
     """
     with _one_at_a_time:

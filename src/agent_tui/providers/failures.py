@@ -248,7 +248,7 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
         case 401:
             return f"{url} did not accept {_name_key(server)} ({status}). Check that key."
         case 402:
-            return f"{url} wants to be paid first ({status}): look at your account there."
+            return f"{url} requires payment ({status}). Check your account there."
         case 403:
             return (
                 f"{url} forbids this ({status}): {_name_key(server)} may not use "
@@ -256,7 +256,7 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
             )
         case 404:
             return (
-                f"{url} knows no model {server.quote(server.model)}, or is not the right "
+                f"{url} has no model {server.quote(server.model)}, or is not the right "
                 f"address ({status}). Check --model and the base URL."
             )
         case 408:
@@ -268,7 +268,7 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
         case 429:
             return f"{url} asks to slow down ({status})."
         case _ if status >= 500:
-            return f"{url} has a problem of its own ({status})."
+            return f"{url} had an internal error ({status})."
         case _:
             return f"{url} answered with status {status}."
 
@@ -290,11 +290,11 @@ def _connection_sentence(server: Server, error: BaseException) -> str:
         if isinstance(cause, OSError) and cause.errno == errno.ECONNREFUSED:
             return f"{url} refused the connection: is the server running?"
         if isinstance(cause, OSError) and cause.errno in {errno.ENETUNREACH, errno.EHOSTUNREACH}:
-            return f"{url} cannot be reached: there is no way to that network."
+            return f"{url} cannot be reached: no route to that network."
         if isinstance(cause, OSError) and cause.errno == errno.ECONNRESET:
             return f"{url} closed the connection before it answered."
         if type(cause).__name__ == "ConnectTimeout":
-            return f"{url} could not be reached: it does not answer to a connection."
+            return f"{url} could not be reached: the connection timed out."
         if type(cause).__name__ in {"RemoteProtocolError", "ReadError"}:
             return f"{url} closed the connection before it answered."
     return f"{url} could not be reached ({server.quote(str(error)) or type(error).__name__})."

@@ -112,7 +112,7 @@ async def _read(response: httpx2.Response) -> bytes:
     async for data in response.aiter_bytes():
         body += data
         if len(body) > _LARGEST:
-            raise ProviderError("The server's list of models is too long to be one.")
+            raise ProviderError("The server's list of models is too long.")
     return body
 
 

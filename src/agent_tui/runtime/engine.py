@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent_tui.runtime.stored.searching import SearchService
     from agent_tui.runtime.stored.sessions import StoredSessions
 
-_ONLY_READING = "it was opened only to be read"
+_ONLY_READING = "it was opened read-only"
 
 
 class Engine:
@@ -138,7 +138,7 @@ class Engine:
         return await self._opening.open(await self._store.open(found))
 
     async def open_in_its_folder(self, session: LiveSession) -> LiveSession:
-        """Open a session anew, to work in the wide folder that it names: a person agreed."""
+        """Open a session again, to work in the wide folder that it names: a person agreed."""
         if session.wide_folder is not None:
             self._opening.accept_folder(session.wide_folder)
         await session.close()

@@ -256,7 +256,7 @@ class LiveSession:
         return "grown" if self._log.state.entries is before else "replaced"
 
     async def is_free(self) -> bool:
-        """Whether the window that kept this one from writing was closed: open it anew to write."""
+        """Whether the window that kept this one from writing was closed: open it again to write."""
         return await self._log.is_free()
 
     async def close(self) -> None:

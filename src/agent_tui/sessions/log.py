@@ -251,7 +251,7 @@ class LogFile:
             with contextlib.suppress(OSError):
                 os.unlink(self.temporary)
             raise SessionReadOnly(
-                f"The disk failed to store {self.path} and does not take a new copy of it either"
+                f"The disk failed to store {self.path} and a new copy failed too"
                 f" ({error.strerror}). Export the session to another disk."
             ) from error
         self._distrusted_inode = -1

@@ -381,7 +381,7 @@ def load_log(path: Path) -> tuple[SessionState, int]:
 def follow_log(path: Path, inode: int, size: int) -> tuple[list[Item], int] | None:
     """What was added behind ``size`` bytes of a log, and its size now.
 
-    None when the log must be read anew: it is another file, it is shorter, or the bytes that were
+    None when the log must be read again: it is another file, it is shorter, or the bytes that were
     seen end inside a line.
     """
     with reading(path) as (descriptor, status):

@@ -393,9 +393,9 @@ def _tightened(folder: Path) -> list[str]:
     notices = []
     with translate_os_errors("Closing to others", folder):
         if tighten(folder, FOLDER_MODE):
-            notices.append(f"{folder} could be read by others; it is now yours alone.")
+            notices.append(f"{folder} could be read by others; now only you can read it.")
         for name in sorted(os.listdir(folder)):
             path = folder / name
             if name.startswith(LIVE) and tighten(path, FILE_MODE):
-                notices.append(f"{path} could be read by others; it is now yours alone.")
+                notices.append(f"{path} could be read by others; now only you can read it.")
     return notices

@@ -169,7 +169,7 @@ def _settle_some(loop: asyncio.AbstractEventLoop, done: deque[tuple[Job, Outcome
             if job.waiter is not None:
                 with suppress(asyncio.InvalidStateError):  # its task was cancelled: it looks again
                     job.waiter.set_result(None)
-    finally:  # a signal may break in anywhere; those behind must not wait for ever
+    finally:  # a signal may break in anywhere; those behind must not wait forever
         if done:
             loop.call_soon(_settle_some, loop, done)
 

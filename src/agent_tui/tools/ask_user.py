@@ -27,7 +27,7 @@ class AskUserArguments(Arguments):
     choices: list[_Choice] = Field(
         default=[],
         max_length=8,
-        description="Answers to choose from, the one you advise first. The user can always type "
+        description="Answers to choose from, the one you recommend first. The user can always type "
         "another one. Leave it out for an open question.",
     )
 

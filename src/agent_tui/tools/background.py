@@ -18,7 +18,7 @@ async def run_off_loop(work: Callable[[Event], Result]) -> Result:
     """Run ``work`` in a thread and wait for it.
 
     When the task is cancelled, the event given to ``work`` is set, the work is waited for until
-    it has settled, and only then is the cancellation raised: nothing goes on behind the caller.
+    it has settled, and only then is the cancellation raised: nothing continues behind the caller.
     """
     stop = Event()
     future = asyncio.get_running_loop().run_in_executor(_threads(), work, stop)

@@ -71,7 +71,7 @@ class FileMemory:
         self.seen[path] = digest
 
     def forget(self, path: Path) -> None:
-        """Whatever was known of the file does not count any more."""
+        """Whatever was known of the file does not count any longer."""
         self.seen.pop(path, None)
 
     def has_changed(self, path: Path, digest: str) -> bool:

@@ -20,7 +20,7 @@ def main(case: str, pattern: str, glob: str, target: str) -> int:
     try:
         sought = re.compile(pattern.encode(), re.IGNORECASE if case == "ignore" else 0)
     except re.error as error:
-        sys.stderr.write(f"the pattern is no regular expression: {error}\n")
+        sys.stderr.write(f"the pattern is not a regular expression: {error}\n")
         return 2
     found = False
     for path in _files(target):

@@ -103,7 +103,7 @@ class RunningCommands:
         return self._commands[number]
 
     async def wait(self, number: int, seconds: float) -> RunningCommand:
-        """Wait until a command has ended, for so long at most; it goes on after that."""
+        """Wait until a command has ended, for so long at most; it continues after that."""
         command = self.find(number)
         await asyncio.wait([command.ended], timeout=seconds)
         command.is_told |= command.ended.done()

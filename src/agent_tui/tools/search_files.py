@@ -1,6 +1,6 @@
 """Search the contents of files by regular expression: ripgrep where it is, else our own search.
 
-Both run as child processes: a pattern that takes for ever can be ended, which a thread cannot.
+Both run as child processes: a pattern that takes forever can be ended, which a thread cannot.
 """
 
 from __future__ import annotations

@@ -50,5 +50,5 @@ class SendDMail(Tool[SendDMailArguments]):
     async def run(self, arguments: SendDMailArguments, context: ToolContext) -> ToolResult:
         self._post(DMail(arguments.checkpoint, arguments.message))
         return ToolResult(
-            f"Accepted: it goes to checkpoint {arguments.checkpoint} when this step is over."
+            f"Accepted: it goes to checkpoint {arguments.checkpoint} after this step."
         )

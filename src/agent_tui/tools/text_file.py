@@ -139,7 +139,7 @@ def _encode(text: str) -> bytes:
 
 
 def check_unchanged(place: Place, expected: str) -> None:
-    """Raise a ToolError if the file does not have the expected digest any more."""
+    """Raise a ToolError if the file does not have the expected digest any longer."""
     try:
         found = digest_of(read_bytes(place.open_file(), place.path))
     except MissingPath:

@@ -18,7 +18,9 @@ class TodoItem(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: str = Field(min_length=1, max_length=400, description="What is to do, in a few words.")
+    text: str = Field(
+        min_length=1, max_length=400, description="What is to be done, in a few words."
+    )
     state: TodoState = Field(default="open", description="One item at a time is 'doing'.")
 
 
@@ -33,7 +35,7 @@ class Todo(Tool[TodoArguments]):
 
     name = TODO_TOOL
     description = (
-        "Keep a list of what is to do, for tasks of three steps and more. Send the whole list each "
+        "Keep a to-do list, for tasks of three steps and more. Send the whole list each "
         "time: mark one item as 'doing' when you begin it and 'done' as soon as it is."
     )
     parameters = TodoArguments

@@ -180,7 +180,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "changes",
         "files:browse_changes",
-        "Changes of files",
+        "File changes",
         "See what changed on disk, and who changed it; revert a file or a tool call",
         "Time",
         key="alt+c",

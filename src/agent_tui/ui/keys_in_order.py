@@ -70,7 +70,7 @@ class KeysInOrder(App[Result]):
             self._patience = None
 
     async def _look_after(self) -> None:
-        """Go on where a key closed its own screen, and its follower with it, or takes for ever."""
+        """Continue where a key closed its own screen and its follower, or takes forever."""
         self._looks += 1
         target = self._target
         if target is None or not target.is_attached or self._looks > _PATIENCE_LOOKS:

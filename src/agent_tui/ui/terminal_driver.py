@@ -2,7 +2,7 @@
 
 When a terminal goes away, the system sends SIGHUP and then SIGCONT, and every write fails. Textual
 would start input and output a second time, and its output thread would die: nobody empties the
-queue then, and the program waits for ever to write its last words.
+queue then, and the program waits forever to write its last words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ linux_driver.XTermParser = ReplyParser  # type: ignore[attr-defined]
 
 
 class TerminalDriver(LinuxDriver):
-    """Starts once, gives the title back, and goes on where nobody listens any more.
+    """Starts once, gives the title back, and continues where nobody listens any longer.
 
     Attributes:
         shows_progress: whether a progress mark may stand in the terminal's tab.

@@ -104,7 +104,7 @@ class Capture:
         return replace(found, cost_ms=round((time.perf_counter() - began) * 1000))
 
     def _require_store(self) -> None:
-        """What was settled is gone with a deleted store: the next capture starts anew."""
+        """What was settled is gone with a deleted store: the next capture starts again."""
         if self._scopes and not is_there(self.store.session_folder):
             self._scopes.clear()
             self.store.forget()

@@ -1,4 +1,4 @@
-"""Changes of files as unified diffs, from the contents in the store."""
+"""File changes as unified diffs, from the contents in the store."""
 
 from __future__ import annotations
 

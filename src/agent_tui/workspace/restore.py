@@ -212,7 +212,7 @@ class Restore:
             finally:
                 close(folder)
             os.rmdir(journal.staging, dir_fd=root)
-            os.fsync(root)  # or the power may go while nobody knows of it any more
+            os.fsync(root)  # or the power may go while nobody knows of it any longer
         remove_journal(self._journal_path)
 
 

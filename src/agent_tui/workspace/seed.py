@@ -73,7 +73,7 @@ class Truth:
 
     Attributes:
         converted: paths whose objects are not what stands in the files.
-        links: submodules. ``hidden``: whether paths were hidden that are not any more.
+        links: submodules. ``hidden``: whether paths were hidden that are not any longer.
     """
 
     converted: set[str]

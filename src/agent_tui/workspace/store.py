@@ -181,7 +181,7 @@ class ContentStore:
             sync_folder(self.session_folder)
 
     def forget(self) -> None:
-        """Read anew what this session needs: the store was changed behind it."""
+        """Reload what this session needs: the store was changed behind it."""
         self._refs = None
 
 

@@ -52,7 +52,7 @@ def attribute_context(
     window: int = 0,
     total: int | None = None,
 ) -> tuple[Share, ...]:
-    """What fills a context, largest kind first; sums up to its token count.
+    """What fills a context, largest kind first; its sum is the token count.
 
     Each share also says what a compaction now (by ``strategy``, in a ``window``) would free of
     it, and what a revert to ``checkpoint`` would. It counts every message: run it in a thread,
@@ -87,7 +87,7 @@ def attribute(
     strategy: str = "",
     window: int = 0,
 ) -> tuple[Share, ...]:
-    """Shares that sum up to ``total``, in the order of KINDS, larger details first.
+    """Shares with the sum ``total``, in the order of KINDS, larger details first.
 
     Args:
         messages: what the context holds.

@@ -56,7 +56,7 @@ _INDEX_PART_OF_FREED = 5
 
 @dataclass(frozen=True, slots=True)
 class SummaryCost:
-    """What a summary took: requests that were made again, and tokens."""
+    """What a summary took: requests that were repeated, and tokens."""
 
     retries: int = 0
     usage: Usage | None = None
@@ -245,7 +245,7 @@ def _refusal(plan: CompactionPlan, summary: str, report: CompactionReport) -> st
     if after > before * (1 - least):
         return (
             f"Compacting would free {1 - after / before:.0%} of the context, less than the "
-            f"{least:.0%} that is set as minimum_saving. Nothing was changed."
+            f"{least:.0%} that context.minimum_saving asks for. Nothing was changed."
         )
     return ""
 

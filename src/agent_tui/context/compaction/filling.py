@@ -31,7 +31,7 @@ class Filling:
         self._calls: dict[str, str] = {}
 
     def shares(self, total: int) -> tuple[Share, ...]:
-        """One share for each kind, in the order of a request; they sum up to ``total``."""
+        """One share for each kind, in the order of a request; their sum is ``total``."""
         context = self.context
         with self._lock:
             self._follow()

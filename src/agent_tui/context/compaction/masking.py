@@ -46,7 +46,7 @@ def mask_output(message: ToolMessage, call: ToolCall | None) -> ToolMessage:
     key = message.stamp.uuid or ""
     how = f' Call recall with message "{key}" to read it.' if key else ""
     said = (
-        f"[Output of {_describe(call)} removed to save room: {format_count(lines, 'line')}, "
+        f"[Output of {_describe(call)} removed to save space: {format_count(lines, 'line')}, "
         f"{format_count(len(text), 'character')}.{how}]"
     )
     stamp = Stamp(key or None, None, message.stamp.at) if key else UNSTAMPED

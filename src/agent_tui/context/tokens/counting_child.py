@@ -1,7 +1,7 @@
 """The process that counts tokens: run as a script, it answers counts on its standard output.
 
 A request is the number of texts, the length of each, and their bytes; the answer is a count for
-each; all numbers are 32 bits, little-endian. It ends when nobody asks any more.
+each; all numbers are 32 bits, little-endian. It ends when nobody asks any longer.
 """
 
 from __future__ import annotations

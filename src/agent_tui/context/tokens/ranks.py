@@ -63,7 +63,7 @@ def _make_encoding(name: str) -> tiktoken.Encoding:
     pattern = _PATTERNS[name]
     packed = token_ranks(name).read_bytes()
     if sha256(packed).hexdigest() != _DIGESTS[name]:
-        raise StorageError(f"The token ranks {name} are damaged. Install agent-tui again.")
+        raise StorageError(f"The token ranks {name} are damaged. Reinstall agent-tui.")
     lines = lzma.decompress(packed).split(b"\n")
     pairs = (line.split() for line in lines if line)
     ranks = {a2b_base64(token): int(rank) for token, rank in pairs}

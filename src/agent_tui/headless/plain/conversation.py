@@ -157,7 +157,7 @@ class _PlainConversation:
         return answer is not None
 
     def _reject_all(self) -> None:
-        """Nobody is there any more to answer."""
+        """Nobody is there any longer to answer."""
         while self._asked:
             asked = self._asked.popleft()
             if isinstance(asked, Question):

@@ -191,7 +191,7 @@ class Outline:
     def _lay_segment(
         self, start: int, end: int, depth: int, owner: int, *, opens: bool, forced: bool
     ) -> int:
-        """Add the rows of a stretch; returns the row that goes on where it ends."""
+        """Add the rows of a stretch; returns the row that continues where it ends."""
         wanted = self._wanted
         first, last = bisect_left(wanted, start), bisect_right(wanted, end)
         position = start
@@ -252,9 +252,9 @@ class Outline:
 
 
 def find_rails(depths: Sequence[int], opens: Sequence[int]) -> array[int]:
-    """For each row, which of the branches around it go on below it, as bits by their depth.
+    """For each row, which of the branches around it continue below it, as bits by their depth.
 
-    A branch goes on where a row of it follows, or another one opens from it, before the rows come
+    A branch continues where a row of it follows, or another one opens from it, before the rows come
     back to what lies further out. Depths beyond the last bit count as that one.
     """
     rails = array("Q", bytes(8 * len(depths)))

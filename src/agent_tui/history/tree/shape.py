@@ -1,6 +1,6 @@
 """How a tree is drawn: its runs of records, its branch points, and what leads to the present.
 
-A compaction and a clear begin a context anew, but for people they go on from what they replaced:
+A compaction and a clear start a new context, but for people they continue what they replaced:
 they are shown hanging off the end of the archive that they made.
 """
 

@@ -153,7 +153,7 @@ def _parts(content: Content) -> list[dict[str, Any]]:
             case MediaPart("image_url", url) if picture := _ZIP.fullmatch(url):
                 found.append({"type": "image", "data": picture[2], "mimeType": picture[1]})
             case _:
-                found.append({"type": "text", "text": "[a part that pi does not know]"})
+                found.append({"type": "text", "text": "[a part that pi does not support]"})
     return found
 
 

@@ -1,7 +1,7 @@
 """Bringing the index up to date: each file from where it was left, and no line a second time.
 
 A file is known by path, size, inode and the hash of its head. One that has grown is read from the
-byte where the last reading ended; one that was replaced is read anew.
+byte where the last reading ended; one that was replaced is read again.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ FILTERS: dict[str, str] = {
     "touched": "a file that a call changes",
     "has": "has:error or has:compaction",
     "after": "a day, month or year, or an age: after:2026-01-31, after:7d",
-    "before": "the same, up to there",
+    "before": "the same; only what came before it",
 }
 """Every filter with what it takes, as help and errors show them."""
 
@@ -98,7 +98,7 @@ def parse_query(text: str, today: date) -> Query:
 
 
 def _text_term(value: str, *, whole: bool) -> str:
-    """Words in their order; the last may go on, unless the person closed it with a quote."""
+    """Words in their order; the last may continue, unless the person closed it with a quote."""
     words = words_of(value)
     if not words:
         return ""

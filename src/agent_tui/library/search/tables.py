@@ -35,7 +35,7 @@ INSERT INTO words (words, rank) VALUES ('hashsize', 8000000);
 
 
 def open_index(path: Path) -> sqlite3.Connection:
-    """The index for writing; one that is damaged or of another version is started anew.
+    """The index for writing; one that is damaged or of another version is started again.
 
     Raises:
         sqlite3.OperationalError: another process writes it, or the disk refuses.

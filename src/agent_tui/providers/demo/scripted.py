@@ -185,7 +185,7 @@ class Scripted:
 
 
 class _RequestTokens:
-    """The tokens of requests; one that goes on from the request before costs what was added."""
+    """The tokens of requests; one that continues from the request before costs what was added."""
 
     def __init__(self) -> None:
         self._messages: tuple[Message, ...] = ()

@@ -107,8 +107,8 @@ class SessionBuilder:
         if named == self.agent_name or named in self._agents.names():
             return self._agents.find(named)
         log.notices.append(
-            f"This session began with the agent {first_line(reveal(named), 80)}, which is not "
-            "among yours. It continues with the default agent; --agent names another."
+            f"This session started with the agent {first_line(reveal(named), 80)}, which you "
+            "do not have. It continues with the default agent; choose another with --agent."
         )
         return self._agents.find()
 
@@ -260,7 +260,7 @@ class SessionBuilder:
         return offer
 
     def workspace_of(self, log: SessionLog) -> Path:
-        """Where the session's tools work: its own folder, except that a demo's is made anew."""
+        """Where the session's tools work: its own folder; for a demo, a new one."""
         header = log.state.header
         if header is None or not header.cwd or self._launch.demo:
             return self.workspace

@@ -81,7 +81,7 @@ class BuildParts(Protocol):
 
 
 class CurrentParts:
-    """The parts that a session has now; a choice of model assembles them anew.
+    """The parts that a session has now; a choice of model assembles them again.
 
     Attributes:
         log: the session's log.

@@ -110,7 +110,7 @@ def name_for(address: str) -> str:
     """A name for a server that is known by its address only.
 
     Raises:
-        UsageError: it is no address of a server.
+        UsageError: it is not a server address.
     """
     parts = urlsplit(address)
     if parts.scheme not in {"http", "https"} or not parts.hostname:

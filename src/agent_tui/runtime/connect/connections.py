@@ -98,7 +98,7 @@ class Connections:
         self.default = self._connect(default.provider, default.model)
 
     def refresh(self, settings: Settings) -> None:
-        """Use changed settings; providers are made anew when they are asked. Blocks."""
+        """Use changed settings; providers are built again when they are asked. Blocks."""
         kept = self.default
         self._settings = settings
         self._providers = {kept.provider.name: kept.provider}

@@ -101,7 +101,7 @@ class ToolServers:
         return (await self._servers.call(named[0], arguments, _SHOWN)).output
 
     async def restart(self, name: str) -> None:
-        """End a server and start it anew."""
+        """End a server and start it again."""
         await self._servers.restart(name)
 
     async def accept_changes(self, name: str) -> None:

@@ -236,8 +236,8 @@ class SessionFiles:
         except AgentTuiError as error:
             if moved:  # it is made, and the journal holds what the record would say
                 raise StorageError(
-                    f"The revert was made, but could not be noted: {error} It will be when the"
-                    " session is opened again."
+                    f"The revert was made, but could not be recorded: {error} It will be"
+                    " recorded when the session is opened again."
                 ) from error
             await asyncio.to_thread(restore.undo)
             raise
@@ -283,7 +283,7 @@ class SessionFiles:
             return ""
         left = f" Changed meanwhile and left alone: {', '.join(found.left)}." if found.left else ""
         if found.outcome == "rolled back":
-            return f"A revert of files was interrupted; nothing of it was kept.{left}"
+            return f"A revert of files was interrupted and rolled back.{left}"
         timeline = await asyncio.to_thread(read_timeline, self._log)
         if timeline.of_operation(str(found.about.get("operation", ""))) and not left:
             await asyncio.to_thread(restore.finish)

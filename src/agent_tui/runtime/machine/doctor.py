@@ -70,9 +70,7 @@ def _check_program() -> Iterator[Finding]:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        yield Finding(
-            "packages", "error", f"missing: {', '.join(missing)}; install agent-tui again"
-        )
+        yield Finding("packages", "error", f"missing: {', '.join(missing)}; reinstall agent-tui")
     yield Finding("packages", "ok", ", ".join(found))
 
 

@@ -17,7 +17,7 @@ _PREFACE = (
     "<system>A question on the side. Answer it briefly from what you know by now, in words; call "
     "no tool. It is not part of the task.</system>\n\n"
 )
-_NO_WORDS = "The model answered without words. Ask again, or send the question as a prompt."
+_NO_WORDS = "The model answered without text. Ask again, or send the question as a prompt."
 
 
 class Aside:
@@ -30,7 +30,7 @@ class Aside:
         """The answer; ``on_text`` is told each piece of it.
 
         Raises:
-            ProviderError: the model could not be asked, or answered without words.
+            ProviderError: the model could not be asked, or answered without text.
         """
         now = self._parts.now
         await now.context.prepare_history()

@@ -100,7 +100,7 @@ class Operations:
     async def undo_compaction(self, archive: int) -> OperationReport:
         """Make the log before a compaction the live one again.
 
-        Where the conversation went on after it, that goes on in a fork: both futures exist.
+        Where the conversation continued after it, that continues in a fork: both futures exist.
         """
         return await self._carry_out(lambda: self._undo(made_by(self._view.records, archive)))
 
@@ -167,7 +167,7 @@ class Operations:
         """
         self._gate.require_writable()
         if entry is None:
-            raise SessionError("This entry has no id that a label could be tied to.")
+            raise SessionError("This entry has no id and cannot be labelled.")
         await self._choices.label(entry, label, archived)
 
     async def rename(self, title: str) -> None:
@@ -214,7 +214,7 @@ class Operations:
     async def _restore(
         self, number: int, reason: RevertReason, *, forking: bool = False
     ) -> OperationReport:
-        """Restore an archive; with ``forking`` the present conversation goes on in a fork."""
+        """Restore an archive; with ``forking`` the present conversation continues in a fork."""
         fork = await self._fork(f"{self._view.title} (before undo)") if forking else ""
         archive = await self._log.restore(number, reason)
         return OperationReport(reason, archive, fork=fork)

@@ -12,7 +12,7 @@ def hide_memory() -> None:
 
     A child's own environment holds no key, but on Linux it could read its parent's in /proc; a
     process that is not dumpable is closed to everyone but root. Children are not affected: the
-    flag is set anew when a program starts. Where the system has no such flag nothing happens.
+    flag is set again when a program starts. Where the system has no such flag nothing happens.
     """
     if sys.platform != "linux":
         return

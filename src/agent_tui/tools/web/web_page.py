@@ -1,7 +1,7 @@
 """Fetching from the web without being led astray: public addresses only, and never too much.
 
 Every address that a name resolves to must be public; the connection goes to one of exactly these,
-so that no second lookup can lead elsewhere. Each redirect is judged anew.
+so that no second lookup can lead elsewhere. Each redirect is judged again.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Conversation:
         return await self.app.push_screen_wait(screen)
 
     def _come_to_rest(self, session: LiveSession) -> None:
-        """Nothing is done to the session any more: what was not taken up goes back to be edited."""
+        """Nothing more is done to the session: what was not taken up goes back to be edited."""
         self.prompts.give_back(session.take_steers())
         if self.wire.is_broken and session is self.session:
             self.wire.listen(session, self.log.view)

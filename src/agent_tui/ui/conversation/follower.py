@@ -52,7 +52,7 @@ class Follower:
                 self._chat.log.load()
 
     async def _take_over(self, session: LiveSession) -> None:
-        """The other window closed the session: open it anew, this time to write."""
+        """The other window closed the session: open it again, this time to write."""
         self._may_take_over = False
         chat = self._chat
         if chat.engine is None:

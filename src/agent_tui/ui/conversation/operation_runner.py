@@ -32,7 +32,7 @@ class OperationRunner:
         screen: whose workers run.
         holder: the session.
         notices: say what went wrong.
-        come_to_rest: is told of a session to which nothing is done any more.
+        come_to_rest: is told of a session to which nothing is done any longer.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.panes import Panes
     from agent_tui.ui.conversation.shown_log import ShownLog
 
-_WAITING = "Starting; your message goes out in a moment."
+_WAITING = "Starting; your message will be sent in a moment."
 _NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
 _NO_ENGINE = "agent-tui could not start: fix the error above, then start it again."
 
@@ -105,7 +105,7 @@ class Prompts:
         """A queued prompt waits no more; to be edited, it goes into the box."""
         prompt_box = self._panes.prompt_box
         if self._holder.session is None or not self._holder.session.withdraw_steer(prompt):
-            self._notices.hint("The agent has just read it.")
+            self._notices.hint("The agent has already read it.")
             return
         prompt_box.queue.remove_prompt(prompt)
         if edit:

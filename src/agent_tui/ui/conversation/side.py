@@ -63,7 +63,7 @@ class Side:
         self.update()
 
     def update(self) -> None:
-        """Read anew what it shows, in the background, while it is shown."""
+        """Reload what it shows, in the background, while it is shown."""
         if self._is_shown:
             work: Callable[[], Awaitable[None]] = self._update
             self._screen.run_worker(work, group="side", exclusive=True, exit_on_error=False)

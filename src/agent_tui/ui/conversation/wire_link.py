@@ -31,7 +31,7 @@ class WireLink:
         self._stop = session.subscribe(view.handle, self._break)
 
     def _break(self, failure: Exception) -> None:
-        """An event could not be shown: the turn goes on, and is shown from its log at its end."""
+        """An event could not be shown: the turn continues, and is shown from its log at its end."""
         self.is_broken = True
         reason = f"{type(failure).__name__}: {failure}"
         self._notices.failure(

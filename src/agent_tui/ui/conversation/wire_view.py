@@ -1,4 +1,4 @@
-"""Events from the wire as changes of the timeline, in one match; what else they say goes on.
+"""Events from the wire as changes of the timeline, in one match; what else they say is passed on.
 
 The timeline shows what is part of the conversation. The gauge, approvals and the progress of a turn
 belong to others: a ``WireListener`` hears of them.
@@ -105,7 +105,7 @@ class WireListener(Protocol):
 class WireView:
     """Keeps a timeline in step with what happens.
 
-    After a revert or a compaction the log is another one: the listener loads it anew, and
+    After a revert or a compaction the log is another one: the listener loads it again, and
     ``forget`` makes this view forget the blocks that were there.
     """
 
@@ -239,7 +239,7 @@ class WireView:
                 assert_never(event)
 
     def forget(self) -> None:
-        """The timeline was loaded anew: the live blocks are gone."""
+        """The timeline was loaded again: the live blocks are gone."""
         self._writing.clear()
         self._tools.clear()
         self._changed.clear()

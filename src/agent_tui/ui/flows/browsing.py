@@ -95,7 +95,7 @@ class Browser:
         Args:
             view: the log.
             whole: reads all of the session where ``view`` is only its end.
-            follow: gives the session anew whenever another process wrote it.
+            follow: gives the session again whenever another process wrote it.
             line: where to begin; at the end without it.
         """
         from agent_tui.ui.screens.time.browse import BrowseScreen

@@ -75,5 +75,5 @@ async def open_file(chat: Conversation, path: Path, line: FoundLine | None = Non
         return False
     await chat.show_session(await engine.open_session(acts.fork.session_id))
     chat.prompts.return_prompt(acts.fork.prompt)
-    chat.notices.hint("Continued as a session of ours. The original is unchanged.")
+    chat.notices.hint("Imported as a new session. The original is unchanged.")
     return True

@@ -71,7 +71,7 @@ async def fold_todo(chat: Conversation, _argument: str) -> None:
     """Fold or unfold what the agent has to do."""
     panel = todo_panel(chat.panes)
     if panel is None or not panel.display:
-        raise UsageError("The agent has no list of things to do.")
+        raise UsageError("The agent has no task list.")
     panel.folded = not panel.folded
 
 
@@ -79,7 +79,7 @@ async def switch_panel(chat: Conversation, _argument: str) -> None:
     """Show or hide the panel beside the conversation, from now on."""
     side = chat.panes.side
     if side is None:
-        raise UsageError("The side panel is still being prepared; try again in a moment.")
+        raise UsageError("The side panel is still loading; try again in a moment.")
     side.switch(on=not side.is_on)
     if chat.screen.size.width < WIDE:
         shown = "shown" if side.is_on else "hidden"

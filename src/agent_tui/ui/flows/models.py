@@ -177,7 +177,7 @@ async def show_usage(chat: Conversation, _argument: str) -> None:
         Choice(
             row.name,
             row.name or "unknown model",
-            f"{format_count(row.calls, 'call')} · {format_tokens(row.usage.input_tokens)} in "
+            f"{format_count(row.calls, 'request')} · {format_tokens(row.usage.input_tokens)} in "
             f"({format_tokens(row.usage.cached_tokens)} cached) · "
             f"{format_tokens(row.usage.output_tokens)} out · "
             f"{'price unknown' if row.cost is None else format_cost(row.cost)}",
@@ -190,7 +190,7 @@ async def show_usage(chat: Conversation, _argument: str) -> None:
     title = f"Cost of this session: {total}"
     if last is not None and last.cost is not None:
         title += f", last turn {format_cost(last.cost)}"
-    await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="No model was asked yet."))
+    await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="No model has been used yet."))
 
 
 async def set_thinking(chat: Conversation, argument: str) -> None:

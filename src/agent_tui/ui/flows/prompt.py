@@ -46,7 +46,7 @@ async def edit_prompt(chat: Conversation, _argument: str) -> None:
 
     editor = find_editor()
     app, failure = chat.app, None
-    # The agent may be at work: it goes on meanwhile, and draws nothing. An exception must not
+    # The agent may be at work: it continues meanwhile, and draws nothing. An exception must not
     # leave the suspension, which would not be lifted then.
     with app.suspend(), app.batch_update():
         try:

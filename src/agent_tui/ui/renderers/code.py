@@ -135,7 +135,7 @@ def _token_styles(palette: Palette) -> dict[Any, Style]:
 
 
 def wrap_code(line: Line, canvas: Canvas) -> list[Line]:
-    """One line of code as rows on its surface; what does not fit goes on, marked, in the next."""
+    """One line of code as rows on its surface; what does not fit continues, marked, in the next."""
     width, palette = canvas.width, canvas.palette
     room = max(width - 2, 8)
     surface = palette.code_surface

@@ -66,7 +66,7 @@ def tokenise(lexer: Lexer, text: str, stack: list[str]) -> Iterator[tuple[Any, s
     """Tokens of the next piece of a text; ``stack`` is read, and left as the piece ends.
 
     This is ``RegexLexer.get_tokens_unprocessed`` of Pygments with its state handed in and out, so
-    that a long text can be coloured as it arrives. Other lexers start each piece anew.
+    that a long text can be coloured as it arrives. Other lexers start each piece again.
     """
     from pygments.lexer import ExtendedRegexLexer, RegexLexer
     from pygments.token import Error, Whitespace, _TokenType

@@ -20,7 +20,7 @@ _SUMMARY_ROWS = 6
 _LABELS = {
     "steer": "while it worked",
     "compaction": "summary of what came before",
-    "branch": "summary of a branch that was left",
+    "branch": "summary of another branch",
     "checkpoint": "checkpoint notice",
     "reminder": "reminder",
     "agent": "from another agent",

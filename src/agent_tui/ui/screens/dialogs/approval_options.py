@@ -102,7 +102,7 @@ class Options(Rows):
         self.redraw()
 
     def release(self, row: int | None = None) -> None:
-        """Nothing waits any more; go to another answer."""
+        """Nothing waits any longer; go to another answer."""
         self.cursor, self._held = self.cursor if row is None else row, False
         self.redraw()
 

@@ -43,7 +43,7 @@ class _Drawn:
 
 
 class PictureScreen(Panel[None]):
-    """Shows one of several pictures; the arrow keys go on to the next."""
+    """Shows one of several pictures; the arrow keys move to the next."""
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/picture.tcss")]
     BINDINGS = [

@@ -24,7 +24,7 @@ BACKSPACE = "\b"
 
 
 class Draft(Protocol):
-    """The prompt behind a question, as far as typing goes on in it."""
+    """The prompt behind a question, as far as typing continues in it."""
 
     @property
     def text(self) -> str:
@@ -118,7 +118,7 @@ class TypedAnswers:
         return bool(self._held)
 
     def release(self) -> None:
-        """The held answer was given, or is not wanted any more."""
+        """The held answer was given, or is not wanted any longer."""
         self._held = ""
 
     def take(self, key: str, character: str | None, made_at: float, now: float) -> Verdict:

@@ -81,7 +81,7 @@ class SessionListScreen(Panel[SessionChoice]):
         Binding("u", "undelete", "undo"),
         Binding("a", "show_only_ours", "only agent-tui", key_display="a"),
         Binding("a", "show_all_agents", "all agents", key_display="a"),
-        Binding("ctrl+r,f5", "reload", "Read again", show=False),
+        Binding("ctrl+r,f5", "reload", "Refresh", show=False),
     ]
 
     def __init__(
@@ -208,7 +208,7 @@ class SessionListScreen(Panel[SessionChoice]):
             else self._all
         )
         empty = (
-            "No session matches. /search in a conversation reads what was said."
+            "No session matches. /search in a conversation searches what was said."
             if words
             else "No sessions yet. Press n to start one."
         )

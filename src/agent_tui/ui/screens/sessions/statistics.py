@@ -126,7 +126,7 @@ class StatisticsScreen(Panel[None]):
             self._found.sort(key=lambda each: (-of(each), each.name))
         else:
             self._found.reverse()
-        self._rows.show_empty(Content("Nothing was counted in this time."))
+        self._rows.show_empty(Content("No activity in this period."))
         self._rows.show_rows(len(self._found), cursor=0)
         self.query_one("#charts").refresh()
         self.query_one("#heads").refresh()

@@ -78,20 +78,18 @@ class ChangesScreen(Panel[ToRevert]):
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        self.show_heading("Changes of files")
+        self.show_heading("File changes")
         self._load()
 
     @work(exclusive=True, group="changes")
     async def _load(self) -> None:
         found = await self.attempt(self._load_changes())
         self._groups = list(reversed(found or ()))
-        self._rows.show_empty(Content("No changes of files were captured in this session."))
+        self._rows.show_empty(Content("No file changes were captured in this session."))
         files = {file.path for group in self._groups for file in group.files}
         added = sum(group.counts[0] for group in self._groups)
         removed = sum(group.counts[1] for group in self._groups)
-        self.show_heading(
-            "Changes of files", format_count(len(files), "file"), f"+{added} -{removed}"
-        )
+        self.show_heading("File changes", format_count(len(files), "file"), f"+{added} -{removed}")
         self._build()
 
     def _build(self) -> None:

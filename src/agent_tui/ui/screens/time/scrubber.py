@@ -88,7 +88,7 @@ class ScrubberScreen(Panel[None]):
     async def _load(self) -> None:
         scrub = await self.attempt(self._load_scrub())
         if scrub is None:
-            self.show_heading("Replay", "could not be read")
+            self.show_heading("Replay", "not available")
             return
         self._scrub = scrub
         self._track.show_moments(scrub.moments())

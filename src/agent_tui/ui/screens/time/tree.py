@@ -175,7 +175,7 @@ class TreeScreen(Panel[TreeChoice]):
         if tree is None or row is None:
             return
         if act in ("label",) and row.session_id:
-            self.tell(f"This row belongs to session {clean(row.session_id)}: b opens it.")
+            self.tell(f"This row belongs to session {clean(row.session_id)}: press b to open it.")
             return
         self.dismiss(TreeChoice(act, tree, row, self._detail))
 
@@ -184,7 +184,7 @@ class TreeScreen(Panel[TreeChoice]):
         self.action_act("fork")
 
     def action_fold(self) -> None:
-        """Go on to the next level of detail; the cursor stays where it was."""
+        """Move to the next level of detail; the cursor stays where it was."""
         row = self._rows.row
         self._detail = _DETAILS[(_DETAILS.index(self._detail) + 1) % len(_DETAILS)]
         if row is not None:

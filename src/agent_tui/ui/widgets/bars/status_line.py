@@ -63,7 +63,7 @@ class StatusLine(Widget):
         self._timer = self.set_interval(_FRAME_SECONDS, self.refresh, pause=not self.work)
 
     def show_retry(self, attempt: int, wait_seconds: float, reason: str) -> None:
-        """Say that a request failed and when it will be made again; addresses take room, and go."""
+        """Say that a request failed and when it will be repeated; addresses take room, and go."""
         brief = _ADDRESS.sub("the server", reason)
         self.notice = f"Retry {attempt} in {wait_seconds:.0f} s: {brief}"
 

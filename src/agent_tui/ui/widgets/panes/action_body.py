@@ -88,7 +88,7 @@ class ActionBody(Rows, can_focus=True):
         super().__init__(has_cursor=False)
         self._action = action
         self._is_numbered = action.is_diff or (action.kind == "command" and action.line_count > 1)
-        # Cells of the line numbers, or of the sign that a line goes on.
+        # Cells of the line numbers, or of the sign that a line continues.
         self._digits = len(str(_last_number(action))) if self._is_numbered else 1
         self._margin = self._digits + 2 * action.is_diff
         self._colours = DiffColours(action.where) if action.is_diff else None

@@ -123,7 +123,7 @@ class BlockList:
         return self._source.record(index) if index < self.recorded else None
 
     def fold_earlier(self) -> None:
-        """Fold what is not in the context any more, or show it again."""
+        """Fold what is not in the context any longer, or show it again."""
         if isinstance(self._source, EarlierBlocks):
             self._source.folded = not self._source.folded
             self._lay_out()
@@ -205,7 +205,7 @@ class BlockList:
         """Add a live block; returns its index.
 
         It closes an open answer, except a notice: that is not part of the conversation, and stands
-        above the answer that goes on.
+        above the answer that continues.
         """
         if not isinstance(block, NoticeBlock):
             self.close_answer()
@@ -397,7 +397,7 @@ class BlockList:
             rows[place:place] = [blank] * missing
 
     def _renew(self, first: int) -> None:
-        """The blocks from an index on are others now: know their rows anew."""
+        """The blocks from an index on are others now: know their rows again."""
         known = len(self.heights)
         for index in range(first, max(known, len(self))):
             self._cache.forget(index)

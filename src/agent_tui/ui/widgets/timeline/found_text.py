@@ -48,7 +48,7 @@ class FoundText(BlockCursor):
         return found
 
     def stop_finding(self) -> None:
-        """Mark nothing any more."""
+        """Mark nothing any longer."""
         self._wanted = ""
         self.paint()
 

@@ -1,4 +1,4 @@
-"""A scroll bar that is drawn only where its thumb begins or ends anew."""
+"""A scroll bar that is redrawn only where an end of its thumb moved."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ThumbBar(ScrollBar):
                 yield Region(0, first, width, last + 1 - first)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The cells in view; they are drawn anew only where they look different."""
+        """The cells in view; they are drawn again only where they look different."""
         look = (self.size, self._edges(), self.mouse_over, self.grabbed is None, self.app.theme)
         if look != self._look:
             self._look, self._strips = look, self._draw()

@@ -45,7 +45,7 @@ class Timeline(FoundText, can_focus=True):
         has_menu: whether Enter asks what can be done with a block, instead of opening it.
     """
 
-    # A click opens what it hits; who goes on typing after it still means the prompt, not a key.
+    # A click opens what it hits; who continues typing after it still means the prompt, not a key.
     FOCUS_ON_CLICK = False
 
     BINDINGS: ClassVar[list[BindingType]] = [
