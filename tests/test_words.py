@@ -47,7 +47,11 @@ RETIRED = (
     r"\b(both|two) sides\b",
     r"\bagain drops\b",
     r"\bservers of tools\b",
-    r"\bis no (rule|message|entry|address|JSON|valid)\b",
+    r"\bis no (rule|message|entry|address|JSON|valid|regular|PNG|text)\b",
+    r"\bgo(es|ing)? on (with|from)|\bwent on\b|\bfor ever\b|\bthat which\b",
+    r"\bto save room\b|\bto be paid\b|\bstep is over\b|\bof ours\b|\bnot among yours\b",
+    r"\b(knows no|was) model\b|\bnot drawn\b|\bread again\b$|\bchanges of files\b",
+    r"\bwithout words\b|\bonly to be read\b",
     r"\bsummariz",
 )
 """Phrases that made people read twice; the words of this field say the same at once."""
@@ -55,7 +59,9 @@ RETIRED = (
 RETIRED_EVERYWHERE = re.compile(
     r"\b(tak(e|es|en|ing)|took) (\w+ ){0,3}back\b(?! to)|\bmend(s|ed|ing)?\b|\bspoken\b"
     r"|\b(let|lets|letting) go\b|\bgo(es)? on with\b|\bbegun\b|\bat a glance\b"
-    r"|\bservers of tools\b|\b(the|last|another|an|every) act\b|\bcomposer\b",
+    r"|\bservers of tools\b|\b(the|last|another|an|every) act\b|\bcomposer\b"
+    r"|\banew\b|\bmade again\b|\bany more\b|\bfor ever\b|\bthat which\b|\bbroke off\b"
+    r"|\bgo(es)? on\b|\bwent on\b|\bsum(s|med)? up\b|\bsummariz",
     re.IGNORECASE,
 )
 """Those of them that the code's own readers are spared, too."""

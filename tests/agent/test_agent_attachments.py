@@ -113,8 +113,8 @@ async def test_what_may_not_be_read_is_named_and_the_prompt_is_sent(tmp_path: Pa
         first, second = notices(stage)
         assert first.startswith("@../secret.txt was not attached: ")
         assert (
-            second == f"@{tmp_path}/no.png was not attached: it is no PNG, JPEG, GIF or WebP "
-            "picture."
+            second == f"@{tmp_path}/no.png was not attached: it is not a PNG, JPEG, GIF or WebP "
+            "image."
         )
         assert "canary" not in stage.log.read_text()
 

@@ -44,7 +44,7 @@ async def test_a_dmail_goes_back_and_the_step_is_made_again_with_its_message(
                 "step 2",
                 "call send_dmail",
                 'start send_dmail {"checkpoint": 1, "message": "The answer is in b.txt, line 3; a.txt is useless."}',  # noqa: E501 - as it is shown
-                "ok send_dmail: Accepted: it goes to checkpoint 1 when t",
+                "ok send_dmail: Accepted: it goes to checkpoint 1 after ",
                 "dmail to 1: The answer is in b.txt, line 3; a.txt is useless.",
                 "checkpoint 1 (turn 1, step 2)",
                 "dmail: archive 1",

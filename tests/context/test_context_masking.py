@@ -196,7 +196,7 @@ async def test_a_brief_that_is_too_long_in_every_part_falls_back(talk: Context) 
 async def test_a_compaction_that_frees_less_than_is_set_is_refused(talk: Context) -> None:
     request = asked("last-messages", CompactionAmounts(minimum_saving=0.99))
     draft = await draft_compaction(talk, request, summarise=says(SUMMARY))
-    assert "less than the 99% that is set" in draft.refusal
+    assert "less than the 99% that context.minimum_saving asks for" in draft.refusal
     with pytest.raises(CompactionError, match="less than the 99%"):
         await apply_draft(talk, draft)
 

@@ -235,7 +235,7 @@ async def test_an_empty_session_and_an_unreadable_one_say_so() -> None:
 
 async def test_where_there_is_no_tree_one_sentence_says_why() -> None:
     class WithoutTree(ImportedSource):
-        tree_refusal = "A session that is kept in memory only has no tree."
+        tree_refusal = "A session that is kept in memory only has no tree and no replay."
 
     source = WithoutTree(source_of([HEADER])._found)
     async with (app := tree_stage(SessionView(source))).run_test() as pilot:

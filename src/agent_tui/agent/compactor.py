@@ -277,7 +277,7 @@ class Compactor:
         on_retry: Callable[[StepRetried], None],
         on_usage: Callable[[Usage], None],
     ) -> str:
-        """The whole summary; asked for again also where it broke off, for half of one is none."""
+        """The whole summary; asked for again also where it was cut off, for half of one is none."""
         message = UserMessage(brief, origin="compaction")
         request = ModelRequest(self._model, system, (message,))
         has_started = False

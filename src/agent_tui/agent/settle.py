@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 async def settle(work: Coroutine[Any, Any, Result]) -> Result:
-    """Await ``work`` to its end even if cancelled meanwhile; the cancellation is raised after it."""
+    """Await ``work`` to its end even if cancelled; the cancellation is raised after it."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():

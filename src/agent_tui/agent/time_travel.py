@@ -16,7 +16,7 @@ from agent_tui.core.summary import OperationReport
 from agent_tui.sessions.store import Durability
 
 _DELIVERED = (
-    "<system>You just got a D-Mail: a message from your own future, which went on from this "
+    "<system>You just got a D-Mail: a message from your own future, which continued from this "
     "point and was then abandoned. Changes that were made to files there are still on disk. "
     "Act on it; the user does not see it as a message of theirs.</system>\n\n"
 )

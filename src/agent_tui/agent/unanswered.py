@@ -58,7 +58,7 @@ def was_cut_off(path: Sequence[Record]) -> bool:
 
 
 def where_to_resume(path: Sequence[Record]) -> str | None:
-    """Where a turn that broke off continues: the id of the record before half an answer.
+    """Where an interrupted turn continues: the id of the record before half an answer.
 
     None where the path ends with what was asked, so that nothing has to be left behind.
     """

@@ -95,7 +95,7 @@ class ImportedSource:
         for compaction in self._found.compactions:
             if compaction.archive == archive:
                 return compaction.before, compaction.after
-        raise SessionError(f"Archive {archive} was not made by a compaction.")
+        raise SessionError(f"No compaction made archive {archive}.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
         del related  # its forks are sessions of another agent

@@ -128,7 +128,7 @@ class LiveSource:
             made = (record.archive for record in _compactions_in(path))
             if number > archive and archive in made:
                 return read_log(path)
-        raise SessionError(f"Archive {archive} was not made by a compaction.")
+        raise SessionError(f"No compaction made archive {archive}.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
         from agent_tui.history.session_tree import SessionTree

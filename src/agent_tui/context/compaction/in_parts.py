@@ -13,7 +13,7 @@ from agent_tui.resources import prompt
 Summarise: TypeAlias = Callable[[str, str, Callable[[str], None]], Awaitable[str]]
 """Writes the summary for a system prompt and a brief, and tells it as it comes.
 
-What it returns counts, and not what it told: where an answer broke off, it may have started again.
+What it returns counts, and not what it told: an answer that was cut off may have started again.
 Raises ProviderError when it gives up.
 """
 
