@@ -60,7 +60,7 @@ RETIRED_EVERYWHERE = re.compile(
     r"\b(tak(e|es|en|ing)|took) (\w+ ){0,3}back\b(?! to)|\bmend(s|ed|ing)?\b|\bspoken\b"
     r"|\b(let|lets|letting) go\b|\bgo(es)? on with\b|\bbegun\b|\bat a glance\b"
     r"|\bservers of tools\b|\b(the|last|another|an|every) act\b|\bcomposer\b"
-    r"|\banew\b|\bmade again\b|\bany more\b|\bfor ever\b|\bthat which\b|\bbroke off\b"
+    r"|\banew\b|\bmade again\b|\bfor ever\b|\bthat which\b|\bbroke off\b"
     r"|\bgo(es)? on\b|\bwent on\b|\bsum(s|med)? up\b|\bsummariz",
     re.IGNORECASE,
 )

@@ -80,7 +80,7 @@ class Subagents:
         return call_id in self._turns
 
     def stop(self, call_id: str) -> bool:
-        """End the subagent of one call, and no other; False where none works for it any more."""
+        """End the subagent of one call, and no other; False where none works for it any longer."""
         turn = self._turns.get(call_id)
         return turn is not None and turn.cancel()
 

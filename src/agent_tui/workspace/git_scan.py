@@ -40,7 +40,7 @@ from agent_tui.workspace.seed import (
 from agent_tui.workspace.store import ContentStore
 
 _MOST_RECENT = 256
-"""So many paths are settled beside the index before it is written anew."""
+"""So many paths are settled beside the index before it is written again."""
 
 
 class GitScanner:

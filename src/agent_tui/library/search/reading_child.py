@@ -9,7 +9,7 @@ from agent_tui.library.search.reading import Unit, read_unit
 
 
 def serve(asked: Connection[None, Unit], answers: Connection[object, None]) -> None:
-    """Read units until nobody asks any more; the end of each is a None."""
+    """Read units until nobody asks any longer; the end of each is a None."""
     while True:
         try:
             unit = asked.recv()

@@ -167,7 +167,7 @@ class QuestionScreen(ModalScreen[str]):
         self._show_draft()
 
     def _release(self) -> None:
-        """Nothing waits to be answered any more."""
+        """Nothing waits to be answered any longer."""
         self._answers.release()
         self._choices.redraw()
 
