@@ -56,9 +56,10 @@ class Place:
         yard.write("deep/gone.txt", "gone\n")
         yard.write("run.sh", "#!/bin/sh\n", 0o755)
         yard.take()
+        yard.take()  # the folders are known from the second look on
         self.new = yard.files()
         yard.write("edited.txt", "one\nagent\n")
-        yard.write("created.txt", "created\n")
+        yard.write("made/created.txt", "created\n")
         shutil.rmtree(yard.root / "deep")
         yard.write("run.sh", "broken\n", 0o644)
         yard.take()

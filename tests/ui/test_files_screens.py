@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent_tui.core.changes import ChangeGroup
+from agent_tui.core.changes import ChangeGroup, FileDiff, net_changes
 from agent_tui.core.summary import RevertPreview
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
 from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
@@ -34,6 +34,15 @@ def yard(tmp_path: Path) -> Yard:
     yard.take(call="c1")
     yard.write("a.py", agent.replace("broken\n", "mine\n", 1))
     return yard
+
+
+def net_of(yard: Yard) -> Callable[[], Awaitable[Sequence[FileDiff]]]:
+    """The files that are not what they were."""
+
+    async def load() -> Sequence[FileDiff]:
+        return net_changes(change for each in yard.timeline.captures for change in each.delta)
+
+    return load
 
 
 def preview(yard: Yard) -> RevertFilesScreen:
@@ -87,7 +96,9 @@ async def test_changes_open_as_diffs_and_one_file_can_be_asked_back(
     async def load() -> Sequence[ChangeGroup]:
         return [describe_capture(yard.store, each, {"c1": "run_command"}) for each in captures]
 
-    async with (app := Stage(screen=ChangesScreen(load))).run_test(size=size) as pilot:
+    async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test(
+        size=size
+    ) as pilot:
         await pilot.pause(0.3)
         lines = app.text.splitlines()
         assert any("you or another program" in line for line in lines)
@@ -97,6 +108,22 @@ async def test_changes_open_as_diffs_and_one_file_can_be_asked_back(
         assert "+ mine" in app.text
         await pilot.press("u")
         assert app.results == [ToRevert(frozenset({captures[1].stamp.uuid or ""}), "a.py")]
+
+
+async def test_a_file_that_was_reverted_is_not_counted_in_the_head(yard: Yard) -> None:
+    yard.write("a.py", CODE)
+    yard.take("human")
+    captures = [capture for capture in yard.timeline.captures if capture.delta]
+    assert len(captures) == 2
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [describe_capture(yard.store, each, {}) for each in captures]
+
+    async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test() as pilot:
+        await pilot.pause(0.3)
+        head = next(line for line in app.text.splitlines() if "File changes" in line)
+        assert "1 file " in head  # new.py; a.py is as it was
+        assert "+1 -0" in head
 
 
 async def test_a_turn_is_reverted_whole_without_what_others_changed_in_it(yard: Yard) -> None:
@@ -110,7 +137,9 @@ async def test_a_turn_is_reverted_whole_without_what_others_changed_in_it(yard: 
         groups = [describe_capture(yard.store, each, {}) for each in captures]
         return [replace(group, turn=turns[group.call]) for group in groups]
 
-    async with (app := Stage(screen=ChangesScreen(load))).run_test(size=(120, 36)) as pilot:
+    async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test(
+        size=(120, 36)
+    ) as pilot:
         await pilot.pause(0.3)
         await pilot.press("t")
         own = {each.stamp.uuid or "" for each in captures if each.call}
@@ -124,7 +153,7 @@ async def test_where_nothing_can_be_reverted_the_screen_says_why(yard: Yard) -> 
     async def load() -> Sequence[ChangeGroup]:
         return [describe_capture(yard.store, each, {}) for each in captures]
 
-    screen = ChangesScreen(load, "a turn is running")
+    screen = ChangesScreen(load, net_of(yard), "a turn is running")
     async with (app := Stage(screen=screen)).run_test(size=(120, 36)) as pilot:
         await pilot.pause(0.3)
         await pilot.press("u")

@@ -48,7 +48,12 @@ PROMISES = (
         "unknown files are deleted, in a story",
     ),
     seen_elsewhere("what a shell command changed is not seen", "only edit tools are seen"),
-    seen_elsewhere("folders and moves do not come back", "folders are not made again"),
+    seen_elsewhere(
+        "folders and moves do not come back",
+        "folders are not made again",
+        "empty folders stay",
+        "an empty folder goes without a word",
+    ),
     seen_elsewhere("a compaction loses the history", "what a compaction rotated is forgotten"),
     seen_elsewhere("commits and refs of the user change", "the user's index is written"),
     seen_elsewhere(
@@ -83,6 +88,11 @@ PROMISES = (
         "the preview is trusted",
         "a file that is saved late is overwritten",
         "a late capture is the agent's all the same",
+    ),
+    never(
+        "remove a folder of the person, or with something in it",
+        "every folder counts as the agent's",
+        "a folder goes with what is in it",
     ),
     never("write through a link", "links are followed"),
     never(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from agent_tui.agent import workspace_watch
-from agent_tui.core.file_changes import FileState
+from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.core.revert_plan import PathPlan
 from agent_tui.runtime.files import session_files, watching
 from agent_tui.workspace import (
@@ -148,6 +149,14 @@ def saved_late(folder: Path) -> None:
         )
 
 
+def of_folders(test: Callable[[Yard, pytest.MonkeyPatch], None]) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            test(Yard(folder / "yard"), patch)
+
+    return run
+
+
 def of_session(test: Callable[[Path], Any]) -> Callable[[Path], None]:
     return lambda folder: asyncio.run(test(folder))
 
@@ -212,6 +221,15 @@ def use_the_users_index() -> Patch:
 
 def with_setting(name: str, value: str) -> Patch:
     return replaced((git, "_SETTINGS", {**git._SETTINGS, name: value}))
+
+
+def remove_trees() -> Patch:
+    def remove(self: Any, _changes: Any) -> None:
+        with contextlib.suppress(OSError):
+            os.rmdir("new", dir_fd=self.root)
+        shutil.rmtree(Path(self.journal.root) / "new", ignore_errors=True)
+
+    return replaced((restore._Replacing, "_remove_empty", remove))
 
 
 def make_no_folders() -> Patch:
@@ -470,6 +488,17 @@ MUTANTS = (
            of_session(sessions.test_every_call_tells_what_it_really_changed)),
     Mutant("folders are not made again", make_no_folders,
            of_yard(reverts.test_edits_deletions_and_creations_go_back_with_their_modes)),
+    Mutant("empty folders stay",
+           lambda: replaced((restore._Replacing, "_remove_empty", nothing)),
+           of_yard(reverts.test_folders_that_came_with_a_file_go_with_it_and_a_person_s_stay)),
+    Mutant("every folder counts as the agent's",
+           lambda: replaced((capture, "count_new_folders", lambda path, _: path.count("/"))),
+           of_yard(reverts.test_folders_that_came_with_a_file_go_with_it_and_a_person_s_stay)),
+    Mutant("a folder goes with what is in it", remove_trees,
+           of_folders(reverts.test_a_folder_that_is_not_empty_is_never_removed)),
+    Mutant("an empty folder goes without a word",
+           lambda: replaced((git_scan, "LeftOut", lambda *_: LeftOut("", ""))),
+           of_yard(reverts.test_an_empty_folder_that_goes_is_named)),
     Mutant("what a compaction rotated is forgotten", forget_what_was_rotated,
            of_session(sessions.test_files_go_back_after_a_compaction)),
     Mutant("the user's index is written", use_the_users_index,

@@ -405,3 +405,57 @@ def test_a_hundred_files_come_back_and_the_store_holds_at_most_twice_what_change
     assert sum(place.stat().st_size for place in objects) <= 2 * changed
     yard.revert(yard.plan())
     assert set(yard.files().values()) == {TEXT}
+
+
+def test_folders_that_came_with_a_file_go_with_it_and_a_person_s_stay(yard: Yard) -> None:
+    yard.write("a.txt", "a\n")
+    (yard.root / "mine").mkdir()
+    yard.take()
+    yard.take()  # the folders are known from the second look on
+    yard.write("new/deep/one.txt", "agent\n")
+    yard.write("new/two.txt", "agent\n")
+    yard.write("kept/three.txt", "agent\n")
+    yard.write("mine/four.txt", "agent\n")
+    yard.take()
+    yard.write("kept/my own.txt", "mine\n")
+    record = yard.revert(yard.plan())
+    assert not (yard.root / "new").exists()
+    assert (yard.root / "mine").is_dir()
+    assert yard.files() == {"a.txt": "a\n", "kept/my own.txt": "mine\n"}
+    record = yard.take_back(record)
+    assert yard.read("new/deep/one.txt") == "agent\n"
+    yard.take_back(record, "redo")
+    assert not (yard.root / "new").exists()
+
+
+def test_an_empty_folder_that_goes_is_named(yard: Yard) -> None:
+    (yard.root / "empty").mkdir()
+    yard.write("a.txt", "a\n")
+    yard.take()
+    yard.take()
+    (yard.root / "empty").rmdir()
+    yard.write("a.txt", "agent\n")
+    yard.take()
+    told = [(each.path, each.why) for each in yard.plan().uncovered]
+    assert told == [("empty", "it was an empty folder; it is not restored")]
+
+
+def test_a_folder_that_is_not_empty_is_never_removed(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is put there at the last moment stays: a folder goes by rmdir alone."""
+    yard.write("a.txt", "a\n")
+    yard.take()
+    yard.take()
+    yard.write("new/one.txt", "agent\n")
+    yard.take()
+    plan, real = yard.plan(), os.rmdir
+
+    def save(path: str, **options: int) -> None:
+        if path == "new":
+            yard.write("new/mine.txt", "mine\n")
+        real(path, **options)
+
+    monkeypatch.setattr(os, "rmdir", save)
+    yard.revert(plan)
+    assert yard.files() == {"a.txt": "a\n", "new/mine.txt": "mine\n"}

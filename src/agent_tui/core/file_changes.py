@@ -44,7 +44,8 @@ class FileState:
 class FileChange:
     """One path, relative to the workspace, with its state before and after.
 
-    ``added`` and ``removed`` count lines; both are 0 where the content is not text.
+    ``added`` and ``removed`` count lines; both are 0 where the content is not text. ``folders``
+    says how many of the folders around it came with it: they go with it too, once they are empty.
     """
 
     path: str
@@ -52,6 +53,7 @@ class FileChange:
     new: FileState | None
     added: int = 0
     removed: int = 0
+    folders: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def change_fields(change: FileChange) -> dict[str, Any]:
     fields["old"] = _state_fields(change.old)
     fields["new"] = _state_fields(change.new)
     return fields | {
-        name: count for name in ("added", "removed") if (count := getattr(change, name))
+        name: count for name in ("added", "removed", "folders") if (count := getattr(change, name))
     }
 
 
@@ -95,6 +97,7 @@ def parse_change(value: Mapping[str, Any]) -> FileChange:
         _parse_state(value["new"]),
         int(value.get("added", 0)),
         int(value.get("removed", 0)),
+        int(value.get("folders", 0)),
     )
 
 

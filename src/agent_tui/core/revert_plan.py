@@ -60,6 +60,7 @@ class PathPlan:
         now: how the path is at the moment. ``then``: how it would be with every hunk made.
         hunks: the pieces of the change, where both are text; empty where it is all or nothing.
         why: what a reader should know, in a few words.
+        folders: how many of the folders around it came with it.
     """
 
     path: str
@@ -69,6 +70,7 @@ class PathPlan:
     then: Version
     hunks: tuple[Hunk, ...] = ()
     why: str = ""
+    folders: int = 0
 
     @property
     def key(self) -> tuple[str, bool]:

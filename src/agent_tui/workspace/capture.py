@@ -25,7 +25,7 @@ from agent_tui.workspace.merge import diff_lines
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plain_scan import PlainScanner
 from agent_tui.workspace.reading import UNSTEADY, Reading, digest_of, read_entry
-from agent_tui.workspace.scanning import UNKNOWN, Scanner, Sight
+from agent_tui.workspace.scanning import UNKNOWN, Scanner, Sight, count_new_folders
 from agent_tui.workspace.store import ContentStore
 
 _MOST_LEFT_OUT = 50
@@ -245,7 +245,7 @@ class _Work:
             reading = replace(reading, state=replace(reading.state, secret=True))
         scope.readings[path] = reading
         if not sight.fresh:
-            self._note(whole, old, reading)
+            self._note(whole, old, reading, count_new_folders(path, sight.new_folders))
 
     def _cap(self, path: str, ignored: bool) -> int:
         if path in self._targets:
@@ -261,7 +261,7 @@ class _Work:
         self._store.put(content, durable=self._durable)
         return True
 
-    def _note(self, path: str, old: FileState | None, reading: Reading) -> None:
+    def _note(self, path: str, old: FileState | None, reading: Reading, folders: int) -> None:
         new = reading.state
         if old is None and new is None:
             return
@@ -271,7 +271,9 @@ class _Work:
         if old is not None and old.hash:
             self._store.keep([(old.hash, old.size)])
         added, removed = self._count(old, reading)
-        self.changes[path] = FileChange(path, old, new, added, removed)
+        self.changes[path] = FileChange(
+            path, old, new, added, removed, 0 if old is not None else folders
+        )
 
     def _count(self, old: FileState | None, reading: Reading) -> tuple[int, int]:
         before = b""

@@ -29,13 +29,16 @@ _Mark: TypeAlias = tuple[int, int, int]
 class FolderNames:
     """What was in each folder when it was looked at last.
 
-    ``rules`` are files that say what to ignore, beside those in the folders themselves.
+    ``rules`` are files that say what to ignore, beside those in the folders themselves. ``new``
+    are the folders that came until the last look, ``lost`` those that went and had been empty.
     """
 
     def __init__(self, root: str, rules: Iterable[str] = ()) -> None:
         self._root = root
         self._folders: dict[str, tuple[_Mark | None, str]] = {}
         self._rules: dict[str, _Mark | None] = {path: _mark_of(path) for path in rules if path}
+        self.new: set[str] = set()
+        self.lost: set[str] = set()
         self._trusted = keeps_folder_times(root)
 
     def refresh(self, outside: Collection[str]) -> list[str] | None:
@@ -43,8 +46,10 @@ class FolderNames:
 
         None means: only a whole listing tells. ``outside`` are folders that are not looked into.
         """
+        self.new, self.lost = set(), set()
         if not self._trusted:
             return None
+        is_first = not self._folders
         is_whole = not self._folders or self._have_rules_changed()
         fresh: list[str] = []
         pending = list(self._folders) or [""]
@@ -53,15 +58,19 @@ class FolderNames:
             folder = pending.pop()
             if folder in outside:
                 continue
+            is_new = not is_first and folder not in self._folders
             try:
                 changed = self._look_into(folder, now)
             except (FileNotFoundError, NotADirectoryError):
-                self._folders.pop(folder, None)
+                if (gone := self._folders.pop(folder, None)) is not None and not gone[1]:
+                    self.lost.add(folder)
                 continue
             except OSError:
                 self._folders.pop(folder, None)
                 is_whole = True
                 continue
+            if is_new:
+                self.new.add(folder)
             for name in changed:
                 path = f"{folder}/{name}" if folder else name
                 if name.endswith("/"):

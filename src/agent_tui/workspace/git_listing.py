@@ -76,6 +76,16 @@ class GitListing:
             self._list_all()
         self._is_begun = self._is_sure = True
 
+    @property
+    def new_folders(self) -> set[str]:
+        """Folders that were not there the last time, as far as that is known."""
+        return self._names.new
+
+    @property
+    def lost_folders(self) -> set[str]:
+        """Folders that are gone and had been empty."""
+        return self._names.lost
+
     def settle(self, paths: Iterable[str]) -> None:
         """These are known from now on."""
         self.untracked.difference_update(paths)

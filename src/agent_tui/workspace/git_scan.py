@@ -29,7 +29,7 @@ from agent_tui.workspace.limits import Limits
 from agent_tui.workspace.oids import ObjectNames
 from agent_tui.workspace.reading import Reading
 from agent_tui.workspace.recent import RecentStates
-from agent_tui.workspace.scanning import UNKNOWN, Sight, is_below
+from agent_tui.workspace.scanning import LOST, UNKNOWN, Sight, is_below
 from agent_tui.workspace.seed import (
     LISTING,
     copy_index,
@@ -128,7 +128,8 @@ class GitScanner:
     def look(self) -> Sight:
         listing = self._listing
         listing.look()
-        sight = Sight(set(listing.changed))
+        sight = Sight(set(listing.changed), new_folders=listing.new_folders)
+        sight.left_out += [LeftOut(path, LOST) for path in sorted(listing.lost_folders)]
         unknown = self._take_untracked(sight) | self._take_ignored(sight)
         for path in sight.candidates - listing.changed.keys():
             if path not in self._known and is_below(path, self._unknown_folders):

@@ -19,7 +19,7 @@ from agent_tui.workspace.folders import (
 )
 from agent_tui.workspace.limits import Limits
 from agent_tui.workspace.reading import Reading
-from agent_tui.workspace.scanning import STAGING_PREFIX, UNKNOWN, Sight, is_below
+from agent_tui.workspace.scanning import LOST, STAGING_PREFIX, UNKNOWN, Sight, is_below
 
 GENERATED = frozenset(
     {
@@ -41,6 +41,7 @@ class PlainScanner:
         self._found: dict[str, Signature] = {}
         self._unknown_folders: set[str] = set()
         self._unknown: set[str] = set()
+        self._folders: dict[str, bool] = {}
 
     @property
     def _list(self) -> str:
@@ -61,6 +62,7 @@ class PlainScanner:
     def look(self) -> Sight:
         sight = Sight()
         self._found = {}
+        before, self._folders = self._folders, {}
         unknown: set[str] = set()
         pending = [""]
         bytes_ = 0
@@ -79,6 +81,10 @@ class PlainScanner:
             if settled is None or settled[0] != mark:
                 sight.candidates.add(path)
         sight.candidates |= self._settled.keys() - self._found.keys()
+        if before:
+            sight.new_folders = self._folders.keys() - before.keys()
+            lost = (path for path in before.keys() - self._folders.keys() if before[path])
+            sight.left_out += [LeftOut(path, LOST) for path in sorted(lost)]
         self._unknown_folders = unknown
         sight.files = len(self._found)
         return sight
@@ -96,6 +102,7 @@ class PlainScanner:
             unknown.add(folder)
             self._keep_below(folder)
             return 0
+        self._folders[folder] = not found
         for entry in found:
             path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.name.casefold() == ".git" or path.startswith(STAGING_PREFIX):

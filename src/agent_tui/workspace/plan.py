@@ -36,6 +36,7 @@ class Action:
     expected: FileState | None
     target: FileState | None
     content: bytes = b""
+    folders: int = 0
 
 
 def choose(plan: RevertPlan, choice: Choice) -> list[Action]:
@@ -52,7 +53,9 @@ def choose(plan: RevertPlan, choice: Choice) -> list[Action]:
             continue
         if each.path in actions and each.own:
             continue
-        actions[each.path] = Action(each.path, each.now.state, then.state, then.content)
+        actions[each.path] = Action(
+            each.path, each.now.state, then.state, then.content, each.folders
+        )
     return sorted(actions.values(), key=lambda action: action.path)
 
 
@@ -132,7 +135,8 @@ class _Planner:
             return
         plan = undoing.plan(path, own)
         if plan.status != "same":
-            self.paths.append(plan)
+            folders = max(step.change.folders for step in steps)
+            self.paths.append(replace(plan, folders=folders))
 
     def _leave_out(self, path: str, why: str) -> None:
         self.uncovered[path, why] = LeftOut(path, why)

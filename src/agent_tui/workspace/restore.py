@@ -11,9 +11,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from agent_tui.core.errors import AgentTuiError, StorageError
@@ -150,7 +150,9 @@ class Restore:
             if action.target is not None:
                 self._store.put(action.content)
             lines = count_lines(now, action.content)
-            changes.append(FileChange(action.path, reading.state, action.target, *lines))
+            changes.append(
+                FileChange(action.path, reading.state, action.target, *lines, action.folders)
+            )
         self._store.flush()
         return tuple(changes)
 
@@ -229,6 +231,7 @@ class _Replacing:
         """Make every change; raises PathChanged when a path is not as it was."""
         for number, change in self._ordered():
             self._replace(str(number), change.path, change.old, change.new)
+        self._remove_empty(self.journal.changes)
         self._sync()
 
     def finish(self) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
@@ -247,6 +250,7 @@ class _Replacing:
                     left.append(change.path)
                     continue
             done.append(change)
+        self._remove_empty(done)
         self._sync()
         return tuple(sorted(done, key=lambda change: change.path)), tuple(left)
 
@@ -254,7 +258,7 @@ class _Replacing:
         """Undo what was made; returns the paths that somebody changed meanwhile."""
         left = []
         backwards = [
-            FileChange(change.path, change.new, change.old) for change in self.journal.changes
+            replace(change, old=change.new, new=change.old) for change in self.journal.changes
         ]
         for number, change in _deletions_first(backwards):
             now = self._now(change.path)
@@ -265,6 +269,7 @@ class _Replacing:
                 continue
             self._restage(f"{number}-back", change.new)
             self._replace(f"{number}-back", change.path, change.old, change.new)
+        self._remove_empty(backwards)
         self._sync()
         return tuple(left)
 
@@ -324,6 +329,17 @@ class _Replacing:
             os.rename(staged, name, src_dir_fd=staging, dst_dir_fd=folder)
         finally:
             close(staging)
+
+    def _remove_empty(self, changes: Iterable[FileChange]) -> None:
+        """Folders that came with a file go with it; one that holds anything stays."""
+        deletions = [change for change in changes if change.new is None]
+        for change in sorted(deletions, key=lambda change: change.path, reverse=True):
+            path = change.path
+            for _ in range(min(change.folders, path.count("/"))):
+                path = path.rpartition("/")[0]
+                with suppress(OSError), open_parent(self.root, path) as (folder, name):
+                    os.rmdir(name, dir_fd=folder)
+                    self.folders.add(os.path.dirname(path))
 
     def _sync(self) -> None:
         for path in sorted(self.folders):

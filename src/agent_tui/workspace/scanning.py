@@ -16,6 +16,9 @@ STAGING_PREFIX = ".agent-tui-restore-"
 UNKNOWN = FileState("other", 0, "", 0)
 """The earlier state of a path that was there, or may have been, and that was not kept."""
 
+LOST = "it was an empty folder; it is not restored"
+"""Why a folder that is gone and held nothing is left out."""
+
 
 @dataclass(slots=True)
 class Sight:
@@ -27,6 +30,7 @@ class Sight:
         nested: folders that are repositories of their own.
         left_out: what is not covered, and why.
         files: how many files are covered.
+        new_folders: folders that were not there the last time, as far as that is known.
         fresh: nothing was settled before: the candidates are what to begin with, not changes.
     """
 
@@ -35,6 +39,7 @@ class Sight:
     nested: set[str] = field(default_factory=set)
     left_out: list[LeftOut] = field(default_factory=list)
     files: int = 0
+    new_folders: set[str] = field(default_factory=set)
     fresh: bool = False
 
 
@@ -56,6 +61,14 @@ class Scanner(Protocol):
     def settle(self, readings: Mapping[str, Reading]) -> None:
         """From now on, changes are changes against these readings."""
         ...
+
+
+def count_new_folders(path: str, new: Collection[str]) -> int:
+    """How many of the folders around a path are new, from the innermost outwards."""
+    count = 0
+    while (path := path.rpartition("/")[0]) in new:
+        count += 1
+    return count
 
 
 def is_below(path: str, folders: Collection[str]) -> bool:

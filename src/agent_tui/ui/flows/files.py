@@ -45,7 +45,9 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
     session = chat.holder.require_session()
     while True:
         why_not = session.read_only or ("a turn is running" if session.busy else "")
-        chosen = await chat.app.push_screen_wait(ChangesScreen(session.files.changes, why_not))
+        files = session.files
+        screen = ChangesScreen(files.changes, files.net_changes, why_not)
+        chosen = await chat.app.push_screen_wait(screen)
         if chosen is None:
             return
         plan = _of_path(await session.files.plan_captures(chosen.captures), chosen.path)

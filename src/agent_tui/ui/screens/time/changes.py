@@ -48,7 +48,8 @@ class _Row:
 class ChangesScreen(Panel[ToRevert]):
     """The changes of files, newest first; dismissed with what is to be reverted, or None.
 
-    ``load`` gives the changes; ``why_not`` says why nothing can be reverted, or is empty.
+    ``load`` gives the changes, ``load_net`` the files that are not what they were. ``why_not``
+    says why nothing can be reverted, or is empty.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/changes.tcss")]
@@ -61,10 +62,14 @@ class ChangesScreen(Panel[ToRevert]):
     ]
 
     def __init__(
-        self, load: Callable[[], Awaitable[Sequence[ChangeGroup]]], why_not: str = ""
+        self,
+        load: Callable[[], Awaitable[Sequence[ChangeGroup]]],
+        load_net: Callable[[], Awaitable[Sequence[FileDiff]]],
+        why_not: str = "",
     ) -> None:
         super().__init__()
         self._load_changes = load
+        self._load_net = load_net
         self._why_not = why_not
         self._groups: list[ChangeGroup] = []
         self._opened: set[tuple[str, str]] = set()
@@ -86,9 +91,8 @@ class ChangesScreen(Panel[ToRevert]):
         found = await self.attempt(self._load_changes())
         self._groups = list(reversed(found or ()))
         self._rows.show_empty(Content("No file changes were captured in this session."))
-        files = {file.path for group in self._groups for file in group.files}
-        added = sum(group.counts[0] for group in self._groups)
-        removed = sum(group.counts[1] for group in self._groups)
+        files = await self.attempt(self._load_net()) or ()
+        added, removed = sum(file.added for file in files), sum(file.removed for file in files)
         self.show_heading("File changes", format_count(len(files), "file"), f"+{added} -{removed}")
         self._build()
 
