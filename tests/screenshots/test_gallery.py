@@ -13,7 +13,9 @@ import pytest
 from textual.pilot import Pilot
 
 from agent_tui.config.writing import set_value
+from agent_tui.core.events import Question
 from agent_tui.providers.demo.scenario import Reply
+from agent_tui.ui.conversation.asking import ask_question
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 from tests.mcp.stage import odd
 from tests.providers.sse_server import SseServer
@@ -83,6 +85,22 @@ def test_approval_of_an_edit(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("ApprovalScreen")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_question(snap_compare: Compare, stage: Stage) -> None:
+    question = Question(
+        "q1",
+        "The report can show heights above chart datum or above mean sea level.\n"
+        "Which one do the harbour masters expect?",
+        ("Chart datum, as the tables have it", "Mean sea level", "Both, in two columns"),
+    )
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Show me around this project")
+        ask_question(visitor.app.chat, question)
+        await visitor.until_screen("QuestionScreen")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_plan_to_approve(snap_compare: Compare, stage: Stage) -> None:

@@ -71,7 +71,7 @@ _GO_ON = "[lines 2-2 of 100; continue with start_line=3]"
 async def test_output_is_bounded_by_characters_too(workspace: Path, context: ToolContext) -> None:
     (workspace / "wide").write_text(("x" * 5_000 + "\n") * 100)
     shown = await read(context, "wide")
-    alone = "start_line=2 with line_count=1 shows more of this line"
+    alone = "start_line=2 with line_count=1 and start_character=2001 shows more of this line"
     assert f"[… 3,000 more characters; {alone} …]" in shown
     assert await read(context, "wide", 2, 1) == f"2\t{'x' * 5_000}\n{_GO_ON}"
     assert len(shown) <= context.output_limit + 100

@@ -67,6 +67,27 @@ def test_a_text_says_how_much_is_missing_and_where_it_is(keeping: ToolContext) -
     assert cut_text("x" * 5_000, 3_000, None).endswith("2,000 more characters]")
 
 
+async def test_one_line_of_five_megabytes_is_read_page_by_page(keeping: ToolContext) -> None:
+    whole = "".join(f"{number:x}é." for number in range(700_000))
+    assert keeping.blobs is not None
+    assert len(whole.encode()) > 5_000_000
+    path = keeping.blobs.keep(whole)
+    context = replace(keeping, output_limit=200_000)
+    pages: list[str] = []
+    at = 1
+    while len(pages) < 100:
+        arguments = ReadFileArguments(path=path, line_count=1, start_character=at)
+        shown = (await ReadFile().run(arguments, context)).output
+        assert len(shown) < 201_000
+        told = r"^1\t(\[… from character [^\]]*\])?|\[… [\d,]+ more char.*"
+        pages.append(re.sub(told, "", shown))
+        if not (more := re.search(r"start_character=(\d+)", shown)):
+            break
+        at = int(more[1])
+    assert "".join(pages) == whole
+    print(f"a line of {len(whole):,} characters: read whole on {len(pages)} pages")
+
+
 @pytest.mark.parametrize(
     "path", ["blob:../secret", "blob:" + "0" * 32, "blob:", "blob:/etc/passwd"]
 )

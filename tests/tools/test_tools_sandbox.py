@@ -14,9 +14,15 @@ import pytest
 from agent_tui.config import Settings
 from agent_tui.runtime.starting.confining import describe_sandbox
 from agent_tui.tools import sandbox
+from agent_tui.tools.background_command import (
+    BackgroundCommand,
+    BackgroundCommandArguments,
+    tell_ended,
+)
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.confinement import Confinement
 from agent_tui.tools.run_command import RunCommand, RunCommandArguments
+from agent_tui.tools.running_commands import RunningCommands
 from agent_tui.tools.sandbox import SandboxKind, best_sandbox
 
 PYTHON = sys.executable
@@ -132,6 +138,37 @@ async def test_a_repository_that_a_command_makes_is_told(
         assert "Read-only" in await run(workspace, hooked), "it is there now, and closed"
 
 
+async def test_a_repository_that_a_background_command_makes_is_told(
+    kind: SandboxKind, workspace: Path
+) -> None:
+    told: list[str] = []
+    commands = RunningCommands()
+    context = ToolContext(workspace, confinement=Confinement("strict"), commands=commands)
+    made = RunCommandArguments(command="git init -q .", background=True)
+    await RunCommand().run(made, context)
+    await asyncio.wait([commands.find(1).ended])
+    told += tell_ended(commands)
+    arguments = BackgroundCommandArguments(number=1, action="wait")
+    told.append((await BackgroundCommand().run(arguments, context)).output)
+    assert ["[.git was created: hooks" in each for each in told] == [True, True]
+    await commands.close()
+
+
+@pytest.mark.parametrize(
+    "change", ["echo x >> .git/config", "echo x > .git/hooks/pre-commit", "rm .git/hooks/kept"]
+)
+async def test_changed_settings_of_a_repository_are_told_where_they_cannot_be_closed(
+    kind: SandboxKind, workspace: Path, change: str
+) -> None:
+    (workspace / ".git" / "hooks").mkdir(parents=True)
+    (workspace / ".git" / "hooks" / "kept").touch()
+    (workspace / ".git" / "config").touch()
+    said = await run(workspace, change)
+    assert ("a hook in .git/hooks was changed" in said) == (kind == "landlock")
+    assert ("Read-only" in said) == (kind == "bwrap")
+    assert "was changed" not in await run(workspace, "true")
+
+
 @pytest.mark.parametrize("place", ["sub", "a/b/c"])
 async def test_repositories_below_the_workspace_are_closed_and_told_too(
     kind: SandboxKind, workspace: Path, place: str
@@ -237,7 +274,7 @@ async def test_the_network_is_there_only_where_the_settings_say(
 
 
 def test_the_status_says_which_sandbox_there_is(kind: SandboxKind) -> None:
-    wanted = {"bwrap": "sandbox on", "landlock": "Landlock sandbox"}[kind]
+    wanted = {"bwrap": "sandbox on", "landlock": "Landlock, .git writable"}[kind]
     assert describe_sandbox(Settings()) == wanted
 
 

@@ -113,7 +113,7 @@ async def test_results_are_bounded(workspace: Path, context: ToolContext) -> Non
         (workspace / f"{number}.py").touch()
     found = await find(context, "*.py")
     assert len(found) == 501
-    assert found[-1].startswith("[only the first 500")
+    assert found[-1].startswith("[100 more fit; only the first 500 are shown")
 
 
 @pytest.mark.usefixtures("tree", "searcher")
@@ -151,6 +151,10 @@ async def test_searching_is_bounded_and_safe_to_show(workspace: Path, context: T
     assert len(lines) <= 401
     assert lines[0] == "many:1:hit ␛]0;title␇"
     assert lines[-1].endswith("use a narrower search]")
+    assert lines[-1].startswith("[more than ")
+    (workspace / "many").write_text("hit\n" * 1_000)
+    shown, told = len(lines := await search(context, "hit", path="many")) - 1, lines[-1]
+    assert told.startswith(f"[{1_000 - shown} more lines; only the first {shown} lines shown")
     wide = await search(context, "hit", path="wide")
     assert len(wide[0]) < 600
 

@@ -45,6 +45,7 @@ class LiveSession:
         shares: what fills its context.
         drafts: what was typed and not sent, or waited for the agent, when the program last ended.
         instructions: which of the project's instruction files a new session took, in words.
+        subagents: those that work for calls of the running turn; None where there can be none.
         wide_folder: the folder that its log names, where it is too wide to be used unasked.
     """
 

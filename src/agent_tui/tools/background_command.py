@@ -20,8 +20,11 @@ def tell_ended(commands: RunningCommands) -> list[str]:
 
 def _tell(command: RunningCommand) -> str:
     failure = command.ended.exception()
-    how = describe_end(command.ended.result(), 0) if failure is None else f"[failed: {failure}]"
-    how = "[stopped by the user]" if command.by_user else how
+    how = f"[failed: {failure}]"
+    if failure is None:
+        ended = command.ended.result()
+        by_user = f"[stopped by the user]{ended.warning}"
+        how = by_user if command.by_user else describe_end(ended, 0)
     return (
         f"Background command {command.number} ({command.title}) ended {how}. "
         "background_command reads its output."

@@ -64,11 +64,15 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a child ended: ``exit_code`` is negative for a signal, as subprocess has it."""
+    """How a child ended: ``exit_code`` is negative for a signal, as subprocess has it.
+
+    ``warning`` is a sentence on what it left that acts outside of the sandbox.
+    """
 
     ending: Ending
     exit_code: int
     left_children: bool
+    warning: str = ""
 
 
 def child_environment() -> dict[str, str]:

@@ -51,21 +51,24 @@ class FindFiles(Tool[FindFilesArguments]):
 def _find(arguments: FindFilesArguments, context: ToolContext, stop: Event) -> str:
     found: list[str] = []
     note = ""
+    count = 0
     with Workspace.of(context).locate(arguments.path) as place:
         prefix = "" if place.path.name == "" else f"{place.path}/"
         descriptor = place.open_folder()
         try:
             for walked, path in enumerate(walk_files(descriptor)):
-                if len(found) == _MOST_FOUND:
-                    note = f"[only the first {_MOST_FOUND} are shown; use a narrower pattern]"
-                    break
                 if stop.is_set() or walked == _MOST_WALKED:
                     note = f"[stopped after {_MOST_WALKED:,} files; look in a smaller folder]"
                     break
                 if matches(path, arguments.pattern):
-                    found.append(_show(prefix + path))
+                    count += 1
+                    if count <= _MOST_FOUND:
+                        found.append(_show(prefix + path))
         finally:
             os.close(descriptor)
+    if missing := count - len(found):
+        more = f"{missing:,} more {'fits' if missing == 1 else 'fit'}"
+        found.append(f"[{more}; only the first {_MOST_FOUND} are shown: use a narrower pattern]")
     lines = [*found, note] if note else found
     return "\n".join(lines) or f"No file fits {reveal(arguments.pattern)}."
 

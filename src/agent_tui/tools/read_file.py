@@ -28,6 +28,11 @@ class ReadFileArguments(Arguments):
         default=1, description="The first line to read, from 1; -20 for the last 20 lines."
     )
     line_count: int = Field(default=1000, ge=1, description="How many lines to read at most.")
+    start_character: int = Field(
+        default=1,
+        ge=1,
+        description="Where to begin in a very long line, from 1; only with line_count=1.",
+    )
 
 
 class ReadFile(Tool[ReadFileArguments]):
@@ -88,9 +93,11 @@ def _show(file: TextFile, arguments: ReadFileArguments, limit: int) -> str:
         return f"[the file has only {format_count(len(lines), 'line')}]"
     shown: list[str] = []
     room = limit
-    longest = limit if arguments.line_count == 1 else _LONGEST_LINE
+    alone = arguments.line_count == 1
+    longest = limit if alone else _LONGEST_LINE
+    start = arguments.start_character if alone else 1
     for number, line in enumerate(lines[first - 1 : first - 1 + arguments.line_count], first):
-        text = f"{number}\t{_show_line(line, number, longest)}"
+        text = f"{number}\t{_show_line(line, number, longest, start)}"
         room -= len(text) + 1
         if room < 0 and shown:
             break
@@ -102,11 +109,15 @@ def _show(file: TextFile, arguments: ReadFileArguments, limit: int) -> str:
     return "\n".join(shown)
 
 
-def _show_line(line: str, number: int, longest: int) -> str:
-    line = clean(line.removesuffix("\r"))
-    if len(line) <= longest:
-        return line
-    more = format_count(len(line) - longest, "more character")
-    alone = f"start_line={number} with line_count=1 shows more of this line"
-    where = alone if longest == _LONGEST_LINE else "search_files finds what stands there"
-    return f"{line[:longest]}[… {more}; {where} …]"
+def _show_line(line: str, number: int, longest: int, start: int) -> str:
+    """A line from its character ``start`` on, as far as there is room, and how to read on."""
+    line = line.removesuffix("\r")
+    part = line[start - 1 : start - 1 + longest]
+    text = clean(part)
+    more = len(line) - (start - 1) - len(part)
+    if start > 1:
+        text = f"[… from character {start:,} of {len(line):,} …]{text}"
+    if more <= 0:
+        return text
+    where = f"start_line={number} with line_count=1 and start_character={start + len(part)}"
+    return f"{text}[… {format_count(more, 'more character')}; {where} shows more of this line …]"

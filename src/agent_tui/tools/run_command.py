@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -19,7 +19,7 @@ from agent_tui.tools.child import Ended, run_child
 from agent_tui.tools.output import BoundedOutput, ToldOutput
 from agent_tui.tools.running_commands import SharedOutput
 from agent_tui.tools.sandbox import confine
-from agent_tui.tools.workspace import read_only_folders
+from agent_tui.tools.workspace import git_settings, read_only_folders
 
 _SECONDS = 120
 _DAY_SECONDS = 86_400
@@ -28,6 +28,10 @@ _DAY_SECONDS = 86_400
 _MADE = (
     "\n[{names} was created: hooks and settings in it run outside of any sandbox, so the user "
     "should check it before using it]"
+)
+_CHANGED = (
+    "\n[.git/config or a hook in .git/hooks was changed: they run outside of any sandbox, so the "
+    "user should check them before using git]"
 )
 
 
@@ -80,14 +84,11 @@ class RunCommand(Tool[RunCommandArguments]):
         if arguments.background:
             return _start(arguments, context)
         output = ToldOutput(context.output_limit, context.tell, context.blobs)
-        before = await asyncio.to_thread(read_only_folders, context.workspace)
         try:
             ended = await run_off_loop(lambda stop: _run(arguments, context, stop, output))
         finally:
             output.close()
         told = describe_end(ended, arguments.timeout_seconds or _SECONDS)
-        if made := await asyncio.to_thread(read_only_folders, context.workspace) - before:
-            told += _MADE.format(names=" and ".join(sorted(made)))
         text = output.text().rstrip("\n")
         display = CommandDisplay(reveal(arguments.command), str(context.workspace), ended.exit_code)
         failed = ended.ending != "exited" or ended.exit_code != 0
@@ -113,7 +114,8 @@ def _run(
 ) -> Ended:
     shell = [_shell(), "-c", arguments.command]
     launch = confine(shell, context.confinement, context.workspace, context.protected)
-    return run_child(
+    before, settings = read_only_folders(context.workspace), git_settings(context.workspace)
+    ended = run_child(
         launch.command,
         folder=context.workspace,
         sink=output,
@@ -123,6 +125,11 @@ def _run(
         finds_strays=True,
         supervised=launch.supervised,
     )
+    if made := read_only_folders(context.workspace) - before:
+        return replace(ended, warning=_MADE.format(names=" and ".join(sorted(made))))
+    if git_settings(context.workspace) != settings:
+        return replace(ended, warning=_CHANGED)
+    return ended
 
 
 def _check(command: str) -> None:
@@ -137,7 +144,11 @@ def _shell() -> str:
 
 
 def describe_end(ended: Ended, timeout_seconds: int) -> str:
-    """How a command ended, as the last line of its output."""
+    """How a command ended, as the last line of its output; a warning stands behind it."""
+    return _describe(ended, timeout_seconds) + ended.warning
+
+
+def _describe(ended: Ended, timeout_seconds: int) -> str:
     if ended.ending == "stopped":
         return "[stopped]"
     if ended.ending == "timed_out":

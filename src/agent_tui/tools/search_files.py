@@ -23,6 +23,7 @@ from agent_tui.tools.output import readable
 from agent_tui.tools.workspace import Place, Workspace
 
 _MOST_LINES = 400
+_MOST_COUNTED = 100_000
 _LONGEST_LINE = 400
 _SECONDS = 30
 # Isolated: nothing is imported from the project, wherever PYTHONPATH leads.
@@ -62,22 +63,28 @@ class SearchFiles(Tool[SearchFilesArguments]):
 
 
 class _FirstLines:
-    """Keeps the first lines of output and then wants no more."""
+    """Keeps the first lines of output, counts the rest, and wants no more at some point."""
 
     def __init__(self, byte_limit: int) -> None:
         self._limit = byte_limit
         self._data = bytearray()
+        self._count = 0
 
     def feed(self, data: bytes) -> bool:
-        self._data += data
-        return len(self._data) <= self._limit and self._data.count(b"\n") <= _MOST_LINES
+        self._count += data.count(b"\n")
+        self._data += data[: max(0, self._limit - len(self._data))]
+        return self._count < _MOST_COUNTED
 
-    def lines(self) -> tuple[list[str], bool]:
-        """The lines, and whether there were more."""
-        whole = bytes(self._data[: self._limit])
-        lines = [readable(line) for line in whole.split(b"\n") if line]
-        more = len(self._data) > self._limit or len(lines) > _MOST_LINES
-        return lines[:_MOST_LINES], more
+    def lines(self) -> tuple[list[str], str]:
+        """The lines, and how many more there were, in words; empty for none."""
+        whole = bytes(self._data)
+        if len(whole) == self._limit:
+            whole = whole[: whole.rfind(b"\n") + 1] or whole
+        lines = [readable(line) for line in whole.split(b"\n") if line][:_MOST_LINES]
+        if self._count >= _MOST_COUNTED:
+            return lines, f"more than {_MOST_COUNTED - len(lines):,} more lines"
+        missing = self._count - len(lines)
+        return lines, format_count(missing, "more line") if missing > 0 else ""
 
 
 def _search(arguments: SearchFilesArguments, context: ToolContext, stop: Event) -> ToolResult:
@@ -142,11 +149,12 @@ def _command(arguments: SearchFilesArguments, target: str) -> list[str]:
     ]
 
 
-def _tell(arguments: SearchFilesArguments, lines: list[str], more: bool, ended: Ended) -> str:
+def _tell(arguments: SearchFilesArguments, lines: list[str], more: str, ended: Ended) -> str:
     if ended.ending == "timed_out":
         lines.append(f"[stopped after {_SECONDS} s; search a smaller folder or a simpler pattern]")
     elif more:
         lines.append(
-            f"[only the first {format_count(len(lines), 'line')} shown; use a narrower search]"
+            f"[{more}; only the first {format_count(len(lines), 'line')} shown: "
+            "use a narrower search]"
         )
     return "\n".join(lines) or f"Nothing matches {reveal(arguments.pattern)}."

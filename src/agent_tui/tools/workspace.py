@@ -13,6 +13,7 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from agent_tui.core.dataclass import dataclass
@@ -51,6 +52,27 @@ def read_only_folders(workspace: Path) -> frozenset[str]:
                         below.append(inner)
         level = below
     return frozenset(found)
+
+
+def git_settings(workspace: Path) -> frozenset[tuple[str, int, int, int]]:
+    """What the settings and hooks of the repository look like now, to see whether they changed.
+
+    Git runs programs that they name, outside of any sandbox.
+    """
+    found = set()
+    with suppress(OSError), os.scandir(workspace / ".git" / "hooks") as entries:
+        for entry in islice(entries, _MOST_FOLDERS):
+            with suppress(OSError):
+                found.add(_looks(f"hooks/{entry.name}", entry.stat(follow_symlinks=False)))
+    for name in ("config", "config.worktree"):
+        with suppress(OSError):
+            found.add(_looks(name, (workspace / ".git" / name).lstat()))
+    return frozenset(found)
+
+
+def _looks(name: str, seen: os.stat_result) -> tuple[str, int, int, int]:
+    """Whoever writes a file changes its time of change, and cannot set it back."""
+    return name, seen.st_ino, seen.st_size, seen.st_ctime_ns
 
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

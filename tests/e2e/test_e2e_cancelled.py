@@ -1,0 +1,213 @@
+"""How soon a cancelled turn is on the screen, phase by phase, beside the same key when idle."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from tests.e2e.stage import Stage, pause_guard, quit_by_command, say
+from tests.providers.sse_server import (
+    Answer,
+    Pause,
+    SseServer,
+    call_chunk,
+    delta_chunk,
+    failure,
+    finish_chunk,
+    stream,
+    text_chunk,
+)
+from tests.terminal import Terminal
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+TRIES = 2
+MOST_OF_IDLE = 3.0
+"""An idle screen needs for the same key a third of this; 100 ms and more is the key's own delay."""
+NEVER = Pause(600)
+CONFIG = '[approvals]\nallow = ["run_command(sleep *)"]\n'
+
+
+def calls(name: str, **fields: object) -> Answer:
+    """The model makes one call."""
+    begun = call_chunk(0, call_id=f"c-{name}", name=name, arguments=json.dumps(fields))
+    return stream(begun, finish_chunk("tool_calls"))
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What the server answers, and what is on the screen when the phase is reached."""
+
+    name: str
+    answers: Callable[[], Iterable[Answer]]
+    sign: str
+    is_dialog: bool = False
+
+
+PHASES = [
+    Phase("waiting for the first byte", lambda: [stream(NEVER)], "Esc"),
+    Phase("streaming", lambda: [stream(text_chunk("Many words"), NEVER)], "Many words"),
+    Phase(
+        "thinking",
+        lambda: [stream(delta_chunk({"reasoning_content": "Let me see"}), NEVER)],
+        "thinking",
+    ),
+    Phase(
+        "arguments",
+        lambda: [stream(call_chunk(0, call_id="w", name="write_file", arguments='{"pa'), NEVER)],
+        "write_file",
+    ),
+    Phase(
+        "approval",
+        lambda: [calls("run_command", command="rm -r x")],
+        "Run this command?",
+        is_dialog=True,
+    ),
+    Phase("tool", lambda: [calls("run_command", command="sleep 601")], "running"),
+    Phase("retry wait", lambda: [failure(429, "Slow down", retry_after="30")], "Retry 1 in"),
+    Phase(
+        "subagent",
+        lambda: [
+            calls("task", agent="explorer", prompt="Look"),
+            stream(text_chunk("I am in"), NEVER),
+        ],
+        "I am in",
+    ),
+]
+DMAIL = Phase(
+    "D-Mail",
+    lambda: [
+        calls("list_folder", path="."),
+        calls("send_dmail", checkpoint=1, message="Not here"),
+        stream(NEVER),
+    ],
+    "D-Mail",
+)
+
+
+def press_escape(terminal: Terminal, is_seen: Callable[[str], bool]) -> float:
+    """Milliseconds from the key until the screen shows what it did."""
+    began = time.monotonic()
+    terminal.process.send("\x1b")
+    while time.monotonic() < began + 20:
+        terminal.pump(0.004)
+        if is_seen(terminal.text):
+            return (time.monotonic() - began) * 1000
+    raise AssertionError(f"nothing came of Esc\n{terminal.text}")
+
+
+def is_ready(text: str) -> bool:
+    return "● ready" in text and "Run this command?" not in text
+
+
+def time_idle(terminal: Terminal) -> float:
+    """How long Esc takes to close the help."""
+    times = []
+    for _ in range(5):
+        terminal.press("f1")
+        terminal.wait_for("While writing")
+        times.append(press_escape(terminal, lambda text: "Ask anything" in text))
+    return median(times)
+
+
+def reach(terminal: Terminal, server: SseServer, phase: Phase) -> None:
+    """Bring the turn to the phase, and let the screen come to rest."""
+    server.answers.extend(phase.answers())
+    terminal.wait_for(is_ready)
+    before = len(server.requests)
+    say(terminal, "Go")
+    terminal.wait_for(lambda text: phase.sign in text and not is_ready(text))
+    terminal.wait_for(lambda _: len(server.requests) > before)
+    if phase.is_dialog:
+        pause_guard(terminal)
+    terminal.pump(0.3)
+
+
+def time_phase(terminal: Terminal, server: SseServer, phase: Phase) -> float:
+    """The best of some tries: other programs use this machine too."""
+    times = []
+    for _ in range(TRIES):
+        reach(terminal, server, phase)
+        times.append(press_escape(terminal, is_ready))
+        server.answers.clear()
+        terminal.press("ctrl+u")
+        say(terminal, "/clear")
+        terminal.wait_for("Clear the context?")
+        terminal.press("enter")
+        terminal.wait_for(lambda text: "Clear the context?" not in text)
+        terminal.pump(0.3)
+    return min(times)
+
+
+def check(kind: str, idle: float, found: dict[str, float]) -> None:
+    """Each phase is as quick as Esc is on an idle screen, give or take the load."""
+    told = ", ".join(f"{name} {ms:.0f}" for name, ms in found.items())
+    print(f"cancelling ({kind}), ms until the screen says so: idle key {idle:.0f}; {told}")
+    slow = {name: ms for name, ms in found.items() if ms > MOST_OF_IDLE * idle}
+    assert not slow, f"idle: {idle:.0f} ms"
+
+
+def children_of(terminal: Terminal) -> list[str]:
+    """The commands of living processes that sleep for our sake."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdecimal() and b"sleep\x00601\x00" in (folder / "cmdline").read_bytes():
+                found.append(folder.name)
+        except OSError:
+            continue
+    return found
+
+
+def test_cancelling_is_on_the_screen_at_once_in_every_phase(tmp_path: Path) -> None:
+    with SseServer() as server:
+        place = Stage(tmp_path, server, CONFIG)
+        with place.open("--model", "m") as terminal:
+            terminal.wait_for("Ask anything")
+            idle = time_idle(terminal)
+            found = {phase.name: time_phase(terminal, server, phase) for phase in PHASES}
+            until = time.monotonic() + 20
+            while (left := children_of(terminal)) and time.monotonic() < until:
+                terminal.pump(0.05)
+            assert not left
+            quit_by_command(terminal)
+        check("turns", idle, found)
+
+
+def test_cancelling_a_turn_that_went_back_is_on_the_screen_at_once(tmp_path: Path) -> None:
+    with SseServer() as server:
+        place = Stage(tmp_path, server, CONFIG)
+        with place.open("--model", "m", "--agent", "time-traveller") as terminal:
+            terminal.wait_for("Ask anything")
+            idle = time_idle(terminal)
+            found = {DMAIL.name: time_phase(terminal, server, DMAIL)}
+            quit_by_command(terminal)
+        check("D-Mail", idle, found)
+
+
+def test_cancelling_a_compaction_is_on_the_screen_at_once(tmp_path: Path) -> None:
+    with SseServer() as server:
+        place = Stage(tmp_path, server, CONFIG)
+        with place.open("--model", "m") as terminal:
+            terminal.wait_for("Ask anything")
+            idle = time_idle(terminal)
+            for number in range(4):
+                said = f"Answer {number}. " + "word " * 300
+                server.answers.append(stream(text_chunk(said), finish_chunk()))
+                say(terminal, f"Question {number}")
+                terminal.wait_for(lambda text: is_ready(text) and "word" in text)
+                terminal.pump(0.3)
+            server.answers.append(stream(NEVER))
+            say(terminal, "/compact")
+            terminal.wait_for(lambda _: len(server.requests) > 4)
+            terminal.pump(0.5)
+            found = {"compaction": press_escape(terminal, lambda text: "Ask anything" in text)}
+            assert "Compaction preview" not in terminal.text
+            quit_by_command(terminal)
+        check("compaction", idle, found)
