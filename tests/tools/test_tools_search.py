@@ -151,7 +151,7 @@ async def test_searching_is_bounded_and_safe_to_show(workspace: Path, context: T
     assert len(lines) <= 401
     assert lines[0] == "many:1:hit ␛]0;title␇"
     assert lines[-1].endswith("use a narrower search]")
-    assert lines[-1].startswith("[more than ")
+    assert lines[-1].startswith("[at least ")
     (workspace / "many").write_text("hit\n" * 1_000)
     shown, told = len(lines := await search(context, "hit", path="many")) - 1, lines[-1]
     assert told.startswith(f"[{1_000 - shown} more lines; only the first {shown} lines shown")

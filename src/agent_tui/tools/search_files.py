@@ -82,7 +82,7 @@ class _FirstLines:
             whole = whole[: whole.rfind(b"\n") + 1] or whole
         lines = [readable(line) for line in whole.split(b"\n") if line][:_MOST_LINES]
         if self._count >= _MOST_COUNTED:
-            return lines, f"more than {_MOST_COUNTED - len(lines):,} more lines"
+            return lines, f"at least {format_count(_MOST_COUNTED - len(lines), 'more line')}"
         missing = self._count - len(lines)
         return lines, format_count(missing, "more line") if missing > 0 else ""
 
