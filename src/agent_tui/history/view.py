@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from agent_tui.history.scrub import Scrub
     from agent_tui.history.session_tree import SessionTree
     from agent_tui.history.undo import WayBack
+    from agent_tui.importers.kept_lines import KeptLines
 
 
 class SessionView:
@@ -53,13 +55,13 @@ class SessionView:
         self.is_whole = contents is None
 
     @classmethod
-    async def open(cls, path: Path) -> SessionView:
-        """A log or session file of any known kind.
+    async def open(cls, path: Path, kept: KeptLines | None = None) -> SessionView:
+        """A log or session file of any known kind; of lines that are kept, only new ones are read.
 
         Raises:
             SessionError, StorageError: it cannot be read; the sentence says why.
         """
-        return await asyncio.to_thread(cls._open, path)
+        return await asyncio.to_thread(cls._open, path, kept)
 
     @classmethod
     async def open_tail(cls, path: Path) -> SessionView | None:
@@ -74,10 +76,11 @@ class SessionView:
         return cls(source) if source is not None else None
 
     @classmethod
-    def _open(cls, path: Path) -> SessionView:
+    def _open(cls, path: Path, kept: KeptLines | None) -> SessionView:
         from agent_tui.history.file_source import open_source
 
-        source = open_source(path)
+        with kept.used() if kept is not None else nullcontext():
+            source = open_source(path)
         _ = source.contents.token_count  # counted here rather than on the event loop
         return cls(source)
 

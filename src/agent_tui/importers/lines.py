@@ -20,6 +20,7 @@ from agent_tui.core.errors import (
 from agent_tui.core.jsonl import BOM, LineReader, bulk_decoder
 from agent_tui.core.text import reveal
 from agent_tui.importers.accounting import AccountBook
+from agent_tui.importers.kept_lines import KeptLines, Value, lines_in_use
 
 _SMALL_FILE = 4 << 20
 _SMALL_TEXT = 4 << 10
@@ -152,16 +153,18 @@ class Entries:
 
     def take(self, line: bytes | None) -> None:
         """Decode one line, blank and damaged ones included."""
+        self.take_value(read_value(line))
+
+    def take_value(self, value: Value) -> None:
+        """What one line holds."""
         number = self.book.open()
-        content = line.strip(_PADDING) if line is not None else b""
-        value = decode(content) if content else None
-        if value is not None:
+        if value is True:
+            self.book.skip(number, "blank line")
+        elif value is False:
+            self.damage(number)
+        else:
             self.objects.append(value)
             self.numbers.append(number)
-        elif line is not None and not content and b"\0" not in line:
-            self.book.skip(number, "blank line")
-        else:
-            self.damage(number)
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], int]]:
         """Each object with its number."""
@@ -173,8 +176,19 @@ class Entries:
         self.book.damage(number)
 
 
+def read_value(line: bytes | None) -> Value:
+    """What a line holds; None stands for one that is longer than we read."""
+    content = line.strip(_PADDING) if line is not None else b""
+    if content:
+        value = decode(content)
+        return False if value is None else value
+    return line is not None and b"\0" not in line
+
+
 def read_entries(path: Path) -> Entries:
     """Every line of a file, decompressed where it is compressed.
+
+    Where lines are kept, only those are read that were added since.
 
     Raises:
         SessionError, StorageError: it cannot be read, or is too big to be held.
@@ -187,11 +201,32 @@ def read_entries(path: Path) -> Entries:
                 f"memory, up to {_LONGEST_WHOLE >> 20} MB of one. Open a shorter part of it."
             )
         try:
-            for _, _, line in LineReader(file.fileno()).lines():
-                entries.take(line)
+            kept, reader = lines_in_use(), LineReader(file.fileno())
+            for value in _values(reader) if kept is None else _kept_values(kept, path, reader):
+                entries.take_value(value)
         except OSError as error:
             raise _broken_off(path, error) from error
     return entries
+
+
+def _values(reader: LineReader) -> Iterator[Value]:
+    return (read_value(line) for _, _, line in reader.lines())
+
+
+def _kept_values(kept: KeptLines, path: Path, reader: LineReader) -> Iterator[Value]:
+    """What every line holds: those that are kept, then the rest, which are kept from now on."""
+    known = kept.find(path, reader.descriptor)
+    yield from known.values
+    added: list[Value] = []
+    reader.offset = end = known.offset
+    for offset, length, line in reader.lines():
+        value = read_value(line)
+        if offset == end and line is not None and len(line) < length:  # it is finished
+            added.append(value)
+            end = offset + length
+        yield value
+    kept.bytes_read += reader.offset - known.offset
+    kept.add(path, known, added, reader.descriptor, end)
 
 
 def read_document(path: Path) -> Entries:

@@ -40,7 +40,7 @@ _FIRST_ROWS = 100
 _GROW_SECONDS = 0.3
 _GROWN = 1.5
 _REST_FACTOR = 4
-"""A file that grows all the time is read a fifth of it."""
+"""A file that grows all the time is read, or folded anew, a fifth of the time."""
 _PREVIEW_RECORDS = 120
 
 
@@ -175,14 +175,16 @@ class StoredSessions:
         return await SessionView.open_tail(path)
 
     async def follow_path(self, path: Path) -> AsyncIterator[SessionView]:
-        """A file that another process writes, read again whenever it was written."""
+        """A file that another process writes; whenever it was written, what is new is read."""
         from agent_tui.importers import registry as importers
+        from agent_tui.importers.kept_lines import KeptLines
 
+        kept = KeptLines()
         file = (await asyncio.to_thread(importers.locate, path)).path
         async for _ in follow_file(file):
             began = time.monotonic()
             try:
-                yield await self.open_path(path)
+                yield await SessionView.open(path, kept)
             except AgentTuiError:
                 continue  # it is just being replaced: the next change tells
             await asyncio.sleep((time.monotonic() - began) * _REST_FACTOR)
