@@ -293,7 +293,7 @@ COMMANDS: tuple[Command, ...] = (
             _argument("--check", action="store_true", help="compare it with the sessions"),
         ),
     ),
-    Command("repair", "copy what can be read of a damaged session into a new one", (_ID,)),
+    Command("repair", "copy what can be read of a session into a new one", (_ID_OR_PATH,)),
     Command(
         "config show",
         "show the settings in force",

@@ -215,6 +215,10 @@ async def export_session(
 
 async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> None:
     """Copy what can be read into a new session, and account for every byte left out."""
+    path = Path(session_id)
+    if await asyncio.to_thread(path.exists):
+        await _repair_path(engine, path, as_json=as_json)
+        return
     report = await engine.stored.repair(session_id)
     if as_json:
         print_json(report)
@@ -227,6 +231,19 @@ async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> N
         (f"byte {left.offset}", f"{left.length} bytes", left.reason, left.excerpt)
         for left in report.left_out
     )
+    print_rows(rows, "nothing")
+
+
+async def _repair_path(engine: Engine, path: Path, *, as_json: bool) -> None:
+    report = await engine.stored.repair_path(path)
+    if as_json:
+        print_json(report)
+        return
+    say(
+        f"Copied {format_count(report.messages, 'message')} into the new session "
+        f"{report.session_id}; the original is unchanged. Left out:"
+    )
+    rows = ((format_count(count, "record"), why) for why, count in report.left_out.items())
     print_rows(rows, "nothing")
 
 

@@ -130,8 +130,13 @@ class Shipper:
         self._state[_place(ref)] = [*ref.stamp, end]
 
     def _safe(self, row: Row) -> Row:
-        content = self._redactor.redact(row.content) if self._with_content else ""
-        return replace(row, content=content, files=self._redactor.redact(row.files))
+        if not self._with_content:
+            row = replace(row, content="")
+        safe: dict[str, Any] = asdict(row)
+        for name, value in safe.items():
+            if isinstance(value, str):
+                safe[name] = self._redactor.redact(value)
+        return Row(**safe)
 
     def _read_state(self) -> dict[str, list[Any]]:
         try:

@@ -8,6 +8,7 @@ it ended.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from hashlib import blake2b
@@ -55,6 +56,7 @@ def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
             if turn is not None:
                 yield turn
             operation = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": row.agent}
+            operation["gen_ai.input.messages"] = _messages(row)
             turn = _span(trace, row, "", f"invoke_agent {row.agent}", now, now, operation)
         elif row.kind == "reply":
             yield _span(trace, row, parent, f"chat {row.model}".strip(), begin, now, _chat(row))
@@ -64,7 +66,7 @@ def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
             call, started = calls.pop(row.call_id)
             yield _span(
                 *(trace, call, parent, f"execute_tool {call.tool}", started, now),
-                _tool(call, failed=row.is_error),
+                _tool(call, row),
             )
         elif row.kind == "compaction":
             yield _span(trace, row, parent, "compaction", begin, now, _compaction(row))
@@ -81,17 +83,27 @@ def _chat(row: Row) -> dict[str, Any]:
         "gen_ai.request.model": row.model,
         "gen_ai.usage.input_tokens": row.input_tokens,
         "gen_ai.usage.output_tokens": row.output_tokens,
+        "gen_ai.output.messages": _messages(row),
         "agent_tui.cost_usd": row.cost,
     }
 
 
-def _tool(row: Row, *, failed: bool) -> dict[str, Any]:
+def _messages(row: Row) -> str:
+    """What was said, in the form of the conventions; empty where content does not go along."""
+    if not row.content:
+        return ""
+    parts = [{"type": "text", "content": row.content}]
+    return json.dumps([{"role": row.role, "parts": parts}], ensure_ascii=False)
+
+
+def _tool(call: Row, result: Row) -> dict[str, Any]:
     found = {
         "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": row.tool,
-        "gen_ai.tool.call.id": row.call_id,
+        "gen_ai.tool.name": call.tool,
+        "gen_ai.tool.call.id": call.call_id,
+        "gen_ai.tool.call.result": result.content,
     }
-    return found | ({"error.type": "tool_error"} if failed else {})
+    return found | ({"error.type": "tool_error"} if result.is_error else {})
 
 
 def _compaction(row: Row) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Record, is_prompt
 from agent_tui.core.tree import Fork
-from agent_tui.importers.imported import ImportedBranch, ImportedCompaction, Records
+from agent_tui.importers.imported import ImportedBranch, ImportedCompaction, Records, count_messages
 from agent_tui.importers.registry import (
     import_session,
     importer_of,
@@ -60,6 +60,36 @@ async def resume_path(new: NewSessions, path: Path, at: str) -> Fork:
     origin = Origin(found.source, found.session_id, found.path, found.title)
     whole = (found.records, found.compactions)
     return await resume_records(new, *whole, origin, place, is_chosen=bool(at))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRepair:
+    """A copy of a session at a path: its id, its messages, and how many records are not in it.
+
+    ``left_out`` counts the records of the file that say nothing there, by why.
+    """
+
+    session_id: str
+    messages: int
+    left_out: dict[str, int]
+
+
+async def repair_path(new: NewSessions, path: Path) -> ImportRepair:
+    """Copy what can be read of the session at a path into one of ours.
+
+    Raises:
+        SessionError: nothing of it could be continued.
+    """
+    found = await asyncio.to_thread(import_session, path)
+    origin = Origin(found.source, found.session_id, found.path, found.title)
+    whole, last = (found.records, found.compactions), len(found.records) - 1
+    fork = await resume_records(new, *whole, origin, last, is_chosen=False)
+    resumed = await asyncio.to_thread(records_to_resume, *whole, last)
+    book = found.accounting
+    left_out = {f"not understood: {kind}": count for kind, count in book.unknown.items()}
+    left_out |= {f"no talk: {kind}": count for kind, count in book.skipped.items()}
+    left_out |= {"damaged": book.damaged} if book.damaged else {}
+    return ImportRepair(fork.session_id, count_messages(resumed), left_out)
 
 
 async def fork_imported(new: NewSessions, branch: ImportedBranch) -> Fork:

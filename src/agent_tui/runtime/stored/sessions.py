@@ -25,7 +25,14 @@ from agent_tui.library.own_sessions import OwnSessions, listed
 from agent_tui.library.row_cache import RowCache
 from agent_tui.runtime.stored.forking import fork_at
 from agent_tui.runtime.stored.headers import new_session_id
-from agent_tui.runtime.stored.importing import Instruct, NewSessions, fork_imported, resume_path
+from agent_tui.runtime.stored.importing import (
+    ImportRepair,
+    Instruct,
+    NewSessions,
+    fork_imported,
+    repair_path,
+    resume_path,
+)
 from agent_tui.runtime.stored.naming import name_copy, rename_log, title_of
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.index import read_tail
@@ -135,6 +142,14 @@ class StoredSessions:
         log = await self._store.open(report.session_id)
         await name_copy(log, f"{title_of(log.state)} (repaired)")
         return report
+
+    async def repair_path(self, path: Path) -> ImportRepair:
+        """Copy what can be read of a session at a path into one of ours, with calls repaired.
+
+        Raises:
+            SessionError, StorageError: it cannot be read, or nothing of it can be continued.
+        """
+        return await settle(repair_path(self._new_sessions, path))
 
     async def fork_at(self, place: TreePlace | ImportedBranch) -> Fork:
         """Make a session of its own of the path up to a place; other sessions stay as they are.
