@@ -1,7 +1,7 @@
 """Lines of files that are read again and again, kept so that only what was added is read.
 
-A file that another took the place of, that is shorter, or that was written anew is read from its
-beginning: it is known by its inode, its first bytes and those before the place it was read up to.
+A file that was replaced, truncated or rewritten is read from its beginning: one is known by its
+inode, its first bytes and those before the place it was read up to.
 """
 
 from __future__ import annotations

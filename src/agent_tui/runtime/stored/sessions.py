@@ -47,7 +47,7 @@ _FIRST_ROWS = 100
 _GROW_SECONDS = 0.3
 _GROWN = 1.5
 _REST_FACTOR = 4
-"""A file that grows all the time is read, or folded anew, a fifth of the time."""
+"""A file that grows all the time is read a fifth of the time."""
 _PREVIEW_RECORDS = 120
 
 
