@@ -88,17 +88,21 @@ class Key:
 
     ``waited`` is how much of that the machine gave to others, while those who bring a key to the
     screen were ready to run; ``used`` is what the program's main thread used of the processor.
+    ``beside`` is the share of it that what streams meanwhile takes, keys or none: the longer a key
+    waits for the machine, the more of that lies in between.
     """
 
     at: float
     milliseconds: float
     waited: float = 0.0
     used: float = 0.0
+    beside: float = 0.0
 
     @property
     def held(self) -> float:
         """How long the program itself let the key wait."""
-        return max(self.used, self.milliseconds - self.waited)
+        waited = min(self.waited, self.milliseconds)
+        return max(self.used - self.beside * waited, self.milliseconds - waited)
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,7 @@ class Program:
     env: dict[str, str]
     cwd: Path
     keys: list[Key] = field(default_factory=list)
+    beside: float = 0.0
     _pressed: int = 0
     _seen: bytes = b""
 
@@ -248,7 +253,15 @@ class Program:
         first = waits.pop(main, 0.0) + waits.pop("here", 0.0)
         used = after.get(main, none).used - before.get(main, none).used
         waited = first + max(waits.values(), default=0.0)
-        return Key(began, (ended - began) * 1000, waited, used)
+        return Key(began, (ended - began) * 1000, waited, used, self.beside)
+
+    def note_what_streams(self, seconds: float = 2.0) -> None:
+        """Measure what the main thread takes of the processor now, while no key is pressed."""
+        main, began = str(self.child.pid), time.perf_counter()
+        before = self.shares()[main].used
+        self.drain(seconds)
+        took = (time.perf_counter() - began) * 1000
+        self.beside = (self.shares()[main].used - before) / took
 
     @property
     def memory_mb(self) -> float:
