@@ -266,9 +266,14 @@ class Program:
     @property
     def memory_mb(self) -> float:
         """The resident set."""
-        status = Path(f"/proc/{self.child.pid}/status").read_text(encoding="utf-8")
-        (line,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
-        return int(line.split()[1]) / 1024
+        return resident_mb(self.child.pid or 0)
+
+
+def resident_mb(pid: int) -> float:
+    """The resident set of a process."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    (line,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
 
 
 def judge(figures: dict[str, Any], key: str, limit: float) -> bool:

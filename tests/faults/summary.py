@@ -19,10 +19,24 @@ def properties(reporter: pytest.TerminalReporter, name: str) -> list[Any]:
     ]
 
 
+def attack_counts(reporter: pytest.TerminalReporter) -> list[str]:
+    """What the attacks printed: how often each was tried, and what came of it."""
+    return [
+        line
+        for report in reporter.stats.get("passed", [])
+        if report.when == "call" and report.nodeid.startswith("tests/attacks/")
+        for line in report.capstdout.splitlines()
+    ]
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """One line for each layer; one for each mutant, with the layer that caught it."""
+    """What attacks counted, one line for each layer, and one for each mutant."""
     layers = properties(terminalreporter, "faults")
     mutants = properties(terminalreporter, "mutants")
+    if counts := attack_counts(terminalreporter):
+        terminalreporter.section("attacks: what was tried")
+        for line in sorted(counts):
+            terminalreporter.write_line(line)
     if layers:
         terminalreporter.section("fault harness: what was tried")
         for line in layers:
