@@ -157,7 +157,7 @@ def test_markdown_tells_who_said_what() -> None:
     text = b"".join(export_markdown(RECORDS)).decode()
     assert text.startswith("# A talk\n\n")
     order = [
-        *("*Compacted: 900 → 90 tokens.*", "## Summary of what came before", "## You"),
+        *("*Compacted 900 → 90 tokens.*", "## Summary of what came before", "## You"),
         *("[image: data:image/png;base64]", "## Agent", "<summary>Thinking</summary>"),
         *("**run_command**", '"command": "ls"', "Result of run_command (failed)"),
         *("````\n```\nfiles\n```\n````", "*Reverted to checkpoint 4.*", "*Interrupted.*"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
+from agent_tui.core.format import format_tokens
 
 INTERRUPTED = (
     "Interrupted: this call did not run to its end. Check its effects before repeating it."
@@ -73,3 +75,8 @@ def describe_revert(reason: str, checkpoint: int | None = None) -> str:
 def describe_switch(reason: str) -> str:
     """What a move to another branch of the same log did."""
     return _SWITCHES.get(reason, "switched branch")
+
+
+def describe_compaction(before: int, after: int, tell: Callable[[int], str] = format_tokens) -> str:
+    """What a compaction did, with its tokens where the log tells them, which not every log does."""
+    return f"compacted {tell(before)} → {tell(after)} tokens" if after else "compacted"

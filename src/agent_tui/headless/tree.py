@@ -14,20 +14,17 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.output import say
 from agent_tui.core.records import (
     AssistantMessage,
-    CompactionRecord,
-    HeadRecord,
     Record,
-    RevertRecord,
     ToolMessage,
     UserMessage,
 )
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import Detail, Fork, TreeRow
-from agent_tui.core.words import describe_revert, describe_switch
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
 from agent_tui.history.checkpoints import find_checkpoint, prompt_after
 from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.record_words import describe_record
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.live_session import LiveSession
 
@@ -132,15 +129,11 @@ def _row_fields(row: TreeRow, uuid: str, records: Mapping[int, Record]) -> dict[
 def _say(row: TreeRow, record: Record | None) -> str:
     match record:
         case UserMessage() | AssistantMessage() | ToolMessage():
-            return first_line(text_of(record.content), 200)
-        case CompactionRecord():
-            return f"compacted {record.pre_tokens} to {record.post_tokens} tokens"
-        case RevertRecord(reason=reason, checkpoint=checkpoint):
-            return describe_revert(reason, checkpoint)
-        case HeadRecord(reason=reason):
-            return describe_switch(reason)
-        case _:
+            return first_line(text_of(record.content), 200) or describe_record(record)
+        case None:
             return row.kind
+        case _:
+            return describe_record(record)
 
 
 def _line(fields: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.text import clean, first_line
-from agent_tui.core.words import OUTCOMES, describe_revert
+from agent_tui.core.words import OUTCOMES, describe_compaction, describe_revert
 from agent_tui.resources import page_part
 
 _SPEAKERS = {"human": "You", "steer": "You", "shell": "You ran", "compaction": "Summary"}
@@ -87,8 +87,8 @@ def _pieces(record: Record, names: dict[str, str]) -> Iterator[str]:
         case SystemPrompt(content):
             yield f'<article class="tool">{_folded("System prompt", _text(content))}</article>'
         case CompactionRecord():
-            before, after = f"{record.pre_tokens:,}", f"{record.post_tokens:,}"
-            yield f"<p class=mark>Compacted: {before} → {after} tokens</p>"
+            done = describe_compaction(record.pre_tokens, record.post_tokens, "{:,}".format)
+            yield f"<p class=mark>{done.capitalize()}</p>"
         case RevertRecord():
             done = describe_revert(record.reason, record.checkpoint)
             yield f"<p class=mark>{_text(done[:1].upper() + done[1:])}</p>"

@@ -28,7 +28,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.text import clean
-from agent_tui.core.words import OUTCOMES, describe_revert
+from agent_tui.core.words import OUTCOMES, describe_compaction, describe_revert
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPEAKERS = {
@@ -78,7 +78,8 @@ def _paragraphs(record: Record, names: dict[str, str]) -> Iterator[str]:
             state = f" ({outcome})" if outcome else ""
             yield _folded(f"Result of {name}{state}", _fenced(text_of(content).strip("\n")))
         case CompactionRecord():
-            yield f"*Compacted: {record.pre_tokens:,} → {record.post_tokens:,} tokens.*"
+            done = describe_compaction(record.pre_tokens, record.post_tokens, "{:,}".format)
+            yield f"*{done.capitalize()}.*"
         case RevertRecord():
             done = _one_line(describe_revert(record.reason, record.checkpoint))
             yield f"*{done[:1].upper()}{done[1:]}.*"

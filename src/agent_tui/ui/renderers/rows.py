@@ -7,7 +7,7 @@ from rich.style import Style
 
 from agent_tui.core.format import format_clock, format_count, format_tokens
 from agent_tui.core.text import clean
-from agent_tui.core.words import describe_revert, describe_switch
+from agent_tui.core.words import describe_compaction, describe_revert, describe_switch
 from agent_tui.ui.blocks import (
     BranchBlock,
     CheckpointBlock,
@@ -47,13 +47,13 @@ def draw_checkpoint(block: CheckpointBlock, canvas: Canvas, *, active: bool) -> 
 def draw_compaction(block: CompactionBlock, canvas: Canvas, *, active: bool) -> Drawing:
     """What a compaction did, in one row; it opens both sides."""
     palette = canvas.palette
-    before, after = format_tokens(block.tokens_before), format_tokens(block.tokens_after)
     style = palette.compaction + Style(bold=active)
     label = [Segment("≡ ", style)]
     if block.archive:
-        label.append(Segment(f"compacted {before} → {after} tokens ", style))
+        done = describe_compaction(block.tokens_before, block.tokens_after)
+        label.append(Segment(f"{done} ", style))
     else:
-        label.append(Segment(f"compacting {before} tokens … ", style))
+        label.append(Segment(f"compacting {format_tokens(block.tokens_before)} tokens … ", style))
     if block.fallback:
         label.append(Segment("by the fallback ", palette.attention))
     counts = [f"{block.summarised} summarised"] if block.summarised else []

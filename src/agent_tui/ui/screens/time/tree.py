@@ -15,11 +15,12 @@ from textual.content import Content
 from agent_tui.core.format import format_count
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.history.tree.record_words import describe_record
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.compare import CompareScreen
 from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.lists.tree_rows import TreeRows, describe_record
+from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 
 if TYPE_CHECKING:
     from agent_tui.history.session_tree import SessionTree

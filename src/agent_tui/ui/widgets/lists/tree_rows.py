@@ -5,7 +5,6 @@ A row is drawn from numbers alone; its words are read from disk when it comes in
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeAlias
@@ -13,32 +12,12 @@ from typing import TypeAlias
 from textual.content import Content
 
 from agent_tui.core.format import format_age, format_count, format_tokens
-from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
-    AssistantMessage,
-    BranchSummary,
-    Checkpoint,
-    CompactionRecord,
-    EnvironmentRecord,
-    HeadRecord,
-    LabelRecord,
-    Message,
-    ModelRecord,
-    NoticeRecord,
     Record,
-    RevertRecord,
-    SessionHeader,
-    SystemPrompt,
-    TitleRecord,
-    ToolMessage,
-    TurnEndRecord,
-    UsageRecord,
-    UserMessage,
-    WorkspaceRecord,
 )
-from agent_tui.core.text import clean, first_line
+from agent_tui.core.text import clean
 from agent_tui.core.tree import RowKind, Standing, TreeRow
-from agent_tui.core.words import describe_revert, describe_switch
+from agent_tui.history.tree.record_words import describe_record
 from agent_tui.ui.widgets.lists.rows import Rows
 
 Describe: TypeAlias = Callable[[Sequence[int]], Awaitable[Mapping[int, Record]]]
@@ -68,8 +47,6 @@ _BARS: dict[Standing, tuple[str, str]] = {
 _WITH_FACTS = 60
 _SHARE_OF_TAGS = 3
 _AGE_WIDTH = 9
-_LONGEST_TEXT = 240
-_MARKDOWN = re.compile(r"^#+ +|\*\*|`")
 _KEPT_RECORDS = 4_000
 _AHEAD = 20
 
@@ -230,59 +207,3 @@ def _draw_facts(row: TreeRow, record: Record | None) -> Content:
     if len(age) > _AGE_WIDTH:
         age = age.partition(" ")[2]  # the month of another year will do
     return Content.styled(f"{tokens:>7}{age:>{_AGE_WIDTH}} ", "$faint")
-
-
-def words_of(message: Message) -> str:
-    """A message in one line: its own words, without what a program wrapped around them."""
-    content = message.content
-    wrapped = getattr(message, "origin", None) in ("compaction", "branch")
-    if wrapped and not isinstance(content, str) and len(content) > 1:
-        content = content[1:]
-    line = first_line(text_of(content), _LONGEST_TEXT)
-    return _MARKDOWN.sub("", line) if isinstance(message, AssistantMessage) or wrapped else line
-
-
-def describe_record(record: Record) -> str:
-    """A record in one line, for a row of a tree."""
-    match record:
-        case UserMessage() | ToolMessage():
-            return words_of(record) or "(empty)"
-        case AssistantMessage():
-            text = words_of(record)
-            calls = ", ".join(dict.fromkeys(clean(call.name) for call in record.tool_calls))
-            return f"{text}  [{calls}]" if text and calls else text or f"[{calls}]"
-        case CompactionRecord():
-            before, after = format_tokens(record.pre_tokens), format_tokens(record.post_tokens)
-            size = f" {before} → {after} tokens" if record.post_tokens else ""
-            return f"compacted{size}, {format_count(record.kept, 'message')} kept"
-        case RevertRecord():
-            return clean(describe_revert(record.reason, record.checkpoint))
-        case HeadRecord():
-            return describe_switch(record.reason)
-        case Checkpoint():
-            step = f", step {record.step}" if record.step else ""
-            return f"checkpoint {record.id}{step}"
-        case TurnEndRecord():
-            return clean(record.reason) or "the turn ended early"
-        case WorkspaceRecord():
-            return format_count(len(record.delta), "changed file")
-        case NoticeRecord():
-            return clean(record.text)
-        case EnvironmentRecord():
-            return f"working in {clean(record.cwd)}"
-        case BranchSummary():
-            return f"summary of another branch: {first_line(record.summary, _LONGEST_TEXT)}"
-        case UsageRecord():
-            return f"usage {format_tokens(record.token_count)} tokens"
-        case LabelRecord():
-            return f"label “{clean(record.label)}”" if record.label else "label removed"
-        case TitleRecord():
-            return f"named “{first_line(record.title, _LONGEST_TEXT)}”"
-        case ModelRecord():
-            return f"model {clean(record.model)}"
-        case SystemPrompt():
-            return "system prompt"
-        case SessionHeader():
-            return f"session {clean(record.session_id)} begins"
-        case _:
-            return "record"

@@ -11,8 +11,8 @@ from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.core.text import first_line
 from agent_tui.core.tree import Branch, Comparison
+from agent_tui.history.tree.record_words import describe_record
 from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.lists.tree_rows import describe_record
 
 Side: TypeAlias = Literal["left", "right"]
 
