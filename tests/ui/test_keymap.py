@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from agent_tui.ui.blocks import NoticeBlock
+from agent_tui.ui.commands import BY_NAME
 from agent_tui.ui.keymap import read_keymap
 from agent_tui.ui.screens.dialogs.help import HelpScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen, describe_keys
+from agent_tui.ui.screens.remapping import remappable_keys
 from agent_tui.ui.screens.time.tree import TreeScreen
 from tests.ui.test_chat_acts import Desk, desk
 from tests.ui.test_commands_carried_out import run, text_of_screen
@@ -34,6 +36,66 @@ def test_what_cannot_be_a_key_is_named_with_its_place(chosen: dict[str, str], tr
     (said,) = keymap.troubles
     assert said.startswith(f"config.toml:7: {trouble}")
     assert len(keymap.keys) == len(chosen) - 1
+
+
+@pytest.mark.parametrize(
+    ("chosen", "trouble"),
+    [
+        ({"tree-branch": "f"}, "keys.tree-branch is f, which is the key of tree-fork."),
+        ({"tree-branch": "escape"}, "keys.tree-branch is escape, which is the key of panel-leave."),
+        ({"tree-branch": "x", "tree-fork": "x"}, "keys.tree-fork is x, which is the key of"),
+        ({"tree-brunch": "x"}, "keys.tree-brunch names no command; did you mean keys.tree-branch?"),
+        ({"tree-branch": "kk"}, "keys.tree-branch expects a key such as f12"),
+        ({"timeline-copy": "q"}, "keys.timeline-copy is q, which is the key of timeline-quote."),
+    ],
+)
+def test_what_cannot_be_a_key_of_a_screen_is_named(chosen: dict[str, str], trouble: str) -> None:
+    troubles = read_keymap(chosen, {}, remappable_keys()).troubles
+    assert any(trouble in said for said in troubles), troubles
+
+
+def test_keys_of_a_screen_may_be_letters_and_change_places() -> None:
+    chosen = {"tree-branch": "f", "tree-fork": "B", "timeline-copy": "c", "panel-leave": "x"}
+    keymap = read_keymap(chosen, {}, remappable_keys())
+    assert not keymap.troubles
+    assert keymap.keys == chosen
+
+
+def test_every_key_of_a_screen_has_a_name_of_its_own() -> None:
+    names = remappable_keys()
+    assert {"tree-branch", "session-list-rename", "scrubber-step-on", "timeline-move-on"} <= set(
+        names
+    )
+    assert not set(names) & set(BY_NAME)
+    unnamed = {
+        action
+        for places in names.values()
+        for place in places
+        for action in place
+        if action.startswith("(")
+    }
+    assert not {
+        each for each in unnamed if "." not in each and not each.startswith(("(scroll", "(page"))
+    }, unnamed
+
+
+async def test_a_key_of_a_screen_works_and_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('[keys]\ntree-compare = "x"\npanel-leave = "z"\n')
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        await run(here, "/tree", TreeScreen)
+        await here.until(lambda: "z back" in text_of_screen(here))
+        assert "x compare" in text_of_screen(here)
+        await here.pilot.press("question_mark")
+        await here.until(lambda: any("tree-compare" in line for line in lines_of(here)))
+        (row,) = (line for line in lines_of(here) if "tree-compare" in line)
+        assert " x " in row
+        await here.pilot.press("escape", "z")
+        await here.until(lambda: here.app.screen is here.app.chat_screen)
 
 
 def test_commands_may_exchange_their_keys() -> None:

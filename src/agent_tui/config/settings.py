@@ -267,5 +267,6 @@ class Settings(_Section):
     ui: UiSettings = _section()
     keys: dict[str, str] = Field(
         default={},
-        description='The key of a command by its name, such as revert = "f12"; none: no key.',
+        description='The key of a command, or one on a screen, such as revert = "f12" or '
+        'tree-fork = "x"; none: no key. /keys names them, and ? those of a screen.',
     )

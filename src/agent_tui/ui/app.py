@@ -148,9 +148,15 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         """Give commands the keys of the settings; a sentence for each that cannot be used."""
         if not engine.settings.keys:
             return ()
-        from agent_tui.ui.keymap import read_keymap
+        from agent_tui.ui.keymap import names_screens, read_keymap
 
-        keymap = read_keymap(engine.settings.keys, await engine.places_of("keys"))
+        chosen, places = engine.settings.keys, await engine.places_of("keys")
+        if names_screens(chosen):
+            from agent_tui.ui.screens.remapping import remappable_keys
+
+            keymap = read_keymap(chosen, places, await asyncio.to_thread(remappable_keys))
+        else:
+            keymap = read_keymap(chosen, places)
         self.set_keymap(dict(keymap.keys))
         self.chat.status.refresh()
         return keymap.troubles

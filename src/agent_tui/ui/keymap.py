@@ -1,10 +1,10 @@
-"""The keys of commands in the settings: how they are shown, and what is wrong with them."""
+"""The keys of commands and screens in the settings: how they are shown, and what is wrong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from textual.app import App
 from textual.keys import Keys
@@ -26,6 +26,11 @@ _OURS = frozenset(
 """Keys of the prompt and the app beside those that edit text."""
 
 
+ScreenKeys: TypeAlias = Mapping[str, Sequence[Mapping[str, Sequence[str]]]]
+"""Each name of a key of a screen, with all keys of each place that has it."""
+NO_SCREENS: ScreenKeys = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Keymap:
     """What is used of the settings, and a sentence for each part that is not.
@@ -38,17 +43,35 @@ class Keymap:
     troubles: tuple[str, ...] = ()
 
 
-def read_keymap(chosen: Mapping[str, str], places: Mapping[str, str]) -> Keymap:
-    """Check keys by the names of their commands; ``places`` says where each stands."""
+def read_keymap(
+    chosen: Mapping[str, str], places: Mapping[str, str], on_screens: ScreenKeys = NO_SCREENS
+) -> Keymap:
+    """Check keys by the names of their commands or screens.
+
+    Args:
+        chosen: the settings: a key by its name.
+        places: where each of them stands.
+        on_screens: the keys of screens by their names; needed where ``names_screens``.
+    """
     keys, troubles = {}, []
     wanted = {name: _split(value) for name, value in chosen.items() if name in BY_NAME}
     for name, value in chosen.items():
-        trouble = _refuse(name, value) or _find_conflict(name, wanted)
+        if name not in BY_NAME and name in on_screens:
+            trouble = _refuse_on_screen(name, chosen, on_screens)
+            if not trouble:
+                keys[name] = ",".join(_split(value))
+        else:
+            trouble = _refuse(name, value, on_screens) or _find_conflict(name, wanted)
         if trouble:
             troubles.append(f"{places.get(name, 'settings')}: {trouble}")
-        else:
+        elif name in BY_NAME:
             keys[BY_NAME[name].binding_id] = ",".join(_split(value))
     return Keymap(keys, tuple(troubles))
+
+
+def names_screens(chosen: Mapping[str, str]) -> bool:
+    """Whether more than keys of commands are named, so that all screens must be loaded."""
+    return any(name not in BY_NAME for name in chosen)
 
 
 def key_label(app: App[Any], command: Command) -> str:
@@ -60,28 +83,52 @@ def key_label(app: App[Any], command: Command) -> str:
 
 
 def spell_key(key: str) -> str:
-    """A key for people: ``Ctrl+K`` for ``ctrl+k``."""
+    """A key for people: ``Ctrl+K`` for ``ctrl+k``; a letter as it is typed."""
+    if len(key) == 1:
+        return key
     return "+".join(part[:1].upper() + part[1:] for part in key.split("+"))
 
 
 def _split(value: str) -> list[str]:
-    return [key.strip().lower() for key in value.split(",") if key.strip()]
+    keys = (key.strip() for key in value.split(","))
+    return [key if len(key) == 1 else key.lower() for key in keys if key]
 
 
-def _refuse(name: str, value: str) -> str:
-    """Why this can be no key of that command; empty where it can."""
-    if name not in BY_NAME:
-        from difflib import get_close_matches
+def _refuse_on_screen(name: str, chosen: Mapping[str, str], on_screens: ScreenKeys) -> str:
+    """Why a screen's key can not be this one; empty where it can."""
+    wanted = _split(chosen[name])
+    if trouble := _refuse_spelling(name, wanted):
+        return trouble
+    for place in on_screens[name]:
+        for other, known in place.items():
+            keys = _split(chosen[other]) if other in chosen else known
+            for key in wanted:
+                if other != name and key in keys and key != NO_KEY:
+                    return f"keys.{name} is {key}, which is the key of {other}. Choose another key."
+    return ""
 
-        near = get_close_matches(name, BY_NAME, n=1)
-        guess = f"did you mean keys.{near[0]}?" if near else "/keys lists them."
-        return f"keys.{name} names no command; {guess}"
-    for key in _split(value) or [""]:
+
+def _refuse_spelling(name: str, keys: Sequence[str]) -> str:
+    for key in keys or [""]:
         found = _KEY.fullmatch(key)
         last = found[1] if found else ""
         if key != NO_KEY and (not last or (len(last) > 1 and last not in _KNOWN)):
             return f"keys.{name} expects a key such as f12, ctrl+k or alt+k, not {key!r}."
-        if key == last and len(last) == 1:
+    return ""
+
+
+def _refuse(name: str, value: str, on_screens: ScreenKeys) -> str:
+    """Why this can be no key of that command; empty where it can."""
+    if name not in BY_NAME:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [*BY_NAME, *on_screens], n=1)
+        guess = f"did you mean keys.{near[0]}?" if near else "/keys lists them."
+        return f"keys.{name} names no command; {guess}"
+    if trouble := _refuse_spelling(name, _split(value)):
+        return trouble
+    for key in _split(value):
+        if len(key) == 1:
             return f"keys.{name} cannot be {key!r}, which is typed into the prompt; add alt+."
         if key in _OURS or key in _editing_keys():
             return f"keys.{name} cannot be {key}, which the prompt needs. Choose another key."

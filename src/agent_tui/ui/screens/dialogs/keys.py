@@ -76,7 +76,10 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
                 ):
                     continue
                 seen.add(binding.action)
-                yield Definition(_key(screen, binding), words[0].upper() + words[1:])
+                name = (binding.id or "").removeprefix("command.")
+                known_as = f"  [{name}]" if name else ""
+                meaning = f"{words[0].upper()}{words[1:]}{known_as}"
+                yield Definition(_key(screen, binding), meaning)
 
 
 def _key(screen: Screen[Any], binding: Binding) -> str:

@@ -15,6 +15,7 @@ from textual.widgets import Static
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.remapping import Remappable
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 
 Answer = TypeVar("Answer")
@@ -34,7 +35,7 @@ NARROW = 90
 _BREATH_SECONDS = 0.001
 
 
-class Panel(Screen[Result]):
+class Panel(Remappable, Screen[Result]):
     """A full screen over the conversation; Esc leaves it without a result."""
 
     BINDINGS = [

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.remapping import Remappable
 
 Result = TypeVar("Result")
 Hints: TypeAlias = Sequence[tuple[str, str]]
@@ -20,7 +21,7 @@ Hints: TypeAlias = Sequence[tuple[str, str]]
 POPUP_SHEETS = [stylesheet("widgets/rows.tcss"), stylesheet("widgets/line_input.tcss")]
 
 
-class Popup(ModalScreen[Result]):
+class Popup(Remappable, ModalScreen[Result]):
     """Stands over a screen, which stays readable; Esc leaves it without a result."""
 
     CSS_PATH = [*POPUP_SHEETS]

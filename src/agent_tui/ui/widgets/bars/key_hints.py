@@ -72,6 +72,11 @@ class KeyHints(Widget):
         return [binding for binding in offered if binding.action in chosen]
 
     def _key(self, binding: Binding) -> str:
+        chosen = self.app._keymap.get(binding.id) if binding.id else None
+        if chosen is not None:
+            from agent_tui.ui.keymap import spell_key
+
+            return spell_key(chosen.partition(",")[0])
         return binding.key_display or self.app.get_key_display(binding)
 
     def _offered(self) -> list[Binding]:
@@ -82,7 +87,8 @@ class KeyHints(Widget):
             for binding in bindings:
                 _, name, parameters = parse(binding.action)
                 allowed = screen.check_action(name, parameters)
-                if binding.show and binding.description and allowed:
+                is_off = binding.id is not None and self.app._keymap.get(binding.id) == "none"
+                if binding.show and binding.description and allowed and not is_off:
                     found.setdefault(binding.action, binding)
         return sorted(found.values(), key=lambda binding: _LAST.get(binding.action, 0))
 

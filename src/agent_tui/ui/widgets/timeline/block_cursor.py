@@ -16,14 +16,26 @@ class BlockCursor(BlockView):
     """A block view in which one block may be under the cursor, and one under the pointer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Next", show=False),
-        Binding("up,k", "move(-1)", "Previous", show=False),
-        Binding("right_square_bracket", "move_prompt(1)", "Next prompt", show=False),
-        Binding("left_square_bracket", "move_prompt(-1)", "Previous prompt", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("home,g", "first", "Beginning", show=False),
-        Binding("end,G,shift+g", "last", "End", show=False),
+        Binding("down,j", "move(1)", "Next", show=False, id="timeline-move-on"),
+        Binding("up,k", "move(-1)", "Previous", show=False, id="timeline-move-back"),
+        Binding(
+            "right_square_bracket",
+            "move_prompt(1)",
+            "Next prompt",
+            show=False,
+            id="timeline-move-prompt-on",
+        ),
+        Binding(
+            "left_square_bracket",
+            "move_prompt(-1)",
+            "Previous prompt",
+            show=False,
+            id="timeline-move-prompt-back",
+        ),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="timeline-page-on"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="timeline-page-back"),
+        Binding("home,g", "first", "Beginning", show=False, id="timeline-first"),
+        Binding("end,G,shift+g", "last", "End", show=False, id="timeline-last"),
     ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002

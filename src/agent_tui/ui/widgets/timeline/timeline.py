@@ -49,13 +49,13 @@ class Timeline(FoundText, can_focus=True):
     FOCUS_ON_CLICK = False
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "menu", "What can be done", show=False),
-        Binding("space", "activate", "Open", show=False),
-        Binding("ctrl+o", "toggle_all", "Open all", show=False),
-        Binding("y", "copy", "Copy", show=False),
-        Binding("v", "view", "View whole", show=False),
-        Binding("q", "quote", "Quote into the prompt", show=False),
-        Binding("ctrl+f", "find", "Find", show=False),
+        Binding("enter", "menu", "What can be done", show=False, id="timeline-menu"),
+        Binding("space", "activate", "Open", show=False, id="timeline-activate"),
+        Binding("ctrl+o", "toggle_all", "Open all", show=False, id="timeline-toggle-all"),
+        Binding("y", "copy", "Copy", show=False, id="timeline-copy"),
+        Binding("v", "view", "View whole", show=False, id="timeline-view"),
+        Binding("q", "quote", "Quote into the prompt", show=False, id="timeline-quote"),
+        Binding("ctrl+f", "find", "Find", show=False, id="timeline-find"),
     ]
 
     @dataclass
