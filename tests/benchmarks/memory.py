@@ -36,7 +36,8 @@ def answer(program: Program, server: Server, script: str) -> None:
 
 def children_mb(pid: int) -> float:
     """What its child processes hold: the one that counts tokens."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    threads = Path(f"/proc/{pid}/task").glob("*/children")
+    children = " ".join(thread.read_text(encoding="ascii") for thread in threads).split()
     return sum(resident_mb(int(child)) for child in children)
 
 
