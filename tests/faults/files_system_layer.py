@@ -38,6 +38,7 @@ _ERRORS = {
     "fchmod": ("EPERM",),
     "rename": ("EIO", "ENOSPC", "EACCES"),
     "renameat": ("EIO", "ENOSPC", "EACCES"),
+    "renameat2": ("EIO", "ENOSPC", "EINVAL"),
     "unlink": ("EIO", "EACCES"),
     "unlinkat": ("EIO", "EACCES"),
     "mkdir": ("EIO", "ENOSPC"),
@@ -46,7 +47,17 @@ _ERRORS = {
     "getdents64": ("EIO",),
     "flock": ("ENOLCK",),
 }
-_CHANGING = ("write", "fsync", "rename", "renameat", "unlink", "unlinkat", "mkdir", "mkdirat")
+_CHANGING = (
+    "write",
+    "fsync",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "mkdir",
+    "mkdirat",
+)
 _PAGES, _INODES = (64, 120)
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from agent_tui.workspace import renaming
+
 READS = ("pread", "read", "fstat", "lstat", "stat", "listdir", "scandir")
 WRITES = (
     *("open", "close", "write", "pwrite", "ftruncate", "fsync", "fdatasync", "fchmod", "chmod"),
@@ -122,6 +124,8 @@ class Shim:
         for name, function in real.items():
             setattr(os, name, self._wrapped(name, function))
         fcntl.flock = self._wrapped("flock", real_flock)
+        real_rename_at = renaming.rename_at
+        renaming.rename_at = lambda *_: errno.ENOSYS  # it is no call of os: a plain rename is
         if hasattr(fcntl, "F_FULLFSYNC"):  # how macOS flushes
             fcntl.fcntl = self._wrapped("fsync", real_fcntl)
         try:
@@ -130,6 +134,7 @@ class Shim:
             for name, function in real.items():
                 setattr(os, name, function)
             fcntl.flock, fcntl.fcntl = real_flock, real_fcntl
+            renaming.rename_at = real_rename_at
             self.bury()
 
     def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:

@@ -87,6 +87,9 @@ PROMISES = (
         "a hunk takes the whole file along, in a story",
         "the preview is trusted",
         "a file that is saved late is overwritten",
+        "what is saved in the last moment is overwritten",
+        "what is created in the last moment is overwritten",
+        "what an exchange took away is deleted",
         "a late capture is the agent's all the same",
     ),
     never(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ from agent_tui.workspace import (
     plan,
     reading,
     recent,
+    renaming,
     restore,
     seed,
     store,
@@ -47,6 +49,7 @@ from tests.workspace import test_workspace_both as both
 from tests.workspace import test_workspace_capture as captures
 from tests.workspace import test_workspace_listing as listings
 from tests.workspace import test_workspace_model as model
+from tests.workspace import test_workspace_renaming as renamings
 from tests.workspace import test_workspace_revert as reverts
 from tests.workspace import test_workspace_session as sessions
 from tests.workspace import test_workspace_store as stores
@@ -155,6 +158,25 @@ def of_folders(test: Callable[[Yard, pytest.MonkeyPatch], None]) -> Callable[[Pa
             test(Yard(folder / "yard"), patch)
 
     return run
+
+
+def of_saved(test: Callable[..., None], *more: str) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            test(renamings.edited(folder), patch, *more)
+
+    return run
+
+
+def rename_over_everything() -> Patch:
+    def put(staged: str, staging: int, name: str, folder: int, *, exchange: bool) -> bool:
+        flags = renaming._EXCHANGE if exchange else renaming._NOREPLACE
+        with replaced((renaming, "_library", lambda: None)):
+            renaming.rename_at(staging, staged, folder, name, flags)  # the moment of the test
+        os.rename(staged, name, src_dir_fd=staging, dst_dir_fd=folder)
+        return False
+
+    return replaced((restore, "put_in_place", put))
 
 
 def of_session(test: Callable[[Path], Any]) -> Callable[[Path], None]:
@@ -320,11 +342,12 @@ def conflicts_everywhere() -> Patch:
 
 
 def looked_once() -> Patch:
-    """A path is compared before its new content is opened, and not again."""
+    """A path is compared before its new content is opened, and not again; nor is it exchanged."""
     seen: dict[str, Any] = {}
     real = restore._Replacing._now
     return replaced(
-        (restore._Replacing, "_now", lambda self, path: seen.setdefault(path, real(self, path)))
+        (restore._Replacing, "_now", lambda self, path: seen.setdefault(path, real(self, path))),
+        (renaming, "rename_at", lambda *_: errno.ENOSYS),
     )
 
 
@@ -499,6 +522,14 @@ MUTANTS = (
     Mutant("an empty folder goes without a word",
            lambda: replaced((git_scan, "LeftOut", lambda *_: LeftOut("", ""))),
            of_yard(reverts.test_an_empty_folder_that_goes_is_named)),
+    Mutant("what is saved in the last moment is overwritten", rename_over_everything,
+           of_saved(renamings.test_a_file_that_is_saved_in_the_last_moment_is_kept)),
+    Mutant("what is created in the last moment is overwritten", rename_over_everything,
+           of_saved(renamings.test_a_file_that_is_created_in_the_last_moment_is_kept)),
+    Mutant("what an exchange took away is deleted",
+           lambda: replaced((restore._Replacing, "_return_swapped", lambda *_: False)),
+           of_saved(renamings.test_a_death_just_after_the_exchange_loses_nothing_that_was_saved,
+                    "commit")),
     Mutant("what a compaction rotated is forgotten", forget_what_was_rotated,
            of_session(sessions.test_files_go_back_after_a_compaction)),
     Mutant("the user's index is written", use_the_users_index,

@@ -34,6 +34,7 @@ from agent_tui.workspace.journal import Journal, read_journal, remove_journal, w
 from agent_tui.workspace.limits import DEFAULT_LIMITS
 from agent_tui.workspace.plan import Action
 from agent_tui.workspace.reading import UNREADABLE, read_entry
+from agent_tui.workspace.renaming import put_in_place
 from agent_tui.workspace.scanning import STAGING_PREFIX
 from agent_tui.workspace.store import ContentStore
 
@@ -239,6 +240,9 @@ class _Replacing:
         done, left = [], []
         for number, change in self._ordered():
             now = self._now(change.path)
+            if self._return_swapped(str(number), change, now):
+                left.append(change.path)
+                continue
             if not _is(now, change.new):
                 if not _is(now, change.old):
                     left.append(change.path)
@@ -262,6 +266,12 @@ class _Replacing:
         ]
         for number, change in _deletions_first(backwards):
             now = self._now(change.path)
+            forth = self.journal.changes[number]
+            if self._return_swapped(str(number), forth, now) or self._return_swapped(
+                f"{number}-back", change, now
+            ):
+                left.append(change.path)
+                continue
             if _is(now, change.new):
                 continue
             if not _is(now, change.old):
@@ -326,9 +336,43 @@ class _Replacing:
         try:
             if not _is(self._now(path), old):  # again: an editor may have saved since
                 raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
-            os.rename(staged, name, src_dir_fd=staging, dst_dir_fd=folder)
+            self._exchange(staged, staging, name, folder, path, old)
+        except (FileExistsError, FileNotFoundError) as error:
+            raise PathChanged(
+                f"{path} changed while it was reverted; nothing was reverted."
+            ) from error
         finally:
             close(staging)
+
+    def _exchange(
+        self,
+        staged: str,
+        staging: int,
+        name: str,
+        folder: int,
+        path: str,
+        old: FileState | None,
+    ) -> None:
+        """Put a file in its place; what stood there is looked at once more, out of the way."""
+        if not put_in_place(staged, staging, name, folder, exchange=old is not None):
+            return
+        if not _is(self._now(f"{self.journal.staging}/{staged}"), old):
+            put_in_place(staged, staging, name, folder, exchange=True)
+            raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
+
+    def _return_swapped(self, staged: str, change: FileChange, now: FileState | None) -> bool:
+        """Give back what an exchange took away, where a crash came before it was looked at."""
+        if now is None or not _is(now, change.new):
+            return False
+        found = self._now(f"{self.journal.staging}/{staged}")
+        if found is None or _is(found, change.old) or _is(found, change.new):
+            return False
+        with open_parent(self.root, change.path) as (folder, name):
+            staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
+            try:
+                return put_in_place(staged, staging, name, folder, exchange=True)
+            finally:
+                close(staging)
 
     def _remove_empty(self, changes: Iterable[FileChange]) -> None:
         """Folders that came with a file go with it; one that holds anything stays."""

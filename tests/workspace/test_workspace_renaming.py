@@ -1,0 +1,120 @@
+"""What a person saves in the very moment of a revert is kept, whatever the system can do."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_tui.workspace import renaming
+from agent_tui.workspace.errors import PathChanged
+from agent_tui.workspace.plan import choose
+from agent_tui.workspace.restore import Restore
+from tests.faults.shim import Died
+from tests.workspace.yard import Yard
+
+pytestmark = pytest.mark.skipif(
+    renaming._library() is None, reason="this system has no renameat2; it is not used then"
+)
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Yard:
+    return edited(tmp_path)
+
+
+def edited(folder: Path) -> Yard:
+    """The agent edited a.txt and deleted b.txt."""
+    yard = Yard(folder / "yard")
+    yard.write("a.txt", "old\n")
+    yard.write("b.txt", "old\n")
+    yard.take()
+    yard.write("a.txt", "agent\n")
+    (yard.root / "b.txt").unlink()
+    yard.take()
+    return yard
+
+
+def revert(yard: Yard) -> None:
+    plan = yard.plan()
+    Restore(str(yard.root), yard.store).run(choose(plan, plan.default), "op", {"operation": "op"})
+
+
+def before_each(patch: pytest.MonkeyPatch, act: Callable[[str, int], None]) -> None:
+    """Do something just before a name is renamed, and after everything was compared."""
+    real = renaming.rename_at
+
+    def rename_at(source: int, old: str, target: int, new: str, flags: int) -> int:
+        act(new, flags)
+        return real(source, old, target, new, flags)
+
+    patch.setattr(renaming, "rename_at", rename_at)
+
+
+def test_a_file_that_is_saved_in_the_last_moment_is_kept(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[str] = []
+
+    def save(name: str, _flags: int) -> None:
+        if name == "a.txt" and not saved:
+            saved.append(name)
+            yard.write("mine", "mine\n").rename(yard.root / name)
+
+    before_each(monkeypatch, save)
+    with pytest.raises(PathChanged, match=r"a.txt changed while it was reverted"):
+        revert(yard)
+    assert yard.files() == {"a.txt": "mine\n"}
+    assert not list(yard.root.glob(".agent-tui-*"))
+
+
+def test_a_file_that_is_created_in_the_last_moment_is_kept(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create(name: str, flags: int) -> None:
+        if name == "b.txt" and flags == renaming._NOREPLACE:
+            yard.write(name, "mine\n")
+
+    before_each(monkeypatch, create)
+    with pytest.raises(PathChanged, match=r"b.txt changed while it was reverted"):
+        revert(yard)
+    assert yard.files() == {"a.txt": "agent\n", "b.txt": "mine\n"}
+
+
+@pytest.mark.parametrize("phase", ["commit", "rollback"])
+def test_a_death_just_after_the_exchange_loses_nothing_that_was_saved(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    real = renaming.rename_at
+
+    def die(source: int, old: str, target: int, new: str, flags: int) -> int:
+        if new != "a.txt":
+            return real(source, old, target, new, flags)
+        yard.write("mine", "mine\n").rename(yard.root / new)
+        assert real(source, old, target, new, flags) == 0
+        raise Died
+
+    with monkeypatch.context() as patch:
+        patch.setattr(renaming, "rename_at", die)
+        with pytest.raises(Died):
+            revert(yard)
+    assert yard.files()["a.txt"] == "old\n"
+    journal = Path(yard.store.journal_path)
+    journal.write_text(journal.read_text().replace('"commit"', f'"{phase}"'))
+    restore = Restore(str(yard.root), yard.store)
+    found = restore.recover()
+    restore.finish()
+    assert found is not None
+    assert found.left == ("a.txt",)
+    assert yard.read("a.txt") == "mine\n"
+    assert not list(yard.root.glob(".agent-tui-*"))
+
+
+def test_where_names_cannot_be_exchanged_a_rename_does(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renaming, "rename_at", lambda *_: errno.EINVAL)
+    revert(yard)
+    assert yard.files() == {"a.txt": "old\n", "b.txt": "old\n"}
