@@ -86,6 +86,7 @@ class ChatScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *key_bindings(),
         Binding("f", "fork_read_only", show=False),
+        Binding("alt+v", "paste_picture", "Paste a picture", show=False),
     ]
     AUTO_FOCUS = "Prompt"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
@@ -175,6 +176,12 @@ class ChatScreen(Screen[None]):
     def action_fork_read_only(self) -> None:
         """A window that only reads along offers a fork by a single key."""
         self.run_command("fork")
+
+    def action_paste_picture(self) -> None:
+        """Attach the picture in the clipboard to the prompt."""
+        from agent_tui.ui.flows.prompt import paste_picture
+
+        self.run_worker(paste_picture(self.chat), exit_on_error=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "fork_read_only":  # where one can write, an f is a letter

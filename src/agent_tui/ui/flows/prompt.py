@@ -92,3 +92,16 @@ async def quote_block(chat: Conversation, text: str) -> None:
     """Put the text of a block into the prompt, as a quote."""
     quoted = "\n".join(f"> {line}" for line in text.strip().split("\n"))
     chat.prompt_box.paste(f"{quoted}\n\n")
+
+
+async def paste_picture(chat: Conversation) -> None:
+    """Attach the picture in the clipboard to the prompt, as a file of its own."""
+    from agent_tui.runtime.machine.clipboard import save_clipboard_picture
+
+    try:
+        path = await asyncio.to_thread(save_clipboard_picture)
+    except UsageError as error:
+        chat.notices.hint(str(error))
+        return
+    before = chat.prompt_box.text
+    chat.prompt_box.paste(f"{' ' if before and not before[-1].isspace() else ''}@{path} ")

@@ -1,0 +1,59 @@
+"""Alt+V attaches the picture in the clipboard, or says what is missing for that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.test_tools_images import png
+from tests.ui.test_chat_acts import desk
+
+
+def clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    """A desktop whose xclip gives these bytes."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "held").write_bytes(data)
+    (tools / "xclip").write_text(f"#!/bin/sh\n/bin/cat {tools}/held\n")
+    (tools / "xclip").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tools))
+
+
+def content_and_rights(path: Path) -> tuple[bytes, int]:
+    """What a file holds, and what others may do with it."""
+    return path.read_bytes(), path.stat().st_mode & 0o077
+
+
+async def test_the_picture_in_the_clipboard_is_attached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        clipboard(tmp_path, monkeypatch, png())
+        await here.pilot.press("s", "o", "alt+v")
+        await here.until(lambda: here.chat.prompt_box.text.startswith("so @"))
+        path = Path(here.chat.prompt_box.text.removeprefix("so @").strip())
+    assert content_and_rights(path) == (png(), 0)
+
+
+@pytest.mark.parametrize("held", [b"", b"words"])
+async def test_without_a_picture_it_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: bytes
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        clipboard(tmp_path, monkeypatch, held)
+        await here.pilot.press("alt+v")
+        await here.until(lambda: "no picture in the clipboard" in here.chat.status.notice)
+        assert here.chat.prompt_box.text == ""
+
+
+async def test_without_a_tool_it_names_those_that_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        await here.pilot.press("alt+v")
+        await here.until(lambda: "xclip or pngpaste" in here.chat.status.notice)
