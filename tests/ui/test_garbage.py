@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +39,37 @@ def test_where_there_is_nothing_new_nothing_is_looked_at() -> None:
     before = gc.get_stats()[2]["collections"]
     IdleCollection(lambda: 0.0).tick()
     assert gc.get_stats()[2]["collections"] == before
+
+
+CHILD = """
+import gc, sys, threading
+from agent_tui.ui.garbage import IdleCollection, collect_in_bites
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 // 1_000_000
+
+is_large = sys.argv[1] == "large"
+if is_large:
+    collect_in_bites()
+before, size = resident(), 10_000_000 if is_large else 60_000
+for _ in range(2):
+    blocks, pins = [], []
+    for _ in range(50_000_000 // size):
+        blocks.append(b"x" * size)
+        pins.append(b"y" * (100_000 if is_large else 2_000))
+    blocks.clear()
+if not is_large:
+    gc.collect(1)
+    IdleCollection(lambda: 0.0).tick()
+    [thread.join() for thread in threading.enumerate() if thread is not threading.main_thread()]
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells")
+@pytest.mark.parametrize("blocks", ["large", "small"])
+def test_what_was_freed_is_given_back(blocks: str) -> None:
+    """Large blocks at once, small ones in the next pause."""
+    command = [sys.executable, "-c", CHILD, blocks]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 12
