@@ -18,10 +18,12 @@ from agent_tui.ui.renderers.diff import last_number
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.action_colours import DiffColours, lay_diff_row
 from agent_tui.ui.widgets.panes.action_fold import ActionFold, FoldedRow, last_words
+from agent_tui.ui.widgets.panes.plan_text import break_at_words, mark_up_plan
 
 _CONTINUED = "┊"
 _FIRST_ROWS = 300
 _MANY_ROWS = 1_000_000
+_LONGEST_PLAN = 100_000
 _SLICE_SECONDS = 0.008
 _SPELLED = re.compile(r"<U\+[0-9A-F]{4,6}>")
 _NAMED = re.compile(r"<U\+[0-9A-F]+>|<[\d,]+ blanks>|<[\d,]+ blank lines>")
@@ -106,7 +108,10 @@ class ActionBody(Rows, can_focus=True):
         if width != self._folded_width and width > 4:
             self._folded_width = width
             room = width - self._margin - 1
-            self._fold = ActionFold(self._action.text, room, is_diff=self._action.is_diff)
+            text = self._action.text
+            if self._action.kind == "plan" and len(text) <= _LONGEST_PLAN:
+                text = break_at_words(text, room)
+            self._fold = ActionFold(text, room, is_diff=self._action.is_diff)
             self._fold.ensure(_FIRST_ROWS)
             self._forget_colours()
             self.show_rows(len(self._fold.rows))
@@ -144,6 +149,8 @@ class ActionBody(Rows, can_focus=True):
         lead = Content.styled(f"{self._number(row)} ", "$faint")
         if self._colours is None:
             content = Content.assemble(lead, row.text)
+            if self._action.kind == "plan":
+                content = mark_up_plan(content, self._margin + 1, row.text)
         else:
             text = self._colours.row(self._fold.rows, index, self.app.theme_variables)
             content = lay_diff_row(lead, row, text, width)
