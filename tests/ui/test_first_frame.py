@@ -70,6 +70,7 @@ LATE = (
     "agent_tui.mcp.servers",
     "agent_tui.runtime.operations.operations",
     "agent_tui.runtime.stored.sessions",
+    "agent_tui.tools.recall",
     "agent_tui.tools.web.web_page",
     "html.parser",
     "openai.types.chat.chat_completion",

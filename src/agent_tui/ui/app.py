@@ -69,7 +69,8 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         return TerminalDriver
 
     def get_default_screen(self) -> ChatScreen:
-        return ChatScreen(demo=self.launch.demo, is_new=self.launch.is_new)
+        screen = ChatScreen(demo=self.launch.demo, is_new=self.launch.is_new)
+        return screen.fit(self.size)
 
     def on_ready(self) -> None:
         """The first frame is out: load what is heavy, and only then let garbage be collected."""

@@ -7,12 +7,13 @@ What the first frame does not show (the timeline, the other screens) is imported
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.geometry import Size
 from textual.screen import Screen
 
 from agent_tui.resources import stylesheet
@@ -55,6 +56,8 @@ CHAT_SHEETS = [
 ]
 """What the conversation is styled by; the app loads it with its own."""
 
+_WIDTHS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
+_HEIGHTS = [(0, "-small"), (20, "-large")]
 _TIMELINE_KEYS = "↑↓ move · Enter menu · Space open · y copy · q quote · Ctrl+F find · Tab back"
 _FOLLOW_SECONDS = 1.0
 
@@ -89,8 +92,8 @@ class ChatScreen(Screen[None]):
         Binding("alt+v", "paste_picture", "Paste a picture", show=False),
     ]
     AUTO_FOCUS = "Prompt"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
-    VERTICAL_BREAKPOINTS = [(0, "-small"), (20, "-large")]
+    HORIZONTAL_BREAKPOINTS = _WIDTHS
+    VERTICAL_BREAKPOINTS = _HEIGHTS
 
     def __init__(self, *, demo: bool = False, is_new: bool = True) -> None:
         super().__init__()
@@ -100,6 +103,13 @@ class ChatScreen(Screen[None]):
         self.chat = Conversation(self, panes)
         self._follower = Follower(self.chat)
         self._early_command = ""
+
+    def fit(self, size: Size) -> Self:
+        """Have the classes of a terminal's size from the start, or all is styled twice."""
+        for cells, breakpoints in ((size.width, _WIDTHS), (size.height, _HEIGHTS)):
+            *_, name = (name for least, name in breakpoints if cells >= least)
+            self.add_class(name, update=False)
+        return self
 
     def compose(self) -> ComposeResult:
         yield self.chat.welcome
@@ -142,13 +152,14 @@ class ChatScreen(Screen[None]):
         """Take over the engine and open what the command line asked for."""
         chat = self.chat
         chat.holder.engine = engine
-        chat.welcome.model = engine.connections.label
-        chat.welcome.suggestions = engine.suggestions
         await chat.show_session(await engine.open_launched())
         chat.status.is_starting = False
         if self._early_command:
             self.run_command(self._early_command)
         chat.prompts.send_early(engine.launch.prompt or "")
+        # Where a prompt was waiting, the welcome is gone by now and need not be drawn again.
+        chat.welcome.model = engine.connections.label
+        chat.welcome.suggestions = engine.suggestions
 
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""

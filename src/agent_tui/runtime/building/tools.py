@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from agent_tui.agent.spec import AgentSpec
 from agent_tui.agent.time_travel import DMailDesk
 from agent_tui.context.recall import Recall as Memory
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.tools.base import AnyTool
-from agent_tui.tools.recall import Recall
 from agent_tui.tools.send_dmail import SendDMail
 from agent_tui.tools.task import Task
 
@@ -31,10 +31,15 @@ def session_tools(
     own: list[AnyTool] = [SendDMail(desk.post)] if desk else []
     if subagents:
         own.append(Task(subagents))
-    recall = Recall(memory)
+
+    @cache
+    def recall() -> AnyTool:
+        from agent_tui.tools.recall import Recall  # most sessions never have it
+
+        return Recall(memory)
 
     def tools() -> Sequence[AnyTool]:
-        every = [*offer(), *own, *([recall] if memory.has_anything else [])]
+        every = [*offer(), *own, *([recall()] if memory.has_anything else [])]
         return [tool for tool in every if spec.allows(tool.name)]
 
     return tools

@@ -31,8 +31,10 @@ class SessionFacts:
         """Show title, model, mode and gauge, and why nothing can be written where that is so."""
         status, prompt_box = self._panes.status, self._panes.prompt_box
         self._panes.gauge.gauge = session.gauge
-        self.colour_gauge(session)
-        self._run(partial(self._show_cost, session), "cost")
+        has_past = session.view.has_archives or not session.view.is_empty
+        if self._panes.side is not None or has_past:  # else a first prompt may wait
+            self.colour_gauge(session)
+        self._run(partial(self._show_cost, session, has_past=has_past), "cost")
         status.title = session.view.title
         status.model = session.model
         status.banner = session.read_only
@@ -44,7 +46,8 @@ class SessionFacts:
 
     def colour_gauge(self, session: LiveSession) -> None:
         """Show in the gauge what fills the context: counted between turns, kept until then."""
-        self._run(partial(self._colour_gauge, session), "shares")
+        # What was said last is drawn first.
+        self._screen.call_after_refresh(self._run, partial(self._colour_gauge, session), "shares")
 
     async def _colour_gauge(self, session: LiveSession) -> None:
         gauge = session.gauge
@@ -54,15 +57,17 @@ class SessionFacts:
                 shown = self._panes.gauge
                 shown.gauge = replace(shown.gauge, shares=shares)
 
-    async def _show_cost(self, session: LiveSession) -> None:
+    async def _show_cost(self, session: LiveSession, *, has_past: bool) -> None:
         """Say what the session cost so far, where its model has a price."""
         engine, self._spent = self._holder.engine, 0.0
         self._panes.status.cost = self._panes.status.rate = ""
         if engine is not None and engine.connections.price_of(session.model) is not None:
-            costs = await session.view.costs(engine.connections.price_of)
-            if session is self._holder.session:
+            if has_past:
+                costs = await session.view.costs(engine.connections.price_of)
+                if session is not self._holder.session:
+                    return
                 self._spent += costs.total
-                self._tell_cost()
+            self._tell_cost()
 
     def add_usage(self, usage: Usage, model: str) -> None:
         """A call of a model ended: how fast it wrote, and what it cost."""

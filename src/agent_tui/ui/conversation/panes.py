@@ -56,7 +56,8 @@ class Panes:
     def show_conversation(self, *, shown: bool) -> None:
         """Show the timeline, or the welcome in its place."""
         self.timeline.display = shown
-        self.welcome.display = self.welcome.visible = not shown
+        if (self.welcome.display and self.welcome.visible) is shown:  # else a layout for nothing
+            self.welcome.display = self.welcome.visible = not shown
         has_side = self.side is not None  # else nothing looks different
         self.prompt_box.screen.set_class(shown, "-conversing", update=has_side)
         self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
