@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -110,6 +111,11 @@ class ToolContext:
     tell: Callable[[str], None] | None = None
 
 
+@cache
+def _schema_of(parameters: type[Arguments]) -> dict[str, Any]:
+    return parameters.model_json_schema()
+
+
 class Tool(ABC, Generic[Parameters]):
     """One thing the agent can do.
 
@@ -127,7 +133,7 @@ class Tool(ABC, Generic[Parameters]):
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments; a tool from elsewhere brings one of its own."""
-        return self.parameters.model_json_schema()
+        return _schema_of(self.parameters)
 
     def needs_approval(self, arguments: Parameters) -> bool:
         """Whether a person has to allow this call."""

@@ -21,7 +21,7 @@ from agent_tui.tools.workspace import Workspace
 class Replacement(BaseModel):
     """One text that becomes another."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     old_text: str = Field(
         min_length=1,

@@ -175,7 +175,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
 
     def _watch_servers(self, engine: Engine) -> None:
         """Say in the conversation what is wrong with a server of tools."""
-        if engine.tool_servers is not None:
+        if engine.tool_servers is not None and engine.tool_servers.are_any:
             from agent_tui.ui.flows.servers import ServerNotices
 
             notices = ServerNotices(self.chat, engine.tool_servers)

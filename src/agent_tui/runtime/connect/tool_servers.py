@@ -42,6 +42,11 @@ class ToolServers:
         self._described = settings.mcp.described_tools
         self._specs = specs
 
+    @property
+    def are_any(self) -> bool:
+        """Whether there is a server, or something is wrong with where one was named."""
+        return bool(self._specs or self.troubles)
+
     @cached_property
     def _servers(self) -> McpServers:
         """Loaded where there are any: most people have none."""

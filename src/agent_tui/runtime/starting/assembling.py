@@ -16,6 +16,7 @@ from agent_tui.runtime.starting.debug_log import quiet_libraries, start_debug_lo
 from agent_tui.runtime.starting.run_settings import read_settings, trusts_project
 from agent_tui.runtime.starting.secrecy import hide_memory
 from agent_tui.sessions.store import SessionStore
+from agent_tui.tools.catalogue import builtin_tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,8 @@ def assemble_run(launch: Launch) -> Run:
     # A try of the demo is nobody's session: it does not stand among the real ones.
     home = data_root() / "demo" if launch.is_tour else data_root()
     store = _make_store(home, ephemeral=launch.ephemeral)
+    for tool in builtin_tools():  # built here once: it would hold the event loop
+        tool.schema()
     if launch.demo:
         return _assemble_demo(launch, settings, store)
     return Run(

@@ -21,6 +21,8 @@ async def furnish(chat: Conversation, engine: Engine) -> None:
 
     chat.panes.side = Side(chat.screen, chat.holder, WIDE)
     await chat.panes.side.mount(on=engine.settings.ui.panel)
+    if chat.session is not None:
+        chat.facts.colour_gauge(chat.session)
     chat.status.sandbox = await engine.sandbox()
     chat.prompt_box.set_history(await engine.stored.prompt_history())
     found = await engine.project.prompt_files()
