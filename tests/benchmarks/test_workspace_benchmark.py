@@ -16,6 +16,6 @@ def test_a_capture_costs_about_what_git_status_costs(
 ) -> None:
     costs = measure(2_000, tmp_path / "yard")
     record_property("costs", costs.line())
-    assert costs.first <= 8 * costs.status, costs.line()  # small trees are mostly process starts
-    assert costs.turn <= 10 * costs.status, costs.line()
+    assert costs.first <= 5 * costs.status, costs.line()  # small trees are mostly process starts
+    assert costs.turn <= 6 * costs.status, costs.line()
     assert costs.store_ratio <= 2.1, costs.line()

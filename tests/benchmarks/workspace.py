@@ -90,6 +90,7 @@ def make_repository(root: Path, files: int) -> None:
         if number % 50 == 0:
             folder.mkdir(parents=True, exist_ok=True)
         (folder / f"f{number}.py").write_text(f"{number}\n{text}")
+    git(root, "config", "gc.auto", "0")  # which would clean up while it is measured
     git(root, "add", "-A")
     git(root, "commit", "-qm", "one")
     git(root, "status")

@@ -45,7 +45,7 @@ def test_files_go_back_alone_or_with_the_conversation(
     work = tmp_path / "work"
     told = run("revert", session_id, "0", "--both", "--dry-run").out.splitlines()
     assert told[0].startswith("Conversation: ")
-    assert told[1:] == ["  would revert a.txt  +1 -1", "  would revert b.txt  +0 -0"]
+    assert told[1:] == ["  would revert a.txt  +1 -1", "  would delete b.txt"]
     assert (work / "a.txt").read_text() == "agent\n"
     assert run("revert", session_id, "0", "--files").out.splitlines()[0] == "2 files reverted."
     assert (work / "a.txt").read_text() == "old\n"

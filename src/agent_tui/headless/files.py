@@ -9,7 +9,7 @@ from dataclasses import replace
 from agent_tui.core.changes import WHO, ChangeGroup
 from agent_tui.core.errors import UsageError
 from agent_tui.core.output import say
-from agent_tui.core.revert_plan import STATUS_WORDS, RevertPlan
+from agent_tui.core.revert_plan import STATUS_WORDS, PathPlan, RevertPlan
 from agent_tui.core.text import format_count, reveal
 from agent_tui.headless.browse import looked_at, opened, say_rotated
 from agent_tui.headless.printing import print_json
@@ -104,9 +104,18 @@ async def _say_what_would_be(
     if plan is not None:
         for path in plan.paths:
             if path.default is not None:
-                added, removed = path.counts
-                say(f"  would revert {reveal(path.path)}  +{added} -{removed}")
+                say(f"  would {_describe(path)}")
         _say_plan_rest(plan)
+
+
+def _describe(path: PathPlan) -> str:
+    name = reveal(path.path)
+    if path.then.state is None:
+        return f"delete {name}"
+    if path.now.state is None:
+        return f"restore {name}"
+    added, removed = path.counts
+    return f"revert {name}  +{added} -{removed}"
 
 
 def _rows(plan: RevertPlan | None) -> list[dict[str, object]] | None:
