@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,9 +21,23 @@ SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "mcp", "screenshots", 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Without caches each worker would rewrite the assertions of every module at each start.
+sys.dont_write_bytecode = False
+
 # How fast a machine makes up examples says nothing of what is tested with them.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("busy"), max_examples=25)
 settings.load_profile("busy")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The quick tests try fewer examples of each law; the whole tries the usual hundred."""
+    settings.load_profile("quick" if config.option.markexpr == "not slow" else "busy")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """More workers than cores with ``-n auto``: many tests wait for a disk or for a process."""
+    return (os.cpu_count() or 1) + (2 if config.option.markexpr == "not slow" else 1)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

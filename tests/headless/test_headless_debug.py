@@ -5,9 +5,13 @@ from __future__ import annotations
 import stat
 import sys
 
+import pytest
+
 from tests.headless.command_line import CommandLine, run_program
 from tests.mcp.stage import ODD
 from tests.providers.sse_server import SseServer, failure, finish_chunk, stream, text_chunk
+
+pytestmark = pytest.mark.slow
 
 KEY = "sk-canary-0123456789abcdef"
 

@@ -238,4 +238,4 @@ def test_a_packed_page_is_cut_where_it_gets_too_long(site: str) -> None:
 
 def test_a_page_without_end_tags_is_still_text() -> None:
     assert page_text("<ul><li>one<li>two</ul><pre>a  b\n c</pre>") == "- one\n- two\n\na  b\n c"
-    assert page_text("<div>" * 300_000 + "x") == "x"
+    assert page_text("<div>" * 30_000 + "x") == "x"

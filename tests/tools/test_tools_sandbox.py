@@ -100,6 +100,7 @@ async def test_commands_work_as_without_a_sandbox(
     assert await run(workspace, command) == told
 
 
+@pytest.mark.slow
 async def test_pytest_runs_inside(kind: SandboxKind, workspace: Path) -> None:
     (workspace / "test_small.py").write_text("def test_small(tmp_path): assert tmp_path.exists()")
     assert "1 passed" in await run(workspace, f"{PYTHON} -m pytest -q -p no:randomly .", 120)
@@ -189,6 +190,7 @@ async def test_what_is_left_behind_is_ended_and_told(
     await eventually(lambda: not processes_of(tmp_path))
 
 
+@pytest.mark.slow
 async def test_a_command_may_clean_up_and_one_that_does_not_end_is_killed(
     kind: SandboxKind, workspace: Path, tmp_path: Path
 ) -> None:
@@ -234,6 +236,7 @@ async def test_nothing_outlives_the_program(
     await eventually(lambda: not processes_of(tmp_path))
 
 
+@pytest.mark.slow
 async def test_no_command_in_the_background_outlives_a_killed_program(
     kind: SandboxKind, workspace: Path, tmp_path: Path
 ) -> None:
