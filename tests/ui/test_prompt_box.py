@@ -276,7 +276,7 @@ async def test_a_question_mark_in_an_empty_prompt_asks_for_help() -> None:
 
 async def test_a_read_only_session_takes_no_prompt() -> None:
     async with (app := Host()).run_test() as pilot:
-        app.prompt_box.read_only = "open in another window"
+        app.prompt_box.frame.read_only = "open in another window"
         await type_text(pilot, "hello")
         app.prompt.post_message(Paste("hello"))
         await pilot.press("enter")
@@ -308,7 +308,7 @@ async def test_ctrl_d_quits_on_an_empty_prompt_only() -> None:
 async def test_the_hints_are_those_of_what_has_the_focus() -> None:
     async with (app := Host()).run_test(size=(120, 20)) as pilot:
         assert "Enter sends" in app.text
-        app.prompt_box.elsewhere = "y copy · Tab to the prompt"
+        app.prompt_box.frame.elsewhere = "y copy · Tab to the prompt"
         await pilot.pause()
         assert "y copy" in app.text
         assert "Enter sends" not in app.text
@@ -339,7 +339,7 @@ async def test_the_field_grows_with_its_text_up_to_a_share_of_the_screen(
 @pytest.mark.parametrize("read_only", ["", "open in another window"])
 async def test_page_keys_are_meant_for_the_conversation(read_only: str) -> None:
     async with (app := Host()).run_test(size=(60, 12)) as pilot:
-        app.prompt_box.read_only = read_only
+        app.prompt_box.frame.read_only = read_only
         await pilot.press("pageup", "pagedown", "pageup")
         assert app.pages == [-1, 1, -1]
 

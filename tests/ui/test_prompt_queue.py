@@ -92,5 +92,5 @@ async def test_no_toast_ever_covers_the_prompt(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         here.app.notify("Copied")
-        await here.until(lambda: here.chat.prompt_box.notice == "Copied")
+        await here.until(lambda: here.chat.prompt_box.frame.notice == "Copied")
         assert not here.app._notifications

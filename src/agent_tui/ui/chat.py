@@ -277,7 +277,7 @@ class ChatScreen(Screen[None]):
         """The hints in the prompt's frame are those of what has the focus."""
         panes = self.chat.panes
         in_timeline = panes.has_timeline and event.widget is panes.timeline
-        panes.prompt_box.elsewhere = _TIMELINE_KEYS if in_timeline else ""
+        panes.prompt_box.frame.elsewhere = _TIMELINE_KEYS if in_timeline else ""
 
     def _take_empty_key(self, key: str) -> bool:
         """Keys of an empty prompt choose from what the welcome suggests, while it is shown."""
@@ -291,11 +291,11 @@ class ChatScreen(Screen[None]):
 
     def _show_notice_line(self, sentence: str) -> None:
         """A notice stands in the frame of the prompt, over what is typed and covering nothing."""
-        self.chat.prompt_box.notice = sentence
+        self.chat.prompt_box.frame.notice = sentence
         self.chat.status.shows_notice = self.chat.prompt_box.has_class("-short")
 
     def _show_title(self, title: str) -> None:
-        self.chat.prompt_box.session_title = title
+        self.chat.prompt_box.frame.session_title = title
 
 
 def _import_timeline(launch: Launch) -> tuple[type[Timeline], Sequence[Record]]:

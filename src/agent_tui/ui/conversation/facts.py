@@ -40,7 +40,7 @@ class SessionFacts:
         status.banner = session.read_only
         status.mode = session.approvals.mode
         status.background = len(session.commands.titles)
-        prompt_box.read_only = session.read_only
+        prompt_box.frame.read_only = session.read_only
         show_last_todo(self._panes, session.view.records)
         self._panes.update_side()
 

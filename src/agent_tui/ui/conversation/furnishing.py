@@ -24,7 +24,7 @@ async def furnish(chat: Conversation, engine: Engine) -> None:
     if chat.session is not None:
         chat.facts.colour_gauge(chat.session)
     chat.status.sandbox = await engine.sandbox()
-    chat.prompt_box.set_history(await engine.stored.prompt_history())
+    chat.prompt_box.history.add_older(await engine.stored.prompt_history())
     found = await engine.project.prompt_files()
     chat.prompt_box.set_own_commands(
         {name: prompt.description for name, prompt in found.prompts.items()}

@@ -60,9 +60,9 @@ class Panes:
             self.welcome.display = self.welcome.visible = not shown
         has_side = self.side is not None  # else nothing looks different
         self.prompt_box.screen.set_class(shown, "-conversing", update=has_side)
-        self.prompt_box.invitation = "Ask anything" if shown else _INVITATION
+        self.prompt_box.frame.invitation = "Ask anything" if shown else _INVITATION
 
     def show_work(self, work: str) -> None:
         """Say in the status line what runs; an empty string where nothing does."""
-        self.prompt_box.running = bool(work)
+        self.prompt_box.frame.running = bool(work)
         self.status.work = work

@@ -44,7 +44,7 @@ class Prompts:
     def send(self, prompt: str) -> None:
         """Start a turn; steer the one that runs; wait while the engine is still starting."""
         prompt_box = self._panes.prompt_box
-        prompt_box.remember(prompt)
+        prompt_box.history.add(prompt)
         session = self._holder.session
         if session is None and self._has_failed:
             prompt_box.set_text(prompt)

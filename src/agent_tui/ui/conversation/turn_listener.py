@@ -34,7 +34,7 @@ class TurnListener:
 
     def turn_began(self, turn: int) -> None:
         self._chat.panes.show_conversation(shown=True)
-        self._chat.prompt_box.running = True
+        self._chat.prompt_box.frame.running = True
         if panel := todo_panel(self._chat.panes):
             panel.drop_done()
         if self._chat.session is not None:

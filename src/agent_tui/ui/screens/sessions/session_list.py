@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
 from textual import events, on, work
@@ -14,24 +13,20 @@ from textual.binding import Binding
 from textual.content import Content
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.format import format_age, format_count, format_size, parse_time
+from agent_tui.core.format import format_count
 from agent_tui.core.summary import OURS, SessionSummary
-from agent_tui.core.text import clean, first_line, reveal
+from agent_tui.core.text import clean, first_line
 from agent_tui.history.exchanges import Exchange
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.sessions.session_columns import SessionColumns, title_of
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.fitted import Fitted
-from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
-_NO_PROJECT = 56
-_WITH_GROUPS = 66
-_WITH_SIZE = 88
-_GROUP_WIDTH = 11
 _REST_SECONDS = 0.12
-_LONGEST_AGENT = 14
 
 _SHOW_SECONDS = 0.3
 
@@ -79,8 +74,8 @@ class SessionListScreen(Panel[SessionChoice]):
         Binding("r", "rename", "rename"),
         Binding("d,delete", "delete", "delete", key_display="d"),
         Binding("u", "undelete", "undo"),
-        Binding("a", "show_only_ours", "only agent-tui", key_display="a"),
-        Binding("a", "show_all_agents", "all agents", key_display="a"),
+        Binding("a", "show_agents('ours')", "only agent-tui", key_display="a"),
+        Binding("a", "show_agents('all')", "all agents", key_display="a"),
         Binding("ctrl+r,f5", "reload", "Refresh", show=False),
     ]
 
@@ -97,7 +92,7 @@ class SessionListScreen(Panel[SessionChoice]):
         self._theirs: list[SessionSummary] = []
         self._only_ours = False
         self._current = current
-        self._agents: set[str] = set()
+        self._columns = SessionColumns(current)
         self._previewed: SessionSummary | None = None
         self._all: list[SessionSummary] = []
         self._texts: list[str] = []
@@ -161,27 +156,16 @@ class SessionListScreen(Panel[SessionChoice]):
             self._theirs = found
             await self._show_all()
 
-    async def action_show_only_ours(self) -> None:
-        """Leave out the sessions of other agents."""
-        await self._show_agents(only_ours=True)
-
-    async def action_show_all_agents(self) -> None:
-        """Show the sessions of all agents again."""
-        await self._show_agents(only_ours=False)
-
-    async def _show_agents(self, *, only_ours: bool) -> None:
-        self._only_ours = only_ours
+    async def action_show_agents(self, whose: Literal["ours", "all"]) -> None:
+        """Leave out the sessions of other agents, or show them again."""
+        self._only_ours = whose == "ours"
         self.refresh_bindings()
         await self._show_all()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        match action:  # the hint says what the key does next
-            case "show_only_ours":
-                return not self._only_ours
-            case "show_all_agents":
-                return self._only_ours
-            case _:
-                return super().check_action(action, parameters)
+        if action == "show_agents":  # the hint says what the key does next
+            return parameters != (("ours" if self._only_ours else "all"),)
+        return super().check_action(action, parameters)
 
     def _take_out(self, summary: SessionSummary) -> None:
         gone = summary.session_id
@@ -195,6 +179,7 @@ class SessionListScreen(Panel[SessionChoice]):
         self._texts = [self._texts[place] for place in stays]
         self._refilter()
 
+    @on(LineInput.Changed, "#session-filter")
     def _refilter(self) -> None:
         chosen = self._highlighted
         words = self._filter.value.lower().split()
@@ -207,6 +192,7 @@ class SessionListScreen(Panel[SessionChoice]):
             if words
             else self._all
         )
+        agents = self._columns.show(self._shown)
         empty = (
             "No session matches. /search in a conversation searches what was said."
             if words
@@ -220,8 +206,6 @@ class SessionListScreen(Panel[SessionChoice]):
             self._previewed = None
             self._preview.show_session(None)
         projects = format_count(len({summary.cwd for summary in self._shown}), "project")
-        self._agents = {summary.source for summary in self._shown}
-        agents = len(self._agents)
         self.query_one("#heads").refresh()
         self.show_heading(
             "Sessions",
@@ -234,51 +218,10 @@ class SessionListScreen(Panel[SessionChoice]):
         return self._shown[self._rows.cursor] if self._shown else None
 
     def _draw(self, index: int, width: int) -> Content:
-        summary = self._shown[index]
-        is_current = summary.session_id == self._current and summary.source == OURS
-        mark = "● " if is_current else "○ " if _is_live(summary) else "  "
-        group = self._group(index) if width >= _WITH_GROUPS else ""
-        age = format_age(summary.updated_at).rjust(7)
-        if width < _NO_PROJECT:
-            title = fit_cells(_title(summary), width - 10)
-            return Content.assemble((mark, "$ok"), title, (f" {age}", "$muted"))
-        size = f" {format_size(summary.size_bytes).rjust(8)}" if width >= _WITH_SIZE else ""
-        agent = self._agent_width(width)
-        return Content.assemble(
-            (mark, "$ok"),
-            (group, "$faint"),
-            fit_cells(_title(summary), _title_width(width) - agent),
-            " ",
-            (fit_cells(_agent(summary), agent - 1) + " " if agent else "", "$muted"),
-            (fit_cells(reveal(_name_of(summary.cwd)), _project_width(width)), "$muted"),
-            (f"{size} {age}", "$muted"),
-        )
-
-    def _group(self, index: int) -> str:
-        """The name of a stretch of time, where it begins in the list."""
-        name = _stretch(self._shown[index].updated_at)
-        before = _stretch(self._shown[index - 1].updated_at) if index else ""
-        return ("" if name == before else name).ljust(_GROUP_WIDTH)
-
-    def _agent_width(self, width: int) -> int:
-        """The cells of the agent column: as many as its longest name takes; none for one agent."""
-        if width < _WITH_GROUPS or not self._agents - {OURS}:
-            return 0
-        return (
-            max(len("AGENT"), *(min(_LONGEST_AGENT, len(reveal(name))) for name in self._agents))
-            + 1
-        )
+        return self._columns.draw(index, width)
 
     def _draw_heads(self, width: int) -> Content:
-        inner = self._rows.scrollable_content_region.width or width
-        if inner < _NO_PROJECT:
-            return Content("")
-        group = "  " + " " * (_GROUP_WIDTH if inner >= _WITH_GROUPS else 0)
-        size = "     SIZE" if inner >= _WITH_SIZE else ""
-        agent = self._agent_width(inner)
-        title, project = _title_width(inner) - agent, _project_width(inner)
-        names = f"{'TITLE':<{title}} {'AGENT'[:agent]:<{agent}}{'PROJECT':<{project}}"
-        return Content(f"{group}{names}{size}    WHEN")
+        return self._columns.draw_heads(self._rows.scrollable_content_region.width or width)
 
     @on(Rows.Highlighted, "#session-rows")
     def _follow_cursor(self) -> None:
@@ -318,10 +261,6 @@ class SessionListScreen(Panel[SessionChoice]):
     def action_search(self) -> None:
         """Search the text of all sessions, for what the filter says at first."""
         self.dismiss(("search", self._filter.value))
-
-    @on(LineInput.Changed, "#session-filter")
-    def _filter_typed(self) -> None:
-        self._refilter()
 
     @on(LineInput.Submitted, "#session-filter")
     def _filter_done(self, event: LineInput.Submitted) -> None:
@@ -401,9 +340,9 @@ class SessionListScreen(Panel[SessionChoice]):
         token = await self.attempt(self._sessions.delete_session(summary.session_id))
         if token is None:
             return
-        self._deleted.append((token, _title(summary)))
+        self._deleted.append((token, title_of(summary)))
         self._take_out(summary)
-        self.tell(f"Deleted “{first_line(_title(summary), 40)}”. Press u to undo.")
+        self.tell(f"Deleted “{first_line(title_of(summary), 40)}”. Press u to undo.")
 
     @work(group="session-acts")
     async def action_undelete(self) -> None:
@@ -415,7 +354,7 @@ class SessionListScreen(Panel[SessionChoice]):
         await self.attempt(self._sessions.undelete_session(token))
         await self._load().wait()
         restored = [each for each in self._all if each.session_id not in before]
-        name = title or (_title(restored[0]) if restored else "The session")
+        name = title or (title_of(restored[0]) if restored else "The session")
         self.tell(f"Restored “{first_line(name, 40)}”.")
 
 
@@ -428,43 +367,5 @@ def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], lis
     ]
 
 
-def _is_live(summary: SessionSummary) -> bool:
-    """Whether some process wrote the session in the last minute."""
-    return format_age(summary.updated_at) == "now"
-
-
-def _title(summary: SessionSummary) -> str:
-    return first_line(summary.title, 300) or first_line(summary.first_prompt, 300) or "Untitled"
-
-
 def _id_of(summary: SessionSummary) -> tuple[str, str]:
     return summary.source, summary.folder
-
-
-def _agent(summary: SessionSummary) -> str:
-    return reveal(summary.source)[:_LONGEST_AGENT]
-
-
-def _name_of(cwd: str) -> str:
-    return cwd.rstrip("/").rpartition("/")[2] or cwd
-
-
-def _project_width(width: int) -> int:
-    return max(12, min(24, width // 6))
-
-
-def _title_width(width: int) -> int:
-    """What mark, group, project, size and age leave of a row."""
-    group = _GROUP_WIDTH if width >= _WITH_GROUPS else 0
-    size = 9 if width >= _WITH_SIZE else 0
-    return width - 2 - group - 1 - _project_width(width) - size - 8
-
-
-def _stretch(at: str) -> str:
-    """Today, yesterday, this week, this month or earlier, by the local date."""
-    moment = parse_time(at)
-    if moment is None:
-        return "Earlier"
-    days = (datetime.now().astimezone().date() - moment.astimezone().date()).days
-    names = ((1, "Today"), (2, "Yesterday"), (7, "This week"), (31, "This month"))
-    return next((name for most, name in names if days < most), "Earlier")

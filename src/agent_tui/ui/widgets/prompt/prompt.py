@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from textual import events
@@ -11,6 +12,7 @@ from textual.widgets import TextArea
 from agent_tui.ui.widgets.prompt.vim import Vim, VimResult
 
 _REST_SECONDS = 5.0
+_PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
 
 
 class Prompt(TextArea):
@@ -138,6 +140,20 @@ class Prompt(TextArea):
         """What stands before the cursor on its line."""
         row, column = self.cursor_location
         return self.document.get_line(row)[:column]
+
+    @property
+    def path_prefix(self) -> str | None:
+        """What is typed of a path behind an ``@``; None where the cursor is in no path."""
+        match = _PATH_START.search(self.line_before_cursor)
+        return match.group(1) if match else None
+
+    def complete_path(self, path: str) -> bool:
+        """Put a path in place of what is typed of it; whether it is a file, and so complete."""
+        row, column = self.cursor_location
+        start = column - len(self.path_prefix or "")
+        is_file = not path.endswith("/")
+        self.replace(f"{path} " if is_file else path, (row, start), (row, column))
+        return is_file
 
     @property
     def is_on_first_line(self) -> bool:

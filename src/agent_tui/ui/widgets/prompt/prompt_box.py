@@ -9,13 +9,10 @@ from dataclasses import dataclass
 
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
-from textual.content import Content
+from textual.containers import Vertical
 from textual.message import Message
-from textual.reactive import reactive
-from textual.widgets import Static
 
-from agent_tui.core.text import clean, first_line
+from agent_tui.core.text import clean
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.completion import (
     Candidate,
@@ -25,20 +22,15 @@ from agent_tui.ui.widgets.prompt.completion import (
     path_candidates,
 )
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
-from agent_tui.ui.widgets.prompt.hints import HINTS, PromptState
 from agent_tui.ui.widgets.prompt.history import PromptHistory
 from agent_tui.ui.widgets.prompt.pastes import Pastes, literal_paste
 from agent_tui.ui.widgets.prompt.prompt import Prompt
+from agent_tui.ui.widgets.prompt.prompt_frame import PromptFrame
 from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
-_SIGN = "\u276f"
 _COMMAND = re.compile(r"/([a-zA-Z?][\w:-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _COMMAND_START = re.compile(r"/([\w?:-]*)\Z")
-_PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
 _PAGE_KEYS = {"pageup": -1, "pagedown": 1}
-FRAME_WIDTH = 112
-"""The frame stands in the reading column, however wide the screen is."""
-
 _NEWLINE_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
 CompletePath = Callable[[str], Sequence[str]]
@@ -50,25 +42,12 @@ class PromptBox(Vertical):
     Args:
         complete_path: gives paths of the workspace that begin like its argument; runs in a thread.
         history: earlier prompts, oldest first.
+
+    Attributes:
+        frame: says what stands in the edges around it, and whether it can be written.
+        history: the earlier prompts.
+        queue: the prompts that wait for the agent.
     """
-
-    running: reactive[bool] = reactive(default=False, repaint=False, init=False)
-    """Whether the agent runs: then Enter steers."""
-
-    elsewhere: reactive[str] = reactive("", repaint=False)
-    """The keys of what has the focus instead of the prompt; empty while the prompt has it."""
-
-    invitation: reactive[str] = reactive("Ask anything", repaint=False)
-    """What an empty prompt says."""
-
-    notice: reactive[str] = reactive("", repaint=False)
-    """A sentence for some seconds, shown in the upper edge of the frame."""
-
-    session_title: reactive[str] = reactive("", repaint=False)
-    """The session's name, shown there otherwise."""
-
-    read_only: reactive[str] = reactive("", repaint=False)
-    """Why nothing can be sent, or an empty string."""
 
     @dataclass
     class Submitted(Message):
@@ -104,7 +83,7 @@ class PromptBox(Vertical):
         super().__init__(id=id)
         self._complete_path = complete_path
         self._take_empty_key = take_empty_key
-        self._history = PromptHistory(history)
+        self.history = PromptHistory(history)
         self._pastes = Pastes()
         self._quiet = self._followed = ""
         self._draft_before_search: str | None = None
@@ -113,24 +92,20 @@ class PromptBox(Vertical):
         self.queue = PromptQueue()
         self.find_bar = FindBar()
         self._prompt = Prompt(self._take_key, self.paste)
-        self._box, self._sign = Horizontal(), Static(_SIGN, id="prompt-sign")
+        self.frame = PromptFrame(self._prompt)
 
     def compose(self) -> ComposeResult:
         yield self._completion
         yield self.find_bar
         yield self.queue
-        with self._box:
-            yield self._sign
-            yield self._prompt
+        yield self.frame
 
     def on_mount(self) -> None:
         self._completion.dismiss()
-        self._show_hint()
 
     def on_resize(self) -> None:
         self.set_class(self.app.size.height < 18, "-short")
-        self._show_hint()
-        self._show_title()
+        self.frame.show_all()
 
     @property
     def text(self) -> str:
@@ -143,7 +118,7 @@ class PromptBox(Vertical):
 
     def clear(self) -> None:
         """Empty the prompt; what stood there is the newest of the earlier prompts."""
-        self._history.add(self.text)
+        self.history.add(self.text)
         self._put("")
 
     def use_vim(self) -> None:
@@ -154,17 +129,9 @@ class PromptBox(Vertical):
         """Let the cursor stand still."""
         self._prompt.cursor_blink = False
 
-    def remember(self, prompt: str) -> None:
-        """A prompt was sent from elsewhere: it is one of the earlier prompts too."""
-        self._history.add(prompt)
-
     def set_own_commands(self, prompts: Mapping[str, str]) -> None:
         """Offer prompts kept in files too: their descriptions by name."""
         self._own_commands = dict(prompts)
-
-    def set_history(self, prompts: Sequence[str]) -> None:
-        """Take over the prompts of earlier sessions, oldest first; call it once."""
-        self._history.add_older(prompts)
 
     def focus(self, scroll_visible: bool = True) -> PromptBox:
         self._prompt.focus(scroll_visible)
@@ -172,7 +139,7 @@ class PromptBox(Vertical):
 
     def paste(self, text: str) -> None:
         """Insert a paste: literal, cleaned, folded when long, never sent."""
-        if self.read_only or not text:
+        if self.frame.read_only or not text:
             return
         literal = self._pastes.fold(literal_paste(text))
         prompt = self._prompt
@@ -183,17 +150,17 @@ class PromptBox(Vertical):
 
     def erase(self) -> None:
         """Delete the character before the cursor."""
-        if not self.read_only:
+        if not self.frame.read_only:
             self._prompt.action_delete_left()
 
     @property
     def is_writing(self) -> bool:
         """Whether keys go into the prompt."""
-        return self._prompt.has_focus and not self.read_only
+        return self._prompt.has_focus and not self.frame.read_only
 
     def take_typed(self, key: events.Key) -> bool:
         """Type a key that was pressed elsewhere; False where nothing can be written."""
-        if self.read_only:
+        if self.frame.read_only:
             return False
         self._prompt.begin_typing()
         self.screen.set_focus(self._prompt)  # at once: the next key is on its way
@@ -204,66 +171,10 @@ class PromptBox(Vertical):
     def _stop_finding(self) -> None:
         self.focus()
 
-    def watch_notice(self) -> None:
-        self._show_title()
-
-    def watch_session_title(self) -> None:
-        self._show_title()
-
-    def _show_title(self) -> None:
-        room = max(0, min(self.size.width, FRAME_WIDTH) - 8)
-        text, style = self.session_title, "$muted"
-        if self.notice:
-            text, style = self.notice, "$attention"
-        shown = Content.styled(first_line(text, 400), style).truncate(room, ellipsis=True)
-        self._box.border_title = Content.assemble(" ", shown, " ") if text else None
-
-    def watch_running(self) -> None:
-        self.set_class(self.running, "-running", update=False)
-        self.app.stylesheet.update_nodes((self._box, self._sign))  # nothing else looks different
-        self._show_hint()
-
-    def watch_read_only(self) -> None:
-        self._prompt.read_only = bool(self.read_only)
-        self._show_hint()
-
-    def _show_hint(self) -> None:
-        prompt = self._prompt
-        if self.read_only:
-            prompt.placeholder = Content(f"Read-only (f forks it): {clean(self.read_only)}")
-        elif self._draft_before_search is not None:
-            prompt.placeholder = Content("Search earlier prompts")
-        elif self.running:
-            prompt.placeholder = Content("Steer the agent")
-        else:
-            prompt.placeholder = Content(self.invitation)
-        self._box.border_subtitle = self._hint()
-        prompt.refresh()
-
-    watch_elsewhere = watch_invitation = _show_hint
-
-    def _hint(self) -> Content:
-        room = min(self.size.width, FRAME_WIDTH) - 6
-        hints = (self.elsewhere,) if self.elsewhere else HINTS[self._state]
-        fitting = [hint for hint in hints if len(hint) <= room and not self.read_only]
-        return Content.styled(fitting[0], "$muted") if fitting else Content("")
-
-    @property
-    def _state(self) -> PromptState:
-        if self.read_only:
-            return "read-only"
-        if self._draft_before_search is not None:
-            return "searching"
-        if self._prompt.is_commanding:
-            return "commanding"
-        if self.has_class("-shell"):
-            return "shell"
-        return "running" if self.running else "idle"
-
     @on(Prompt.ModeChanged)
     def _show_mode(self, event: Prompt.ModeChanged) -> None:
         event.stop()
-        self._show_hint()
+        self.frame.show_all()
 
     @on(Prompt.Changed)
     def _follow_text(self, event: Prompt.Changed) -> None:
@@ -273,9 +184,7 @@ class PromptBox(Vertical):
     def _follow(self, text: str) -> None:
         self._followed = text
         self.post_message(self.Edited())
-        if self.has_class("-shell") != text.startswith("!"):
-            self.set_class(text.startswith("!"), "-shell")
-            self._show_hint()
+        self.frame.shell = text.startswith("!")
         if text == self._quiet and self._draft_before_search is None:
             self._completion.dismiss()
             return
@@ -284,22 +193,18 @@ class PromptBox(Vertical):
 
     def _offer(self, text: str) -> None:
         if self._draft_before_search is not None:
-            self._completion.offer(history_candidates(self._history.search(text)))
+            self._completion.offer(history_candidates(self.history.search(text)))
         elif (command := _COMMAND_START.match(text)) is not None:
             self._completion.offer(match_commands(command.group(1), self._own_commands))
-        elif (prefix := self._path_prefix()) is not None and self._complete_path:
+        elif (prefix := self._prompt.path_prefix) is not None and self._complete_path:
             self._offer_paths(prefix, self._complete_path)
         else:
             self._completion.dismiss()
 
-    def _path_prefix(self) -> str | None:
-        match = _PATH_START.search(self._prompt.line_before_cursor)
-        return match.group(1) if match else None
-
     @work(exclusive=True, group="completion", exit_on_error=False)
     async def _offer_paths(self, prefix: str, complete: CompletePath) -> None:
         paths = await asyncio.to_thread(complete, prefix)
-        if self._path_prefix() == prefix:
+        if self._prompt.path_prefix == prefix:
             self._completion.offer(path_candidates(paths))
 
     def _take_key(self, key: str) -> bool:
@@ -310,7 +215,7 @@ class PromptBox(Vertical):
         if key in _PAGE_KEYS:
             self.post_message(self.PageTurned(_PAGE_KEYS[key]))
             return True
-        if self.read_only:
+        if self.frame.read_only:
             return False
         if not self._prompt.text and self._take_empty_key and self._take_empty_key(key):
             return True
@@ -323,9 +228,9 @@ class PromptBox(Vertical):
             case "up" if self.queue.prompts and not self._prompt.text:
                 self.queue.take_last()
             case "up" if self._prompt.is_on_first_line:
-                return self._recall(self._history.earlier(self._prompt.text), at_end=False)
+                return self._recall(self.history.earlier(self._prompt.text), at_end=False)
             case "down" if self._prompt.is_on_last_line:
-                return self._recall(self._history.later(), at_end=True)
+                return self._recall(self.history.later(), at_end=True)
             case "ctrl+r":
                 self._begin_search()
             case "escape" if self._draft_before_search is not None:
@@ -368,20 +273,12 @@ class PromptBox(Vertical):
             case "history":
                 self._end_search(clean(candidate.text))
             case "path":
-                self._complete_file(candidate.text)
+                if self._prompt.complete_path(candidate.text):
+                    self._completion.dismiss()
             case "command":
                 self._put(f"{candidate.text} ")
                 if run and not candidate.needs_argument:
                     self._send()
-
-    def _complete_file(self, path: str) -> None:
-        prompt = self._prompt
-        row, column = prompt.cursor_location
-        start = column - len(self._path_prefix() or "")
-        is_folder = path.endswith("/")
-        prompt.replace(path if is_folder else f"{path} ", (row, start), (row, column))
-        if not is_folder:
-            self._completion.dismiss()
 
     def _press_enter(self) -> None:
         prompt = self._prompt
@@ -397,7 +294,7 @@ class PromptBox(Vertical):
         text = self.text.strip()
         if not text:
             return
-        self._history.add(text)
+        self.history.add(text)
         self._pastes = Pastes()
         self._put("")
         if (command := _COMMAND.match(text)) is not None:
@@ -423,12 +320,10 @@ class PromptBox(Vertical):
     def _begin_search(self) -> None:
         if self._draft_before_search is None:
             self._draft_before_search = self._prompt.text
-            self.add_class("-searching")
-            self._show_hint()
+            self.frame.searching = True
         self._offer(self._prompt.text)
 
     def _end_search(self, text: str) -> None:
         self._draft_before_search = None
-        self.remove_class("-searching")
+        self.frame.searching = False
         self._put(text)
-        self._show_hint()

@@ -1,0 +1,133 @@
+"""The frame around the prompt: what the session is called, and what the keys do just now."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Static
+
+from agent_tui.core.text import clean, first_line
+from agent_tui.ui.widgets.prompt.prompt import Prompt
+
+_SIGN = "\u276f"
+_WIDTH = 112
+"""The frame stands in the reading column, however wide the screen is."""
+
+
+_State: TypeAlias = Literal["read-only", "searching", "commanding", "shell", "running", "idle"]
+
+_HINTS: dict[_State, tuple[str, ...]] = {
+    "read-only": (),
+    "searching": ("Enter uses it · Esc back",),
+    "commanding": ("NORMAL · i writes · Enter sends", "NORMAL · i writes"),
+    "shell": ("Enter runs this shell command", "runs in the shell"),
+    "running": ("Enter steers · Ctrl+J new line · Esc interrupts", "Enter steers · Esc stops"),
+    "idle": (
+        "Enter sends · Ctrl+J new line · / commands · @ files · ! shell · F1 help",
+        "Enter sends · / commands · @ files · F1 help",
+        "/ commands · F1 help",
+    ),
+}
+"""The hints of each state in which the prompt can be."""
+
+
+class PromptFrame(Horizontal):
+    """Holds the field of the prompt, and says in its edges what can be done there."""
+
+    running: reactive[bool] = reactive(default=False, repaint=False, init=False)
+    """Whether the agent runs: then Enter steers."""
+
+    shell: reactive[bool] = reactive(default=False, toggle_class="-shell", repaint=False)
+    """Whether what is typed is for the shell."""
+
+    searching: reactive[bool] = reactive(default=False, repaint=False)
+    """Whether earlier prompts are searched for what is typed."""
+
+    elsewhere: reactive[str] = reactive("", repaint=False)
+    """The keys of what has the focus instead of the prompt; empty while the prompt has it."""
+
+    invitation: reactive[str] = reactive("Ask anything", repaint=False)
+    """What an empty prompt says."""
+
+    notice: reactive[str] = reactive("", repaint=False)
+    """A sentence for some seconds, shown in the upper edge of the frame."""
+
+    session_title: reactive[str] = reactive("", repaint=False)
+    """The session's name, shown there otherwise."""
+
+    read_only: reactive[str] = reactive("", repaint=False)
+    """Why nothing can be sent, or an empty string."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        super().__init__()
+        self._prompt = prompt
+        self._sign = Static(_SIGN, id="prompt-sign")
+
+    def compose(self) -> ComposeResult:
+        yield self._sign
+        yield self._prompt
+
+    def show_all(self) -> None:
+        """Say everything again, in the room that there is now."""
+        self._show_title()
+        self._show_hint()
+
+    @property
+    def _room(self) -> int:
+        parent = self.parent
+        return min(parent.size.width, _WIDTH) if isinstance(parent, Widget) else 0
+
+    def _show_title(self) -> None:
+        text, style = self.session_title, "$muted"
+        if self.notice:
+            text, style = self.notice, "$attention"
+        shown = Content.styled(first_line(text, 400), style)
+        shown = shown.truncate(max(0, self._room - 8), ellipsis=True)
+        self.border_title = Content.assemble(" ", shown, " ") if text else None
+
+    def _show_hint(self) -> None:
+        self._prompt.read_only = bool(self.read_only)
+        self._prompt.placeholder = Content(self._placeholder())
+        fitting = (hint for hint in self._hints() if len(hint) <= self._room - 6)
+        self.border_subtitle = Content.styled(next(fitting, ""), "$muted")
+        self._prompt.refresh()
+
+    watch_notice = watch_session_title = _show_title
+    watch_elsewhere = watch_invitation = _show_hint
+    watch_read_only = watch_searching = watch_shell = _show_hint
+
+    def watch_running(self) -> None:
+        self.set_class(self.running, "-running", update=False)
+        self.app.stylesheet.update_nodes((self, self._sign))  # nothing else looks different
+        self._show_hint()
+
+    def _placeholder(self) -> str:
+        match self._state:
+            case "read-only":
+                return f"Read-only (f forks it): {clean(self.read_only)}"
+            case "searching":
+                return "Search earlier prompts"
+            case _:
+                return "Steer the agent" if self.running else self.invitation
+
+    @property
+    def _state(self) -> _State:
+        if self.read_only:
+            return "read-only"
+        if self.searching:
+            return "searching"
+        if self._prompt.is_commanding:
+            return "commanding"
+        if self.shell:
+            return "shell"
+        return "running" if self.running else "idle"
+
+    def _hints(self) -> tuple[str, ...]:
+        if self.elsewhere and not self.read_only:
+            return (self.elsewhere,)
+        return _HINTS[self._state]
