@@ -134,102 +134,116 @@ def _workspace_fields(record: WorkspaceRecord) -> dict[str, Any]:
     }
 
 
+def _header_fields(record: SessionHeader) -> dict[str, Any]:
+    agent = record.agent or None
+    return {
+        "role": "_session",
+        "format": record.format,
+        "session_id": record.session_id,
+        "cwd": record.cwd,
+        "created_at": record.created_at,
+        "version": record.version,
+        **_filled(git_branch=record.git_branch, parent=record.parent, agent=agent),
+    }
+
+
+def _user_fields(record: UserMessage) -> dict[str, Any]:
+    display = _display_fields(record.display) if record.display else None
+    return {
+        "role": "user",
+        "content": content_fields(record.content),
+        **_filled(origin=record.origin, turn=record.turn, display=display),
+    }
+
+
+def _assistant_fields(record: AssistantMessage) -> dict[str, Any]:
+    calls = [tool_call_fields(call) for call in record.tool_calls]
+    return {
+        "role": "assistant",
+        "content": content_fields(record.content),
+        **_filled(
+            tool_calls=calls,
+            model=record.model,
+            turn=record.turn,
+            thinking_seconds=record.thinking_seconds,
+        ),
+    }
+
+
+def _tool_fields(record: ToolMessage) -> dict[str, Any]:
+    return {
+        "role": "tool",
+        "content": content_fields(record.content),
+        "tool_call_id": record.tool_call_id,
+        **_filled(
+            is_error=record.is_error,
+            interrupted=record.interrupted,
+            display=_display_fields(record.display) if record.display else None,
+            turn=record.turn,
+            rejected=record.rejected,
+            masked=record.masked,
+        ),
+    }
+
+
+def _compaction_fields(record: CompactionRecord) -> dict[str, Any]:
+    return {
+        "role": "_compaction",
+        "trigger": record.trigger,
+        "strategy": record.strategy,
+        "pre_tokens": record.pre_tokens,
+        "post_tokens": record.post_tokens,
+        "archive": record.archive,
+        "files": list(record.files),
+        "kept": record.kept,
+        "summarised": record.summarised,
+        "dropped": record.dropped,
+        **_filled(
+            retries=record.retries,
+            fallback=record.fallback,
+            focus=record.focus,
+            masked=record.masked or None,
+            pins=list(record.pins),
+            usage=_usage_fields(record.usage),
+        ),
+    }
+
+
+def _approval_fields(record: ApprovalRecord) -> dict[str, Any]:
+    return {
+        "role": "_approval",
+        "request_id": record.request_id,
+        "tool_call_id": record.tool_call_id,
+        "decision": record.decision,
+        **_filled(feedback=record.feedback, rule=record.rule),
+    }
+
+
 def _body(record: Record) -> dict[str, Any]:
     match record:
         case SessionHeader():
-            return {
-                "role": "_session",
-                "format": record.format,
-                "session_id": record.session_id,
-                "cwd": record.cwd,
-                "created_at": record.created_at,
-                "version": record.version,
-                **_filled(
-                    git_branch=record.git_branch,
-                    parent=record.parent,
-                    agent=record.agent or None,
-                ),
-            }
-        case SystemPrompt():
-            return {"role": "_system_prompt", "content": record.content}
+            return _header_fields(record)
+        case SystemPrompt(content):
+            return {"role": "_system_prompt", "content": content}
         case Checkpoint():
-            fields = {"role": "_checkpoint", "id": record.id}
-            return (
-                fields
-                | _filled(turn=record.turn)
-                | ({} if record.step is None else {"step": record.step})
-            )
+            fields = {"role": "_checkpoint", "id": record.id} | _filled(turn=record.turn)
+            return fields if record.step is None else fields | {"step": record.step}
         case UserMessage():
-            return {
-                "role": "user",
-                "content": content_fields(record.content),
-                **_filled(
-                    origin=record.origin,
-                    turn=record.turn,
-                    display=_display_fields(record.display) if record.display else None,
-                ),
-            }
+            return _user_fields(record)
         case AssistantMessage():
-            return {
-                "role": "assistant",
-                "content": content_fields(record.content),
-                **_filled(
-                    tool_calls=[tool_call_fields(call) for call in record.tool_calls],
-                    model=record.model,
-                    turn=record.turn,
-                    thinking_seconds=record.thinking_seconds,
-                ),
-            }
+            return _assistant_fields(record)
         case ToolMessage():
-            display = _display_fields(record.display) if record.display else None
-            return {
-                "role": "tool",
-                "content": content_fields(record.content),
-                "tool_call_id": record.tool_call_id,
-                **_filled(
-                    is_error=record.is_error,
-                    interrupted=record.interrupted,
-                    display=display,
-                    turn=record.turn,
-                    rejected=record.rejected,
-                    masked=record.masked,
-                ),
-            }
+            return _tool_fields(record)
         case UsageRecord():
-            return {
-                "role": "_usage",
-                "token_count": record.token_count,
-                **_filled(usage=_usage_fields(record.usage), estimated=record.estimated),
-            }
+            fields = {"role": "_usage", "token_count": record.token_count}
+            usage = _usage_fields(record.usage)
+            return fields | _filled(usage=usage, estimated=record.estimated)
         case CompactionRecord():
-            return {
-                "role": "_compaction",
-                "trigger": record.trigger,
-                "strategy": record.strategy,
-                "pre_tokens": record.pre_tokens,
-                "post_tokens": record.post_tokens,
-                "archive": record.archive,
-                "files": list(record.files),
-                "kept": record.kept,
-                "summarised": record.summarised,
-                "dropped": record.dropped,
-                **_filled(
-                    retries=record.retries,
-                    fallback=record.fallback,
-                    focus=record.focus,
-                    masked=record.masked or None,
-                    pins=list(record.pins),
-                    usage=_usage_fields(record.usage),
-                ),
-            }
+            return _compaction_fields(record)
         case RevertRecord():
-            return {
-                "role": "_revert",
-                "checkpoint": record.checkpoint,
-                "archive": record.archive,
-                "reason": record.reason,
-                **_filled(operation=record.operation),
-            }
+            fields = {"role": "_revert", "checkpoint": record.checkpoint}
+            fields |= {"archive": record.archive, "reason": record.reason}
+            return fields | _filled(operation=record.operation)
         case HeadRecord():
             fields = {"role": "_head", "to": record.to}
             return fields | _filled(**{"reason": record.reason, "from": record.source})
@@ -244,13 +258,7 @@ def _body(record: Record) -> dict[str, Any]:
             fields = {"role": "_model", "provider": record.provider, "model": record.model}
             return fields | _change_fields(record)
         case ApprovalRecord():
-            return {
-                "role": "_approval",
-                "request_id": record.request_id,
-                "tool_call_id": record.tool_call_id,
-                "decision": record.decision,
-                **_filled(feedback=record.feedback, rule=record.rule),
-            }
+            return _approval_fields(record)
         case TurnEndRecord():
             fields = {"role": "_turn_end", "end": record.end}
             return fields | _filled(reason=record.reason, turn=record.turn)

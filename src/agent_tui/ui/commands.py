@@ -11,6 +11,15 @@ from agent_tui.core.dataclass import dataclass
 FLOWS = "agent_tui.ui.flows"
 """The package whose modules carry commands out."""
 
+_SHORT = {"escape": "Esc"}
+
+
+def spell_key(key: str) -> str:
+    """A key for people: ``Ctrl+K`` for ``ctrl+k``; a letter as it is typed."""
+    if len(key) == 1:
+        return key
+    return "+".join(_SHORT.get(part, part[:1].upper() + part[1:]) for part in key.split("+"))
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -25,7 +34,6 @@ class Command:
         group: heading under which the help screen lists it.
         argument: how the argument is written, in brackets when it may be left out.
         key: Textual keys, the first one shown.
-        key_label: how the key is shown to people.
         footer: a word for the status line; empty keeps it out of there.
         priority: whether the key works whatever has the focus.
         slash: whether it can be typed as ``/name``.
@@ -40,7 +48,6 @@ class Command:
     group: str
     argument: str = ""
     key: str = ""
-    key_label: str = ""
     footer: str = ""
     priority: bool = False
     slash: bool = True
@@ -51,6 +58,11 @@ class Command:
     def usage(self) -> str:
         """The slash form with its argument, for example ``/compact [focus]``."""
         return f"/{self.name} {self.argument}".rstrip()
+
+    @property
+    def key_label(self) -> str:
+        """How the key is shown to people; empty where there is none."""
+        return spell_key(self.key.split(",")[0])
 
     @property
     def binding_id(self) -> str:
@@ -71,7 +83,6 @@ COMMANDS: tuple[Command, ...] = (
         "Show keys and commands",
         "General",
         key="f1",
-        key_label="F1",
         footer="help",
         opens_screen=True,
     ),
@@ -90,7 +101,6 @@ COMMANDS: tuple[Command, ...] = (
         "Browse the sessions of every project",
         "Session",
         key="f2",
-        key_label="F2",
         footer="sessions",
         opens_screen=True,
         requires_idle=True,
@@ -103,7 +113,6 @@ COMMANDS: tuple[Command, ...] = (
         "Session",
         "[query]",
         key="alt+s",
-        key_label="Alt+S",
         opens_screen=True,
         requires_idle=True,
     ),
@@ -124,7 +133,6 @@ COMMANDS: tuple[Command, ...] = (
         "Show tokens, cost, tools, errors and compactions of all sessions",
         "Session",
         key="alt+i",
-        key_label="Alt+I",
         opens_screen=True,
     ),
     Command(
@@ -134,7 +142,6 @@ COMMANDS: tuple[Command, ...] = (
         "Start a new session here",
         "Session",
         key="ctrl+n",
-        key_label="Ctrl+N",
         requires_idle=True,
     ),
     Command(
@@ -144,7 +151,6 @@ COMMANDS: tuple[Command, ...] = (
         "Retry the last turn where it ended without an answer",
         "Session",
         key="alt+a",
-        key_label="Alt+A",
         requires_idle=True,
     ),
     Command(
@@ -154,7 +160,6 @@ COMMANDS: tuple[Command, ...] = (
         "Continue in a copy of this session",
         "Session",
         key="alt+n",
-        key_label="Alt+N",
         requires_idle=True,
     ),
     Command(
@@ -173,7 +178,6 @@ COMMANDS: tuple[Command, ...] = (
         "Time",
         argument="[checkpoint]",
         key="f3",
-        key_label="F3",
         footer="revert",
         opens_screen=True,
     ),
@@ -184,7 +188,6 @@ COMMANDS: tuple[Command, ...] = (
         "See what changed on disk, and who changed it; revert a file or a tool call",
         "Time",
         key="alt+c",
-        key_label="Alt+C",
         opens_screen=True,
     ),
     Command(
@@ -204,11 +207,8 @@ COMMANDS: tuple[Command, ...] = (
         "Undo the last operation",
         "Time",
         key="alt+u",
-        key_label="Alt+U",
     ),
-    Command(
-        "redo", "past:redo", "Redo", "Redo what was undone", "Time", key="alt+r", key_label="Alt+R"
-    ),
+    Command("redo", "past:redo", "Redo", "Redo what was undone", "Time", key="alt+r"),
     Command(
         "tree",
         "past:show_tree",
@@ -216,7 +216,6 @@ COMMANDS: tuple[Command, ...] = (
         "See every branch, archive and fork; branch, switch, compare, label",
         "Time",
         key="ctrl+t",
-        key_label="Ctrl+T",
         opens_screen=True,
     ),
     Command(
@@ -226,7 +225,6 @@ COMMANDS: tuple[Command, ...] = (
         "Replay the session, showing the model's context at each step",
         "Time",
         key="f9",
-        key_label="F9",
         opens_screen=True,
     ),
     Command(
@@ -236,7 +234,6 @@ COMMANDS: tuple[Command, ...] = (
         "List archived logs; open or restore one",
         "Time",
         key="f5",
-        key_label="F5",
         opens_screen=True,
     ),
     Command(
@@ -255,7 +252,6 @@ COMMANDS: tuple[Command, ...] = (
         "Context",
         argument="[focus]",
         key="f4",
-        key_label="F4",
         footer="compact",
         opens_screen=True,
         requires_idle=True,
@@ -275,7 +271,6 @@ COMMANDS: tuple[Command, ...] = (
         "Show where the tokens are and what would free them",
         "Context",
         key="f8",
-        key_label="F8",
         opens_screen=True,
     ),
     Command(
@@ -371,7 +366,6 @@ COMMANDS: tuple[Command, ...] = (
         "General",
         argument="[mode]",
         key="shift+tab",
-        key_label="Shift+Tab",
         priority=True,
     ),
     Command(
@@ -395,7 +389,6 @@ COMMANDS: tuple[Command, ...] = (
         "Show or hide tasks, changed files and checkpoints beside a wide conversation",
         "General",
         key="alt+p",
-        key_label="Alt+P",
     ),
     Command(
         "approvals",
@@ -424,7 +417,6 @@ COMMANDS: tuple[Command, ...] = (
         "Session",
         argument="[text]",
         key="ctrl+f,alt+f",
-        key_label="Ctrl+F",
         priority=True,
     ),
     Command(
@@ -434,7 +426,6 @@ COMMANDS: tuple[Command, ...] = (
         "Show or hide tool output",
         "General",
         key="ctrl+o",
-        key_label="Ctrl+O",
         slash=False,
     ),
     Command(
@@ -444,7 +435,6 @@ COMMANDS: tuple[Command, ...] = (
         "Edit the prompt in your editor",
         "General",
         key="ctrl+g",
-        key_label="Ctrl+G",
     ),
     Command(
         "interrupt",
@@ -453,7 +443,6 @@ COMMANDS: tuple[Command, ...] = (
         "Stop the running turn; what it did so far stays",
         "Session",
         key="escape",
-        key_label="Esc",
         slash=False,
     ),
     Command(

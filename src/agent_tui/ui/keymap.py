@@ -11,7 +11,7 @@ from textual.keys import Keys
 from textual.widgets import TextArea
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.ui.commands import BY_NAME, COMMANDS, Command
+from agent_tui.ui.commands import BY_NAME, COMMANDS, Command, spell_key
 
 NO_KEY = "none"
 """What the settings say where a command should have no key."""
@@ -80,13 +80,6 @@ def key_label(app: App[Any], command: Command) -> str:
     if chosen is None:
         return command.key_label
     return "" if chosen == NO_KEY else spell_key(chosen.split(",")[0])
-
-
-def spell_key(key: str) -> str:
-    """A key for people: ``Ctrl+K`` for ``ctrl+k``; a letter as it is typed."""
-    if len(key) == 1:
-        return key
-    return "+".join(part[:1].upper() + part[1:] for part in key.split("+"))
 
 
 def _split(value: str) -> list[str]:

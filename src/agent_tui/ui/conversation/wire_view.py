@@ -149,10 +149,7 @@ class WireView:
                 self._timeline.stream_thinking(text)
                 self._listener.working("thinking")
             case ToolCallBegan(index, call_id, name):
-                block = ToolBlock(call_id, name, "", "pending")
-                self._writing[index] = block, []
-                self._set_tool(block)
-                self._listener.working(f"preparing {name}")
+                self._begin_call(index, call_id, name)
             case ToolCallDelta(index, arguments):
                 self._extend_call(index, arguments)
             case ToolStarted(call):
@@ -160,13 +157,8 @@ class WireView:
                 self._tell_work()
             case ToolOutput(call_id, text):
                 self._show_output(call_id, text)
-            case ToolFinished(call, result, interrupted):
-                state = outcome_of(
-                    is_error=result.is_error, interrupted=interrupted, rejected=result.rejected
-                )
-                self._change_call(call, state, result.output, result.display)
-                if call.name == TODO_TOOL and not result.is_error:
-                    self._listener.todo_changed(read_todo(call.arguments))
+            case ToolFinished():
+                self._finish_call(event)
                 self._tell_work()
             case ApprovalRequested(request):
                 if request.call.id in self._tools:  # a subagent's call has no row of its own
@@ -190,11 +182,7 @@ class WireView:
             case ShellOutput(text):
                 self._show_shell(text, "running")
             case ShellEnded(_, text, exit_code):
-                state = outcome_of(
-                    is_error=bool(exit_code), interrupted=exit_code is None, rejected=False
-                )
-                self._show_shell(text, state, exit_code)
-                self._shell = None
+                self._finish_shell(text, exit_code)
             case BackgroundChanged(commands):
                 self._listener.background_changed(commands)
             case CompactionBegan(trigger, tokens):
@@ -227,10 +215,7 @@ class WireView:
                 self._tokens, self._estimated = gauge.tokens, gauge.estimated
                 self._listener.status_changed(gauge, usage, model)
             case TurnFinished(_, end, steps, reason):
-                self._timeline.close_answer()
-                self._drop_unstarted()
-                if end not in ("done", "failed"):  # a failure was told when it came
-                    self._timeline.append(turn_end_block(end, reason))
+                self._finish_turn(end, reason)
                 self._listener.turn_finished(end, steps)
             case Failed(message):
                 self._timeline.close_answer()
@@ -260,6 +245,12 @@ class WireView:
             self._tools[block.call_id] = known[0], block
             self._timeline.replace(known[0], block)
 
+    def _begin_call(self, index: int, call_id: str, name: str) -> None:
+        block = ToolBlock(call_id, name, "", "pending")
+        self._writing[index] = block, []
+        self._set_tool(block)
+        self._listener.working(f"preparing {name}")
+
     def _extend_call(self, index: int, arguments: str) -> None:
         if index not in self._writing:
             return
@@ -275,6 +266,15 @@ class WireView:
         self._set_tool(
             ToolBlock(call.id, call.name, call.arguments, state, output, display, changed)
         )
+
+    def _finish_call(self, event: ToolFinished) -> None:
+        call, result = event.call, event.result
+        state = outcome_of(
+            is_error=result.is_error, interrupted=event.interrupted, rejected=result.rejected
+        )
+        self._change_call(call, state, result.output, result.display)
+        if call.name == TODO_TOOL and not result.is_error:
+            self._listener.todo_changed(read_todo(call.arguments))
 
     def _show_changes(self, event: FilesChanged) -> None:
         """Say at a call, or a person's command, what it changed on disk."""
@@ -306,6 +306,11 @@ class WireView:
             self._shell_block = index, shell
             self._timeline.replace(index, shell)
 
+    def _finish_shell(self, text: str, exit_code: int | None) -> None:
+        state = outcome_of(is_error=bool(exit_code), interrupted=exit_code is None, rejected=False)
+        self._show_shell(text, state, exit_code)
+        self._shell = None
+
     def _tell_work(self) -> None:
         """Say which call waits or runs: of several that run, the one that was started last."""
         blocks = [block for _, block in self._tools.values()]
@@ -319,6 +324,12 @@ class WireView:
         self._writing.clear()
         self._timeline.close_answer()
         self._drop_unstarted()
+
+    def _finish_turn(self, end: TurnEnd, reason: str) -> None:
+        self._timeline.close_answer()
+        self._drop_unstarted()
+        if end not in ("done", "failed"):  # a failure was told when it came
+            self._timeline.append(turn_end_block(end, reason))
 
     def _drop_unstarted(self) -> None:
         """Calls that were never written whole are not in the log: they leave the screen too."""

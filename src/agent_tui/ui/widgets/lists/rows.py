@@ -50,7 +50,7 @@ class Rows(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--hover", "rows--empty"}
 
     cursor: reactive[int] = reactive(0, repaint=False)
-    hover: reactive[int] = reactive(-1, repaint=False)
+    hover: reactive[int] = reactive(-1)
 
     @dataclass
     class Highlighted(Message):
@@ -202,9 +202,6 @@ class Rows(ScrollView, can_focus=True):
         self._show_cursor()
         if old != new and self._count:
             self.post_message(self.Highlighted(self, new))
-
-    def watch_hover(self) -> None:
-        self.refresh()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         super().watch_has_focus(has_focus)
