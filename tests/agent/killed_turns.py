@@ -58,7 +58,7 @@ async def run_turn(folder: Path, at_event: int) -> None:
                 if count == at_event:
                     kill_self()
                 if isinstance(event, ApprovalRequested):
-                    allow: Callable[[], None] = lambda: stage.session.answer(  # noqa: E731
+                    allow: Callable[[], None] = lambda: stage.session.approvals.answer(  # noqa: E731
                         event.request.id, ApprovalAnswer("once")
                     )
                     asyncio.get_running_loop().call_soon(allow)

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.core.jsonl import bulk_decoder
-from agent_tui.history.view import SessionView
+from agent_tui.history.opening import open_view_tail
 from agent_tui.importers.importer import Places
 from agent_tui.library.own_sessions import OwnSessions
 from agent_tui.library.row_cache import CACHE, RowCache
@@ -219,7 +219,7 @@ def measure_first_screen(root: Path, scale: Scale) -> None:
     write_session(path, claude_lines, scale.foreign_mb << 20, 1)
 
     def open_tail() -> None:
-        assert asyncio.run(SessionView.open_tail(path)) is not None
+        assert asyncio.run(open_view_tail(path)) is not None
 
     whole = timed(1, path.read_bytes)
     took = timed(scale.rounds, open_tail)

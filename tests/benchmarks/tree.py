@@ -30,10 +30,10 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.history.indexed_records import BIG_BYTES
+from agent_tui.history.opening import open_view
 from agent_tui.history.scrub import Scrub
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_links import Source, session_sources
-from agent_tui.history.view import SessionView
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.replay import SessionState, read_log
 from agent_tui.sessions.store import SessionStore
@@ -171,7 +171,7 @@ async def measure_path(folder: Path) -> None:
     path = session_sources(folder)[-1].path
     size = path.stat().st_size >> 20
     assert path.stat().st_size >= BIG_BYTES
-    view = await SessionView.open(path)
+    view = await open_view(path)
     grown = [await lateness(view.tree) for _ in range(RUNS)]
     name = f"grow the tree of a log of {size} MB opened by path"
     report(f"{name}, best of {RUNS}", min(took for took, _ in grown), 0.5, "s")

@@ -24,11 +24,11 @@ from agent_tui.core.tree import TreeRow
 from agent_tui.history import file_source, session_tree
 from agent_tui.history.file_source import open_source
 from agent_tui.history.indexed_records import IndexedRecords
+from agent_tui.history.opening import open_view
 from agent_tui.history.scrub import Scrub
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import Tree
-from agent_tui.history.view import SessionView
 from tests.agent.stage import Reply, Stage
 from tests.history.test_history_tree import ANSWERS, branch_at, say
 
@@ -208,7 +208,7 @@ async def test_another_agents_big_log_is_read_whole_up_to_a_size_and_says_so(
 ) -> None:
     path = tmp_path / "context.jsonl"
     write(path, [UserMessage("<system>CHECKPOINT 0</system>"), UserMessage("go")])
-    view = await SessionView.open(path)
+    view = await open_view(path)
     assert isinstance(view.records, IndexedRecords)
     assert not view.tree_refusal
     prompts = [row for row in rows(await view.tree()) if row.kind == "prompt"]
@@ -225,7 +225,7 @@ async def test_a_log_that_is_gone_when_its_tree_is_wanted_is_told_in_a_sentence(
     async with Stage(tmp_path, *ANSWERS) as stage:
         await say(stage, "a")
         path = stage.log
-    view = await SessionView.open(path)
+    view = await open_view(path)
     path.unlink()
     with pytest.raises(SessionError, match=r"context\.jsonl"):
         await view.tree()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent_tui.history.view import SessionView
+from agent_tui.history.opening import open_view
 from agent_tui.importers.imported import count_findings
 from agent_tui.importers.registry import import_session
 from tests.importers.foreign_files import (
@@ -122,7 +122,7 @@ COMPACTED: dict[str, Callable[[Path], Path]] = {
 @pytest.mark.parametrize("name", FORMATS)
 async def test_every_format_has_a_tree_and_moments(name: str, tmp_path: Path) -> None:
     path = FORMATS[name][1](tmp_path)
-    view = await SessionView.open(path)
+    view = await open_view(path)
     assert view.message_count == count_findings(import_session(path))["messages"]
     tree = await view.tree()
     rows = tree.outline("turns")
@@ -134,7 +134,7 @@ async def test_every_format_has_a_tree_and_moments(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", COMPACTED)
 async def test_a_compaction_says_what_it_lost(name: str, tmp_path: Path) -> None:
-    view = await SessionView.open(COMPACTED[name](tmp_path))
+    view = await open_view(COMPACTED[name](tmp_path))
     ((archive, record),) = await view.compactions()
     assert record.archive == archive
     seen = await view.view_compaction(archive)

@@ -25,6 +25,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.records import DAMAGED_LINES, ModelRecord, UnknownRecord
 from agent_tui.providers.demo.scenario import Reply
+from agent_tui.runtime.stored.exporting import export_to, export_view
 from agent_tui.runtime.stored.headers import new_session_id
 from tests.agent.stage import Stage, call
 from tests.importers.foreign_files import FORMATS
@@ -111,7 +112,7 @@ async def test_acts_wait_for_a_turn_to_end(tmp_path: Path) -> None:
                 await act()
         with pytest.raises(SessionError, match="A turn is running"):
             await stage.say("Another")
-        stage.session.answer("approval-1", ApprovalAnswer("once"))
+        stage.session.approvals.answer("approval-1", ApprovalAnswer("once"))
         assert await turn == "done"
 
 
@@ -172,12 +173,13 @@ async def test_exports_are_private_and_never_overwrite(tmp_path: Path) -> None:
     async with Stage(tmp_path, Reply(text="ok")) as stage:
         await stage.say("Hi")
         first, second = [
-            (await stage.session.export_to("markdown", stage.engine.workspace))[0] for _ in range(2)
+            (await export_to(stage.session.view, "markdown", stage.engine.workspace))[0]
+            for _ in range(2)
         ]
         assert first != second
         assert first.stat().st_mode & 0o777 == 0o600
         assert "Hi" in first.read_text()
-        assert b"Hi" in (await stage.session.export("kimi")).content
+        assert b"Hi" in (await export_view(stage.session.view, "kimi")).content
 
 
 async def test_a_shell_command_of_the_user_is_seen_by_the_agent(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
-from agent_tui.history.view import SessionView
+from agent_tui.history.opening import open_view, open_view_tail
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.stored.sessions import read_last_exchanges
 from agent_tui.ui.app import AgentTui
@@ -95,9 +95,9 @@ def long_session(turns: int) -> list[dict[str, Any]]:
 async def test_the_end_of_a_long_session_is_shown_before_it_is_read(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "S.jsonl", long_session(20_000))
     begin = time.perf_counter()
-    tail = await SessionView.open_tail(path)
+    tail = await open_view_tail(path)
     middle = time.perf_counter()
-    whole = await SessionView.open(path)
+    whole = await open_view(path)
     end = time.perf_counter()
     assert tail is not None
     assert tail.records[-1] == whole.records[-1]
@@ -121,7 +121,7 @@ async def test_the_whole_takes_the_place_of_the_end(tmp_path: Path) -> None:
 
 async def test_short_files_have_no_separate_end(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "S.jsonl", claude_session())
-    assert await SessionView.open_tail(path) is None
+    assert await open_view_tail(path) is None
 
 
 async def test_the_list_leads_to_another_agents_session_and_on_from_it(

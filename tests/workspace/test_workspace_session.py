@@ -11,6 +11,7 @@ from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import WorkspaceRecord
 from agent_tui.library.exports.table import FORMATS
 from agent_tui.providers.demo.scenario import Reply
+from agent_tui.runtime.stored.exporting import export_view
 from tests.agent.stage import Stage, call
 from tests.workspace.yard import git
 
@@ -109,7 +110,7 @@ async def test_what_is_captured_is_never_sent_and_never_exported(tmp_path: Path)
         for message in stage.session._parts.now.context.history:
             assert "_workspace" not in json.dumps(str(message))
         for form in FORMATS:
-            exported = (await stage.session.export(form)).content.decode()
+            exported = (await export_view(stage.session.view, form)).content.decode()
             assert "_workspace" not in exported
             state = captures(stage)[1].delta[0].new
             assert state is not None

@@ -27,6 +27,7 @@ from agent_tui.headless.printing import to_json
 from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.live_session import LiveSession
 
 _DECISIONS = ("once", "session", "reject")
 
@@ -55,7 +56,7 @@ class _Daemon:
     def __init__(self, engine: Engine, reader: ReaderGone) -> None:
         self._engine = engine
         self._reader = reader
-        self._sessions: dict[str, Any] = {}
+        self._sessions: dict[str, LiveSession] = {}
         self._turns: dict[str, asyncio.Task[None]] = {}
 
     async def serve(self, lines: asyncio.Queue[str]) -> None:
@@ -93,7 +94,7 @@ class _Daemon:
                 if decision not in _DECISIONS:
                     raise UsageError(f"A decision is one of {', '.join(_DECISIONS)}.")
                 answer = ApprovalAnswer(decision, str(request.get("feedback", "")))
-                self._find(request).answer(str(request.get("request")), answer)
+                self._find(request).approvals.answer(str(request.get("request")), answer)
             case "interrupt":
                 self._find(request)
                 turn = self._turns.get(request["session_id"])
@@ -117,7 +118,7 @@ class _Daemon:
             return
         self._turns[name] = asyncio.create_task(self._run(session, text, request))
 
-    async def _open(self, name: str, request: dict[str, Any]) -> Any:
+    async def _open(self, name: str, request: dict[str, Any]) -> LiveSession:
         if name in self._sessions:
             return self._sessions[name]
         engine = self._engine
@@ -130,13 +131,13 @@ class _Daemon:
         self._say({"type": OPENED, "session_id": session.session_id, "id": request.get("id")})
         return session
 
-    def _find(self, request: dict[str, Any]) -> Any:
+    def _find(self, request: dict[str, Any]) -> LiveSession:
         name = request.get("session_id")
         if name not in self._sessions:
             raise UsageError(f"The session {name!r} is not open here.")
         return self._sessions[name]
 
-    async def _run(self, session: Any, text: str, request: dict[str, Any]) -> None:
+    async def _run(self, session: LiveSession, text: str, request: dict[str, Any]) -> None:
         try:
             await session.run_turn(text)
         except AgentTuiError as error:

@@ -86,7 +86,7 @@ class Printer:
                 self.denied.append(request.title)
                 rule = f"; allow it with --allow '{request.offers[0]}'" if request.offers else ""
                 self._say(f"denied: {request.title}: {_NOBODY}{rule}")
-                self._session.answer(request.id, ApprovalAnswer("reject"))
+                self._session.approvals.answer(request.id, ApprovalAnswer("reject"))
             case QuestionAsked(question):
                 self._say(f"not answered: {first_line(question.text)}: nobody is here to answer it")
                 self._session.answer_question(question.id, "")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.core.cost import Price
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from agent_tui.history.scrub import Scrub
     from agent_tui.history.session_tree import SessionTree
     from agent_tui.history.undo import WayBack
-    from agent_tui.importers.kept_lines import KeptLines
 
 
 class SessionView:
@@ -53,36 +50,6 @@ class SessionView:
         self._title = title
         self.archive = archive
         self.is_whole = contents is None
-
-    @classmethod
-    async def open(cls, path: Path, kept: KeptLines | None = None) -> SessionView:
-        """A log or session file of any known kind; of lines that are kept, only new ones are read.
-
-        Raises:
-            SessionError, StorageError: it cannot be read; the sentence says why.
-        """
-        return await asyncio.to_thread(cls._open, path, kept)
-
-    @classmethod
-    async def open_tail(cls, path: Path) -> SessionView | None:
-        """The end of a file, to be shown while ``open`` reads it; None where that is quick.
-
-        Raises:
-            SessionError, StorageError: it cannot be read; the sentence says why.
-        """
-        from agent_tui.history.file_source import open_tail
-
-        source = await asyncio.to_thread(open_tail, path)
-        return cls(source) if source is not None else None
-
-    @classmethod
-    def _open(cls, path: Path, kept: KeptLines | None) -> SessionView:
-        from agent_tui.history.file_source import open_source
-
-        with kept.used() if kept is not None else nullcontext():
-            source = open_source(path)
-        _ = source.contents.token_count  # counted here rather than on the event loop
-        return cls(source)
 
     @property
     def session_id(self) -> str:
@@ -233,12 +200,10 @@ class SessionView:
 
         ``tree``: the session's tree, where it has been read already.
         """
-        return await asyncio.to_thread(self._scrub, tree)
-
-    def _scrub(self, tree: SessionTree | None) -> Scrub:
         from agent_tui.history.scrub import Scrub
 
-        return Scrub(tree or self._source.build_tree(related=False))
+        build = self._source.build_tree
+        return await asyncio.to_thread(lambda: Scrub(tree or build(related=False)))
 
     async def at_row(self, tree: SessionTree, row: TreeRow, title: str) -> SessionView:
         """The log as it was at the end of a row of the session's tree."""

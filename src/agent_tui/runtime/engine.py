@@ -170,14 +170,14 @@ class Engine:
 
     async def export(self, source: str, form: str, part: ContextFilter | None = None) -> Exported:
         """A session, by its id or by the path of a file, in another format, without secrets."""
-        from agent_tui.runtime.stored.exporting import export_file
+        from agent_tui.runtime.stored.exporting import export_file, export_view
 
         path = Path(source)
         if await asyncio.to_thread(path.exists):
             return await asyncio.to_thread(export_file, path, form, part)
         session = await self.read_session(source)
         try:
-            return await session.export(form, part)
+            return await export_view(session.view, form, part)
         finally:
             await session.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
 from agent_tui.core.errors import SessionError
-from agent_tui.core.events import ApprovalAnswer, Event, TurnEnd
+from agent_tui.core.events import Event, TurnEnd
 from agent_tui.core.text import first_line
 from agent_tui.core.usage import Gauge
 from agent_tui.history.live_source import LiveSource, MemorySource
@@ -23,13 +22,11 @@ from agent_tui.runtime.operations.gate import Gate
 from agent_tui.sessions.drafts import DraftFile
 
 if TYPE_CHECKING:
-    from agent_tui.context.filters import ContextFilter
     from agent_tui.providers.base import ToolSchema
     from agent_tui.runtime.files.session_files import SessionFiles
     from agent_tui.runtime.operations.aside import Aside
     from agent_tui.runtime.operations.compacting import Compacting
     from agent_tui.runtime.operations.operations import Operations
-    from agent_tui.runtime.stored.exporting import Exported
     from agent_tui.tools.running_commands import RunningCommands
 
 
@@ -213,12 +210,8 @@ class LiveSession:
 
     @property
     def approvals(self) -> Approvals:
-        """What is allowed without asking, and in which mode."""
+        """What is allowed without asking, and in which mode; takes answers to requests."""
         return self._parts.now.approvals
-
-    def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
-        """Decide about an action that waits."""
-        self._parts.now.approvals.answer(request_id, answer)
 
     @property
     def commands(self) -> RunningCommands:
@@ -228,22 +221,6 @@ class LiveSession:
     def answer_question(self, question_id: str, answer: str) -> None:
         """Answer a question of the agent; an empty answer is none."""
         self._parts.now.questions.answer(question_id, answer)
-
-    async def export(self, form: str, part: ContextFilter | None = None) -> Exported:
-        """The session, or a part of it, in another format, without secrets; raises UsageError."""
-        from agent_tui.library.exports.table import About
-        from agent_tui.runtime.stored.exporting import export_records
-
-        about = About(self.session_id, self.view.title, self.gauge.tokens)
-        return await asyncio.to_thread(export_records, form, self.view.records, about, part)
-
-    async def export_to(self, form: str, folder: Path) -> tuple[Path, str]:
-        """Write the session to a new file in a folder; returns its path and what was redacted."""
-        from agent_tui.runtime.stored.exporting import write_numbered
-
-        found = await self.export(form)
-        path = await write_numbered(folder, self.session_id, found.ending, found.content)
-        return path, found.redacted
 
     async def warm(self) -> None:
         """Count the history exactly, off the loop; until then a long one is counted roughly."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from agent_tui.context.filters import ContextFilter, filter_records
 from agent_tui.core.errors import StorageError, UsageError
 from agent_tui.core.records import Record
+from agent_tui.history.view import SessionView
 from agent_tui.importers.registry import import_session
 from agent_tui.library.exports.table import FORMATS, About
 from agent_tui.library.redaction import Redactor, secret_values
@@ -49,6 +51,19 @@ def export_file(path: Path, form: str, part: ContextFilter | None = None) -> Exp
     title = f"{found.title or found.path.name} · {found.source}"
     about = About(found.session_id, title)
     return export_records(form, found.context if of_context else found.records, about, part)
+
+
+async def export_view(view: SessionView, form: str, part: ContextFilter | None = None) -> Exported:
+    """What is looked at, or a part of it, in another format; raises UsageError."""
+    about = About(view.session_id, view.title, view.token_count)
+    return await asyncio.to_thread(export_records, form, view.records, about, part)
+
+
+async def export_to(view: SessionView, form: str, folder: Path) -> tuple[Path, str]:
+    """Write it to a new file in a folder; returns its path and what was redacted."""
+    found = await export_view(view, form)
+    path = await write_numbered(folder, view.session_id, found.ending, found.content)
+    return path, found.redacted
 
 
 async def write_numbered(folder: Path, stem: str, ending: str, content: bytes) -> Path:

@@ -16,6 +16,7 @@ from agent_tui.core.records import is_prompt
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.tree import Fork, TreePlace
 from agent_tui.history.exchanges import Exchange, last_exchanges
+from agent_tui.history.opening import open_view, open_view_tail
 from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_links import sources_of
 from agent_tui.history.view import SessionView
@@ -183,11 +184,11 @@ class StoredSessions:
 
     async def open_path(self, path: Path) -> SessionView:
         """Read a log or session file of any known kind, to look at; a big log is only indexed."""
-        return await SessionView.open(path)
+        return await open_view(path)
 
     async def open_tail(self, path: Path) -> SessionView | None:
         """The end of a big file, to be shown while ``open_path`` reads it."""
-        return await SessionView.open_tail(path)
+        return await open_view_tail(path)
 
     async def follow_path(self, path: Path) -> AsyncIterator[SessionView]:
         """A file that another process writes; whenever it was written, what is new is read."""

@@ -16,7 +16,7 @@ def ask_approval(chat: Conversation, request: ApprovalRequest) -> None:
 
     def answered(answer: ApprovalAnswer | None) -> None:
         if chat.session is not None:
-            chat.session.answer(request.id, answer or ApprovalAnswer("reject"))
+            chat.session.approvals.answer(request.id, answer or ApprovalAnswer("reject"))
 
     chat.timeline.action_last()
     prompt, scroll = chat.prompt_box, chat.timeline.scroll_rows

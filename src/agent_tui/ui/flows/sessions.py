@@ -136,7 +136,9 @@ async def retry_turn(chat: Conversation, _argument: str) -> None:
 
 async def export(chat: Conversation, argument: str) -> None:
     """Write the session to a file."""
-    session = chat.holder.require_session()
+    from agent_tui.runtime.stored.exporting import export_to
+
+    view = chat.holder.require_session().view
     cwd = chat.holder.require_engine().workspace
-    path, redacted = await session.export_to(argument or "markdown", cwd)
+    path, redacted = await export_to(view, argument or "markdown", cwd)
     chat.notices.notice(f"Exported to {path}. {redacted}".strip())

@@ -1,0 +1,43 @@
+"""A log or session file of any known kind, opened to be looked at."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_tui.history.view import SessionView
+
+if TYPE_CHECKING:
+    from agent_tui.importers.kept_lines import KeptLines
+
+
+async def open_view(path: Path, kept: KeptLines | None = None) -> SessionView:
+    """A log or session file of any known kind; of lines that are kept, only new ones are read.
+
+    Raises:
+        SessionError, StorageError: it cannot be read; the sentence says why.
+    """
+    return await asyncio.to_thread(_open, path, kept)
+
+
+async def open_view_tail(path: Path) -> SessionView | None:
+    """The end of a file, to be shown while ``open_view`` reads it; None where that is quick.
+
+    Raises:
+        SessionError, StorageError: it cannot be read; the sentence says why.
+    """
+    from agent_tui.history.file_source import open_tail
+
+    source = await asyncio.to_thread(open_tail, path)
+    return SessionView(source) if source is not None else None
+
+
+def _open(path: Path, kept: KeptLines | None) -> SessionView:
+    from agent_tui.history.file_source import open_source
+
+    with kept.used() if kept is not None else nullcontext():
+        source = open_source(path)
+    _ = source.contents.token_count  # counted here rather than on the event loop
+    return SessionView(source)
