@@ -148,12 +148,7 @@ class LiveSession:
     @property
     def cut_off(self) -> str:
         """That the program ended in the middle of the last turn, if it did; else empty."""
-        return "" if self.busy or self.read_only else self._find_cut_off()
-
-    def _find_cut_off(self) -> str:
-        # What the disk refused is held, and says how the turn really ended.
-        has_unsaved = self._parts.now.agent.has_unsaved
-        return "" if has_unsaved or not was_cut_off(self.view.records) else CUT_OFF
+        return "" if self.busy or self.read_only else _find_cut_off(self._parts, self.view)
 
     def subscribe(
         self, listener: Callable[[Event], None], dropped: Callable[[Exception], None] | None = None
@@ -173,7 +168,7 @@ class LiveSession:
         """
         async with self._gate.working():
             title = "" if self._log.state.title or not self.view.is_empty else first_line(prompt)
-            await note_beginning(self._parts, title, self._find_cut_off())
+            await note_beginning(self._parts, title, _find_cut_off(self._parts, self.view))
             return await self._parts.now.agent.run_turn(prompt)
 
     async def retry_turn(self) -> TurnEnd:
@@ -243,3 +238,9 @@ class LiveSession:
         await self._parts.now.watch.idle(_LAST_CAPTURE_SECONDS)
         await self._parts.now.agent.flush()
         await self._log.close()
+
+
+def _find_cut_off(parts: CurrentParts, view: SessionView) -> str:
+    # What the disk refused is held, and says how the turn really ended.
+    has_unsaved = parts.now.agent.has_unsaved
+    return "" if has_unsaved or not was_cut_off(view.records) else CUT_OFF

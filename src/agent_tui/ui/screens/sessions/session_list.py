@@ -69,7 +69,7 @@ class SessionListScreen(Panel[SessionChoice]):
     BINDINGS = [
         Binding("enter", "open_highlighted", "open", key_display="Enter"),
         Binding("n", "new", "new"),
-        Binding("slash", "filter", "filter", key_display="/"),
+        Binding("slash", "app.focus('session-filter')", "filter", key_display="/"),
         Binding("t", "search", "search text", key_display="t"),
         Binding("r", "rename", "rename"),
         Binding("d,delete", "delete", "delete", key_display="d"),
@@ -114,14 +114,15 @@ class SessionListScreen(Panel[SessionChoice]):
 
     def on_mount(self) -> None:
         self.show_heading("Sessions")
-        self._load()
+        self.action_reload()
 
     async def on_resize(self) -> None:
         await super().on_resize()
         self.call_after_refresh(self.query_one("#heads").refresh)
 
     @work(exclusive=True, group="sessions")
-    async def _load(self) -> None:
+    async def action_reload(self) -> None:
+        """Read every session again."""
         if self._others is not None and not self._theirs:
             self._theirs = await asyncio.to_thread(self._others.cached_rows)
         try:
@@ -252,12 +253,6 @@ class SessionListScreen(Panel[SessionChoice]):
     def action_new(self) -> None:
         self.dismiss(("new", ""))
 
-    def action_reload(self) -> None:
-        self._load()
-
-    def action_filter(self) -> None:
-        self._filter.focus()
-
     def action_search(self) -> None:
         """Search the text of all sessions, for what the filter says at first."""
         self.dismiss(("search", self._filter.value))
@@ -324,7 +319,7 @@ class SessionListScreen(Panel[SessionChoice]):
     @work(group="session-acts")
     async def _rename(self, session_id: str, title: str) -> None:
         await self.attempt(self._sessions.rename_session(session_id, title))
-        self._load()
+        self.action_reload()
 
     def action_delete(self) -> None:
         summary = self._highlighted
@@ -352,7 +347,7 @@ class SessionListScreen(Panel[SessionChoice]):
         token, title = self._deleted.pop()
         before = {summary.session_id for summary in self._all}
         await self.attempt(self._sessions.undelete_session(token))
-        await self._load().wait()
+        await self.action_reload().wait()
         restored = [each for each in self._all if each.session_id not in before]
         name = title or (title_of(restored[0]) if restored else "The session")
         self.tell(f"Restored “{first_line(name, 40)}”.")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 
 from agent_tui.ui.blocks import UserBlock
 from agent_tui.ui.widgets.timeline.block_view import BlockView
+from agent_tui.ui.widgets.timeline.drawn_blocks import Place, is_marker
 
 _PAUSE_SECONDS = 0.02
+_WHEEL_ROWS = 3
 
 
 class BlockCursor(BlockView):
@@ -147,3 +150,29 @@ class BlockCursor(BlockView):
 
     def on_blur(self) -> None:
         self.paint()
+
+    def _block_at(self, y: int) -> Place | None:
+        return self._view[y] if 0 <= y < len(self._view) else None
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        place = self._block_at(event.y)
+        index = place[0] if place else None
+        hovered = index if index is not None and is_marker(self._blocks.block(index)) else None
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self.paint()
+
+    def on_leave(self) -> None:
+        if self._hovered is not None:
+            self._hovered = None
+            self.paint()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        event.prevent_default()
+        self.scroll_rows(_WHEEL_ROWS)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        event.prevent_default()
+        self.scroll_rows(-_WHEEL_ROWS)

@@ -27,7 +27,8 @@ from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.themes.palette import Palette, read_palette
-from agent_tui.ui.widgets.timeline.block_list import BlockList, Drawn, Place
+from agent_tui.ui.widgets.timeline.block_list import BlockList
+from agent_tui.ui.widgets.timeline.drawn_blocks import Drawn, Place
 from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
 
 _NARROWEST = 16

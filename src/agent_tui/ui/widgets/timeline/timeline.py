@@ -31,11 +31,10 @@ from agent_tui.ui.blocks import (
     media_of,
     plain_text,
 )
-from agent_tui.ui.widgets.timeline.block_list import Place, is_marker
+from agent_tui.ui.widgets.timeline.drawn_blocks import is_marker
 from agent_tui.ui.widgets.timeline.found_text import FoundText
 
 _FRAMES_PER_SECOND = 30
-_WHEEL_ROWS = 3
 
 
 class Timeline(FoundText, can_focus=True):
@@ -332,9 +331,6 @@ class Timeline(FoundText, can_focus=True):
 
     # The mouse.
 
-    def _block_at(self, y: int) -> Place | None:
-        return self._view[y] if 0 <= y < len(self._view) else None
-
     def on_click(self, event: events.Click) -> None:
         if self.text_selection is not None:
             return
@@ -359,26 +355,3 @@ class Timeline(FoundText, can_focus=True):
         elif media := media_of(block):
             self.post_message(self.ViewWanted(plain_text(block) if block else "", media))
         self.paint()
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        place = self._block_at(event.y)
-        index = place[0] if place else None
-        hovered = index if index is not None and is_marker(self._blocks.block(index)) else None
-        if hovered != self._hovered:
-            self._hovered = hovered
-            self.paint()
-
-    def on_leave(self) -> None:
-        if self._hovered is not None:
-            self._hovered = None
-            self.paint()
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        event.prevent_default()
-        self.scroll_rows(_WHEEL_ROWS)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        event.prevent_default()
-        self.scroll_rows(-_WHEEL_ROWS)
