@@ -153,7 +153,7 @@ class _PlainConversation:
             return True
         answer = _approval(asked, line)
         if answer is not None:
-            self._session.answer(asked.id, answer)
+            self._session.approvals.answer(asked.id, answer)
         return answer is not None
 
     def _reject_all(self) -> None:
@@ -163,7 +163,7 @@ class _PlainConversation:
             if isinstance(asked, Question):
                 self._session.answer_question(asked.id, "")
             else:
-                self._session.answer(asked.id, ApprovalAnswer("reject"))
+                self._session.approvals.answer(asked.id, ApprovalAnswer("reject"))
 
     def _interrupt(self) -> None:
         if self._work is not None and self._busy:

@@ -69,7 +69,7 @@ class SessionListScreen(Panel[SessionChoice]):
     BINDINGS = [
         Binding("enter", "open_highlighted", "open", key_display="Enter"),
         Binding("n", "new", "new"),
-        Binding("slash", "app.focus('session-filter')", "filter", key_display="/"),
+        Binding("slash", "filter", "filter", key_display="/"),
         Binding("t", "search", "search text", key_display="t"),
         Binding("r", "rename", "rename"),
         Binding("d,delete", "delete", "delete", key_display="d"),
@@ -101,7 +101,7 @@ class SessionListScreen(Panel[SessionChoice]):
         self._renaming = ""
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
         self._new_title: LineInput | None = None
-        self._rows = Rows(self._draw, id="session-rows", empty=Content("Reading sessions…"))
+        self._rows = Rows(self._columns.draw, id="session-rows", empty=Content("Reading sessions…"))
         self._preview = SessionPreview()
 
     def compose(self) -> ComposeResult:
@@ -218,9 +218,6 @@ class SessionListScreen(Panel[SessionChoice]):
     def _highlighted(self) -> SessionSummary | None:
         return self._shown[self._rows.cursor] if self._shown else None
 
-    def _draw(self, index: int, width: int) -> Content:
-        return self._columns.draw(index, width)
-
     def _draw_heads(self, width: int) -> Content:
         return self._columns.draw_heads(self._rows.scrollable_content_region.width or width)
 
@@ -252,6 +249,9 @@ class SessionListScreen(Panel[SessionChoice]):
 
     def action_new(self) -> None:
         self.dismiss(("new", ""))
+
+    def action_filter(self) -> None:
+        self._filter.focus()
 
     def action_search(self) -> None:
         """Search the text of all sessions, for what the filter says at first."""
