@@ -65,7 +65,8 @@ from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.operations.operations import Operations
 from agent_tui.runtime.starting.assembling import Run
-from agent_tui.sessions.replay import SessionState, read_log, repaired_messages
+from agent_tui.sessions.replay import SessionState, read_log
+from agent_tui.sessions.sent_messages import repaired_messages
 from agent_tui.sessions.store import SessionStore
 
 BIG_WINDOW = 200_000

@@ -20,7 +20,8 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ToolSchema
-from agent_tui.sessions.replay import Entry, SessionState, repaired_messages
+from agent_tui.sessions.replay import Entry, SessionState
+from agent_tui.sessions.sent_messages import repaired_messages
 from agent_tui.sessions.store import SessionStore
 from tests.context.conftest import add_turn
 from tests.context.test_context_selection import MESSAGES

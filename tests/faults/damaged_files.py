@@ -10,7 +10,8 @@ from typing import Any
 
 from agent_tui.core.jsonl import MAX_LINE_BYTES
 from agent_tui.core.records import AssistantMessage, UserMessage
-from agent_tui.sessions.replay import SessionState, repaired_messages
+from agent_tui.sessions.replay import SessionState
+from agent_tui.sessions.sent_messages import repaired_messages
 
 Ask = Callable[[SessionState], object]
 

@@ -16,7 +16,8 @@ from agent_tui.core.record_parsing import parse_record
 from agent_tui.core.records import SessionHeader
 from agent_tui.sessions.index import LogIndex, read_tail
 from agent_tui.sessions.repair import plan_clean_copy
-from agent_tui.sessions.replay import Entry, Item, read_items, read_log, repaired_messages
+from agent_tui.sessions.replay import Entry, Item, read_items, read_log
+from agent_tui.sessions.sent_messages import repaired_messages
 from tests.faults.acts import HISTORY
 from tests.faults.outcome import Effort, Outcome, timed
 from tests.faults.verdict import accounts_for

@@ -27,7 +27,7 @@ from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Scenario
 from agent_tui.providers.demo.scripted import Scripted
-from agent_tui.sessions.replay import repaired_messages
+from agent_tui.sessions.sent_messages import repaired_messages
 from tests.agent.stage import Reply, Stage, call
 from tests.history.views import source_of
 

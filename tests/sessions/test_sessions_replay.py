@@ -33,9 +33,9 @@ from agent_tui.sessions.replay import (
     follow_log,
     load_log,
     read_log,
-    repaired_messages,
     replay,
 )
+from agent_tui.sessions.sent_messages import repaired_messages
 
 
 def fold(*records: Record) -> SessionState:

@@ -27,7 +27,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, UsageRecord
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest, Provider
-from agent_tui.sessions.replay import repaired_messages
+from agent_tui.sessions.sent_messages import repaired_messages
 from agent_tui.sessions.store import Durability
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import field
 from agent_tui.context.tokens.message_tokens import Place, messages_of
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import AssistantMessage, Message
-from agent_tui.sessions.replay import SessionState, repaired_messages
+from agent_tui.sessions.replay import SessionState
+from agent_tui.sessions.sent_messages import repaired_messages
 
 
 @dataclass(slots=True)

@@ -18,7 +18,8 @@ from agent_tui.core.records import (
 from agent_tui.history.indexed_records import IndexedRecords
 from agent_tui.history.records_view import RecordsView, ShownRecords
 from agent_tui.history.tree.placed_records import PlacedRecords
-from agent_tui.sessions.replay import SessionState, repaired_messages
+from agent_tui.sessions.replay import SessionState
+from agent_tui.sessions.sent_messages import repaired_messages
 
 CountMessage = Callable[[Message], int]
 """Gives the tokens of one message."""

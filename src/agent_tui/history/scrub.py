@@ -31,7 +31,7 @@ from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import ROOT
 from agent_tui.importers.imported import ImportedCompaction
-from agent_tui.sessions.replay import repaired_messages
+from agent_tui.sessions.sent_messages import repaired_messages
 
 _KEPT_LINES = 4
 _WHOLE = ContextFilter()

@@ -9,7 +9,8 @@ from agent_tui.context.tokens.message_tokens import Place, messages_of
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage
-from agent_tui.sessions.replay import Entry, SessionState, repaired_messages
+from agent_tui.sessions.replay import Entry, SessionState
+from agent_tui.sessions.sent_messages import repaired_messages
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from agent_tui.history.indexed_records import shown_record
 from agent_tui.history.lazy_sequence import LazySequence
 from agent_tui.history.tree.record_links import Tree
 from agent_tui.history.tree.shape import MESSAGES
-from agent_tui.sessions.replay import repaired_messages
+from agent_tui.sessions.sent_messages import repaired_messages
 
 ReadPlace: TypeAlias = Callable[[int], Record]
 """Gives the record at a place of a tree, and remembers some."""

@@ -27,7 +27,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.summary_format import PREFACE
-from agent_tui.sessions.replay import repaired_messages
+from agent_tui.sessions.sent_messages import repaired_messages
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
