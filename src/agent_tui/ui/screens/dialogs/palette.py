@@ -2,61 +2,43 @@
 
 from __future__ import annotations
 
-from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.fuzzy import Matcher
-from textual.widgets import Input
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import COMMANDS, Command
 from agent_tui.ui.keymap import key_label
-from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
-from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.prompt.line_input import LineInput
+from agent_tui.ui.screens.dialogs.filtered_popup import FilteredPopup
+from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS
 
 _HINTS = (("↑↓", "choose"), ("Enter", "run"), ("Esc", "back"))
 _MOST_ROWS = 14
-_LIST_KEYS = frozenset({"up", "down", "pageup", "pagedown"})
 
 
-class PaletteScreen(Popup[str]):
+class PaletteScreen(FilteredPopup):
     """Is dismissed with the name of a command, or None on Esc."""
 
     CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/palette.tcss")]
-    AUTO_FOCUS = "LineInput"
 
     def __init__(self) -> None:
-        super().__init__()
-        self._found: list[tuple[Command, Content]] = []
-        self._rows = Rows(
-            self._draw, choose_on_click=True, pointer=True, empty=Content("No such command")
+        super().__init__(
+            self._search, self._draw, self._name_at, most_rows=_MOST_ROWS, empty="No such command"
         )
-        self._rows.can_focus = False
+        self._found: list[tuple[Command, Content]] = []
 
     def compose(self) -> ComposeResult:
-        with self.frame("Commands", _HINTS, id="palette"):
-            yield LineInput("Search commands")
-            yield self._rows
+        yield from self.compose_list("Commands", "Search commands", _HINTS, "palette")
 
     def on_mount(self) -> None:
-        self._search("")
+        self.show_found("")
 
-    def on_resize(self) -> None:
-        self._fit()
-
-    def _fit(self) -> None:
-        room = max(1, self.size.height - 8)
-        self._rows.styles.height = max(1, min(len(self._found) or 1, _MOST_ROWS, room))
-
-    @on(Input.Changed)
-    def _take_query(self, event: Input.Changed) -> None:
-        self._search(event.value.strip())
-
-    def _search(self, query: str) -> None:
+    def _search(self, query: str) -> int:
         self._found = find_commands(query)
-        self._fit()
-        self._rows.show_rows(len(self._found), cursor=0)
+        return len(self._found)
+
+    def _name_at(self, index: int) -> str:
+        return self._found[index][0].name
 
     def _draw(self, index: int, width: int) -> Content:
         command, title = self._found[index]
@@ -66,24 +48,6 @@ class PaletteScreen(Popup[str]):
         left = Content.assemble(title, "  ", note if room > 16 else "")
         gap = " " * max(1, width - left.cell_length - len(key))
         return Content.assemble(left, gap, (key, "$faint"))
-
-    def on_key(self, event: events.Key) -> None:
-        if event.key in _LIST_KEYS and self._found:
-            event.stop()
-            step = 1 if event.key.endswith("down") else -1
-            if event.key.startswith("page"):
-                self._rows.action_page(step)
-            else:
-                self._rows.cursor = (self._rows.cursor + step) % len(self._found)
-
-    @on(Input.Submitted)
-    def _run(self) -> None:
-        if self._found:
-            self.dismiss(self._found[self._rows.cursor][0].name)
-
-    @on(Rows.Chosen)
-    def _choose(self, event: Rows.Chosen) -> None:
-        self.dismiss(self._found[event.index][0].name)
 
 
 def find_commands(query: str) -> list[tuple[Command, Content]]:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.fuzzy import Matcher
-from textual.widgets import Input
 
 from agent_tui.core.text import first_line
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
-from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.prompt.line_input import LineInput
+from agent_tui.ui.screens.dialogs.filtered_popup import FilteredPopup
+from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS
 
 _HINTS = (("↑↓", "choose"), ("Enter", "select"), ("Esc", "back"))
 _MOST_ROWS = 16
 _MOST_MATCHED = 2_000
-_LIST_KEYS = frozenset({"up", "down", "pageup", "pagedown"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +29,7 @@ class Pick:
     right: str = ""
 
 
-class PickerScreen(Popup[str]):
+class PickerScreen(FilteredPopup):
     """Is dismissed with the value of the pick, or None on Esc.
 
     Args:
@@ -44,44 +40,31 @@ class PickerScreen(Popup[str]):
     """
 
     CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/picker.tcss")]
-    AUTO_FOCUS = "LineInput"
 
     def __init__(
         self, title: str, picks: Sequence[Pick], current: str = "", empty: str = "No matches."
     ) -> None:
-        super().__init__()
+        super().__init__(
+            self._search, self._draw, self._value_of, most_rows=_MOST_ROWS, empty=empty
+        )
         self._title = title
         self._picks = picks
         self._current = current
         self._found: Sequence[Pick] = picks
-        self._rows = Rows(self._draw, choose_on_click=True, pointer=True, empty=Content(empty))
-        self._rows.can_focus = False
 
     def compose(self) -> ComposeResult:
-        with self.frame(self._title, _HINTS, id="picker"):
-            yield LineInput("Search")
-            yield self._rows
+        yield from self.compose_list(self._title, "Search", _HINTS, "picker")
 
     def on_mount(self) -> None:
-        places = [place for place, pick in enumerate(self._picks) if pick.value == self._current]
-        self._show(self._picks, places[0] if places else 0)
+        places = (place for place, pick in enumerate(self._picks) if pick.value == self._current)
+        self.show_found("", next(places, 0))
 
-    def on_resize(self) -> None:
-        self._fit()
+    def _search(self, query: str) -> int:
+        self._found = find_picks(self._picks, query) if query else self._picks
+        return len(self._found)
 
-    def _fit(self) -> None:
-        room = max(1, self.size.height - 8)
-        self._rows.styles.height = max(1, min(len(self._found) or 1, _MOST_ROWS, room))
-
-    @on(Input.Changed)
-    def _search(self, event: Input.Changed) -> None:
-        query = event.value.strip()
-        self._show(find_picks(self._picks, query) if query else self._picks, 0)
-
-    def _show(self, found: Sequence[Pick], cursor: int) -> None:
-        self._found = found
-        self._fit()
-        self._rows.show_rows(len(found), cursor=cursor)
+    def _value_of(self, index: int) -> str:
+        return self._found[index].value
 
     def _draw(self, index: int, width: int) -> Content:
         pick = self._found[index]
@@ -97,24 +80,6 @@ class PickerScreen(Popup[str]):
         return Content.assemble(
             left, " " * (width - left.cell_length - len(right)), (right, "$faint")
         )
-
-    def on_key(self, event: events.Key) -> None:
-        if event.key in _LIST_KEYS and self._found:
-            event.stop()
-            step = 1 if event.key.endswith("down") else -1
-            if event.key.startswith("page"):
-                self._rows.action_page(step)
-            else:
-                self._rows.cursor = (self._rows.cursor + step) % len(self._found)
-
-    @on(Input.Submitted)
-    def _take(self) -> None:
-        if self._found:
-            self.dismiss(self._found[self._rows.cursor].value)
-
-    @on(Rows.Chosen)
-    def _choose(self, event: Rows.Chosen) -> None:
-        self.dismiss(self._found[event.index].value)
 
 
 def find_picks(picks: Sequence[Pick], query: str) -> list[Pick]:

@@ -16,6 +16,7 @@ from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import clean, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.lists.list_keys import take_list_key
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
@@ -139,14 +140,8 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
 
     async def on_key(self, event: events.Key) -> None:
         """While the query has the focus, arrows still move the cursor of the list."""
-        if self._text.has_focus and event.key in ("up", "down", "pageup", "pagedown"):
-            event.stop()
-            event.prevent_default()
-            step = 1 if event.key.endswith("down") else -1
-            if event.key.startswith("page"):
-                self._rows.action_page(step)
-            else:
-                self._rows.action_move(step)
+        if self._text.has_focus:
+            take_list_key(event, self._rows)
 
 
 def _draw_session(found: FoundSession, width: int) -> Content:

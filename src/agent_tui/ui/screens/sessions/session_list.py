@@ -22,6 +22,7 @@ from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.sessions.session_columns import SessionColumns, title_of
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.fitted import Fitted
+from agent_tui.ui.widgets.lists.list_keys import take_list_key
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from agent_tui.ui.widgets.prompt.line_input import LineInput
@@ -264,14 +265,8 @@ class SessionListScreen(Panel[SessionChoice]):
 
     async def on_key(self, event: events.Key) -> None:
         """While the filter has the focus, arrows still move the cursor of the list."""
-        if self._filter.has_focus and event.key in ("up", "down", "pageup", "pagedown"):
-            event.stop()
-            event.prevent_default()
-            step = 1 if event.key.endswith("down") else -1
-            if event.key.startswith("page"):
-                self._rows.action_page(step)
-            else:
-                self._rows.action_move(step)
+        if self._filter.has_focus:
+            take_list_key(event, self._rows)
 
     def action_leave(self) -> None:
         if self._new_title is not None:
