@@ -19,7 +19,6 @@ from textual.screen import Screen
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import COMMANDS
 from agent_tui.ui.conversation.conversation import Conversation
-from agent_tui.ui.conversation.follower import Follower
 from agent_tui.ui.conversation.panes import WIDE, Panes
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from agent_tui.core.records import Record
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
+    from agent_tui.ui.conversation.follower import Follower
     from agent_tui.ui.conversation.turn_listener import TurnListener
     from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.panes.side_panel import SidePanel
@@ -101,7 +101,7 @@ class ChatScreen(Screen[None]):
         panes = Panes(prompt_box, StatusLine(), TokenGauge(), Welcome(waits=demo))
         panes.welcome.visible = is_new  # else a conversation will stand in its place at once
         self.chat = Conversation(self, panes)
-        self._follower = Follower(self.chat)
+        self._follower: Follower | None = None
         self._early_command = ""
 
     def fit(self, size: Size) -> Self:
@@ -138,8 +138,9 @@ class ChatScreen(Screen[None]):
         await self.mount(timeline, before=self.chat.prompt_box)
         if glimpse:
             await self._painted()
-        view_type, listener_type = await asyncio.to_thread(_import_view)
+        view_type, listener_type, follower_type = await asyncio.to_thread(_import_view)
         self.chat.log.view = view_type(timeline, listener_type(self.chat))
+        self._follower = follower_type(self.chat)
         self.set_interval(_FOLLOW_SECONDS, self._follower.follow)
 
     async def _painted(self) -> None:
@@ -169,7 +170,8 @@ class ChatScreen(Screen[None]):
 
     async def end(self) -> None:
         """Interrupt what runs, wait until the log is settled, and close the session."""
-        self._follower.stop()
+        if self._follower is not None:
+            self._follower.stop()
         await self.chat.end()
 
     # What the user wants.
@@ -308,8 +310,9 @@ def _import_timeline(launch: Launch) -> tuple[type[Timeline], Sequence[Record]]:
     return Timeline, read_glimpse(launch)
 
 
-def _import_view() -> tuple[type[WireView], type[TurnListener]]:
+def _import_view() -> tuple[type[WireView], type[TurnListener], type[Follower]]:
+    from agent_tui.ui.conversation.follower import Follower
     from agent_tui.ui.conversation.turn_listener import TurnListener
     from agent_tui.ui.conversation.wire_view import WireView
 
-    return WireView, TurnListener
+    return WireView, TurnListener, Follower

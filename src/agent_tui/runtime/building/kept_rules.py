@@ -7,7 +7,6 @@ from pathlib import Path
 
 from agent_tui.agent.permissions import Rule
 from agent_tui.config import config_path, load_settings
-from agent_tui.config.writing import set_value, unset_value
 
 _KEY = ("approvals", "folders")
 
@@ -33,6 +32,8 @@ class KeptRules:
         Raises:
             ConfigError: the file is wrong or cannot be written.
         """
+        from agent_tui.config.writing import set_value, unset_value
+
         others = tuple(each for each in self.read() if each != rule)
         rules = (*others, rule) if kept else others
         key = (*_KEY, self._folder)

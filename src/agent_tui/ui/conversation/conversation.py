@@ -12,7 +12,6 @@ from agent_tui.ui.conversation.operation_runner import OperationRunner
 from agent_tui.ui.conversation.prompts import Prompts
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.conversation.shown_log import ShownLog
-from agent_tui.ui.conversation.turn_pause import wait_for_pause
 from agent_tui.ui.conversation.wire_link import WireLink
 
 if TYPE_CHECKING:
@@ -86,6 +85,8 @@ class Conversation:
     async def _warm(self, engine: Engine, session: LiveSession) -> None:
         await engine.warm()
         if self.runner.is_busy:
+            from agent_tui.ui.conversation.turn_pause import wait_for_pause
+
             await wait_for_pause(session)
         await session.warm()
 
