@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.message import Message
 from textual.widgets import TextArea
 
-from agent_tui.ui.widgets.prompt.vim import Vim, VimResult
+if TYPE_CHECKING:
+    from agent_tui.ui.widgets.prompt.vim import Vim, VimResult
 
 _REST_SECONDS = 5.0
 _PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
@@ -78,6 +80,8 @@ class Prompt(TextArea):
 
     def use_vim(self) -> None:
         """Take Vim's keys; the field begins with what is typed."""
+        from agent_tui.ui.widgets.prompt.vim import Vim
+
         self._vim = self._vim or Vim()
 
     @property

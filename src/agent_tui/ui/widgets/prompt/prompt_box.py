@@ -171,11 +171,6 @@ class PromptBox(Vertical):
     def _stop_finding(self) -> None:
         self.focus()
 
-    @on(Prompt.ModeChanged)
-    def _show_mode(self, event: Prompt.ModeChanged) -> None:
-        event.stop()
-        self.frame.show_all()
-
     @on(Prompt.Changed)
     def _follow_text(self, event: Prompt.Changed) -> None:
         event.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -104,6 +105,11 @@ class PromptFrame(Horizontal):
     def watch_running(self) -> None:
         self.set_class(self.running, "-running", update=False)
         self.app.stylesheet.update_nodes((self, self._sign))  # nothing else looks different
+        self._show_hint()
+
+    @on(Prompt.ModeChanged)
+    def _show_mode(self, event: Prompt.ModeChanged) -> None:
+        event.stop()
         self._show_hint()
 
     def _placeholder(self) -> str:
