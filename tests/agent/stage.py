@@ -139,7 +139,9 @@ class Stage:
         self.events.append(event)
         if isinstance(event, ApprovalRequested) and self.answers:
             answer = self.answers.popleft()
-            asyncio.get_running_loop().call_soon(self.session.answer, event.request.id, answer)
+            asyncio.get_running_loop().call_soon(
+                self.session.approvals.answer, event.request.id, answer
+            )
         for listener in self.listeners:
             listener(event)
 

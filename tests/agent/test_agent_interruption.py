@@ -58,7 +58,7 @@ def make_stage(folder: Path, *, resume: str = "") -> Stage:
     def allow(event: Event) -> None:
         if isinstance(event, ApprovalRequested):
             loop = asyncio.get_running_loop()
-            loop.call_soon(stage.session.answer, event.request.id, ApprovalAnswer("once"))
+            loop.call_soon(stage.session.approvals.answer, event.request.id, ApprovalAnswer("once"))
 
     stage.listeners.append(allow)
     return stage

@@ -200,7 +200,7 @@ class StoredSessions:
         async for _ in follow_file(file):
             began = time.monotonic()
             try:
-                yield await SessionView.open(path, kept)
+                yield await open_view(path, kept)
             except AgentTuiError:
                 continue  # it is just being replaced: the next change tells
             await asyncio.sleep((time.monotonic() - began) * _REST_FACTOR)

@@ -74,7 +74,7 @@ class KeyHints(Widget):
     def _key(self, binding: Binding) -> str:
         chosen = self.app._keymap.get(binding.id) if binding.id else None
         if chosen is not None:
-            from agent_tui.ui.keymap import spell_key
+            from agent_tui.ui.commands import spell_key
 
             return spell_key(chosen.partition(",")[0])
         return binding.key_display or self.app.get_key_display(binding)
