@@ -381,13 +381,13 @@ async def test_a_picture_that_is_dropped_on_the_terminal_is_mentioned() -> None:
 
 async def test_a_turn_that_begins_changes_the_look_of_the_frame_alone() -> None:
     async with (app := Host()).run_test() as pilot:
-        frame, before = app.prompt_box._box, app.prompt_box._box.styles.border_top
-        app.prompt_box.running = True
+        frame, before = app.prompt_box.frame, app.prompt_box.frame.styles.border_top
+        app.prompt_box.frame.running = True
         await pilot.pause()
         assert frame.styles.border_top != before
         shown = frame.styles.border_top
         app.prompt_box.update_node_styles()
         assert frame.styles.border_top == shown
-        app.prompt_box.running = False
+        app.prompt_box.frame.running = False
         await pilot.pause()
         assert frame.styles.border_top == before
