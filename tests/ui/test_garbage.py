@@ -9,6 +9,8 @@ import weakref
 from pathlib import Path
 
 import pytest
+from textual._styles_cache import StylesCache
+from textual.color import Color
 
 from agent_tui.ui.garbage import IdleCollection
 
@@ -73,3 +75,30 @@ def test_what_was_freed_is_given_back(blocks: str) -> None:
     command = [sys.executable, "-c", CHILD, blocks]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 12
+
+
+def test_a_program_that_never_rests_is_tidied_all_the_same() -> None:
+    ring = Ring()
+    watch = weakref.ref(ring)
+    gc.collect(0)
+    gc.collect(1)
+    del ring
+    times = iter(float(n) for n in range(100))
+    collection = IdleCollection(lambda: next(times))
+    ticks = 0
+    while watch() is not None and ticks < 20:
+        collection.tick()
+        ticks += 1
+    assert 1 < ticks < 20
+
+
+def test_the_rows_of_closed_screens_are_not_remembered() -> None:
+    cache = StylesCache()
+    cache.get_inner_outer(Color(0, 0, 0), Color(9, 9, 9))
+    watch = weakref.ref(cache)
+    del cache
+    times = iter(float(n) for n in range(100))
+    collection = IdleCollection(lambda: next(times))
+    for _ in range(20):
+        collection.tick()
+    assert watch() is None

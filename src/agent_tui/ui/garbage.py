@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable
 
-from agent_tui.core.memory import keep_large_blocks_apart, return_freed_memory
+from textual._styles_cache import StylesCache
 
 TICK_SECONDS = 5.0
 _BUSY_SECONDS = 0.05
 """Processor time between two ticks from which on somebody types, or something is at work."""
+_MOST_BUSY_TICKS = 12
+"""After so many ticks without a pause there is one all the same: an agent may work for hours."""
 _BITE = 2_000, 8
 _NEVER = 1_000_000
 
@@ -22,6 +24,8 @@ def collect_in_bites() -> None:
     A frame leaves thousands of objects. Looked at by the ten thousand, as is usual, they hold a
     key for 20 ms, and those of many frames for 80.
     """
+    from agent_tui.core.memory import keep_large_blocks_apart
+
     gc.freeze()
     gc.set_threshold(*_BITE, _NEVER)
     gc.enable()
@@ -34,15 +38,26 @@ class IdleCollection:
     def __init__(self, used: Callable[[], float] = time.process_time) -> None:
         self._used = used
         self._before = used()
+        self._busy_ticks = 0
 
     def tick(self) -> None:
-        """Collect all garbage if there is some and the program did nothing since the last tick.
+        """Collect all garbage if the program did nothing since the last tick, or no pause comes.
 
         Its memory is returned by a thread: that needs no lock that a key would wait for.
         """
-        used = self._used()
-        is_idle = used - self._before < _BUSY_SECONDS
-        if is_idle and gc.isenabled() and gc.get_count()[2]:
-            gc.collect()
-            threading.Thread(target=return_freed_memory, daemon=True).start()
+        is_idle = self._used() - self._before < _BUSY_SECONDS
+        self._busy_ticks = 0 if is_idle else self._busy_ticks + 1
+        if self._busy_ticks >= _MOST_BUSY_TICKS or (is_idle and gc.get_count()[2]):
+            self._busy_ticks = 0
+            self._collect()
         self._before = self._used()
+
+    def _collect(self) -> None:
+        if not gc.isenabled():
+            return
+        from agent_tui.core.memory import return_freed_memory
+
+        # It remembers 1,024 widgets, those of closed screens with all their rows too.
+        StylesCache.get_inner_outer.cache_clear()
+        gc.collect()
+        threading.Thread(target=return_freed_memory, daemon=True).start()

@@ -1,0 +1,20 @@
+"""An hour of use, compressed to a sample of it; the whole is ``python -m tests.e2e.hour``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.hour import Hour, growth
+
+MOST_MEGABYTES_A_ROUND = 3.0
+"""What a round may add once the caches are full: its own part of the session is a few kilobytes."""
+
+
+@pytest.mark.timeout(400)
+def test_nothing_breaks_and_nothing_is_kept_in_an_hour_of_use(tmp_path: Path) -> None:
+    hour = Hour(rounds=6, resizes=15, chunks_a_round=300)
+    hour.play(tmp_path)
+    assert hour.reverts == hour.rounds - 1
+    assert growth(hour.megabytes) < MOST_MEGABYTES_A_ROUND, hour.megabytes
