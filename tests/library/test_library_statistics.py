@@ -11,10 +11,19 @@ import pytest
 from agent_tui.cli.table import STATISTICS
 from agent_tui.core.errors import UsageError
 from agent_tui.core.usage import Usage
+from agent_tui.importers.registry import locate
+from agent_tui.library.redaction import Redactor
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.tallies import usage_of
+from agent_tui.library.shipping.shipment import Shipper
 from agent_tui.library.statistics import GROUPS, cost_of
-from tests.importers.foreign_files import claude_session, claude_user, codex_said, codex_session
+from tests.importers.foreign_files import (
+    claude_line,
+    claude_session,
+    claude_user,
+    codex_said,
+    codex_session,
+)
 from tests.importers.session_files import write_lines
 from tests.library.search.conftest import Library, assistant, call, user
 
@@ -118,6 +127,22 @@ def test_what_a_copy_of_claude_code_repeats_counts_once(library: Library) -> Non
     found = by(library.index, "agent")["claude-code"]
     assert (found.prompts, found.calls, found.output_tokens) == (2, 2, 35)
     assert {each.session_id for each in library.index.search("fix the bug")} == {"S", "T"}
+
+
+def test_a_compaction_of_claude_code_counts_once_and_is_no_prompt(
+    library: Library, tmp_path: Path
+) -> None:
+    folder = library.home / ".claude" / "projects" / "-w"
+    folder.mkdir(parents=True)
+    edge = claude_line("system", "b1", None, 7, subtype="compact_boundary", compactMetadata={})
+    summary = claude_user("s1", "b1", 8, "This session is being continued", isCompactSummary=True)
+    path = write_lines(folder / "S.jsonl", [*claude_session(), edge, summary])
+    library.index.update()
+    found = by(library.index, "agent")["claude-code"]
+    assert (found.prompts, found.compactions) == (1, 1)
+    shipped = Shipper(tmp_path / "out", Redactor()).ship([locate(path)])
+    rows = [json.loads(line) for line in Path(shipped.files[0]).read_text().splitlines()]
+    assert [row["kind"] for row in rows[-2:]] == ["compaction", "other"]
 
 
 def test_what_a_fork_of_codex_repeats_counts_once(library: Library) -> None:

@@ -20,6 +20,24 @@ _MOST_CALLS = 10_000
 
 
 @dataclass(slots=True)
+class CompactionLines:
+    """Tells a compaction from its second line; give it every line that says anything, in order.
+
+    Claude Code logs a compaction in two lines: where it was, and the summary as the user's message.
+    """
+
+    _awaits_summary: bool = False
+
+    def begins(self, said: LineText) -> bool:
+        """Whether a line tells of a compaction that no line before it told of."""
+        if not said.is_compaction:
+            return False
+        is_second = said.role == "user" and self._awaits_summary
+        self._awaits_summary = said.role != "user"
+        return not is_second
+
+
+@dataclass(slots=True)
 class DayCount:
     """What happened in one file on one day with one model.
 
@@ -56,6 +74,7 @@ class Tally:
         self._tools: defaultdict[str, ToolCount] = defaultdict(ToolCount)
         self._names: dict[str, str] = {}
         self._message, self._usage = "", Usage()
+        self._compactions = CompactionLines()
 
     def add(self, value: dict[str, Any], said: LineText | None) -> None:
         """Count one line: its object, and what it says where it says anything."""
@@ -68,11 +87,11 @@ class Tally:
 
     def _add_talk(self, said: LineText) -> None:
         count = self._days[(self._day, self._model)]
-        count.prompts += said.role == "user"
+        count.prompts += said.role == "user" and not said.is_compaction
         count.replies += said.role == "assistant"
         count.calls += len(said.calls)
         count.errors += said.is_error
-        count.compactions += said.is_compaction
+        count.compactions += self._compactions.begins(said)
         for call, name in said.calls:
             self._tools[name].calls += 1
             if len(self._names) < _MOST_CALLS:

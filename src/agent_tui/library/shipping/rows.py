@@ -13,7 +13,7 @@ from typing import Any
 
 from agent_tui.core.usage import Usage
 from agent_tui.library.search.line_text import LineText, decode, read_object
-from agent_tui.library.search.tallies import beyond, usage_of
+from agent_tui.library.search.tallies import CompactionLines, beyond, usage_of
 from agent_tui.providers.catalog import find_known
 
 _KINDS = {"user": "prompt", "assistant": "reply", "tool": "tool_result", "system": "system"}
@@ -66,6 +66,7 @@ class RowReader:
     model: str = ""
     _message: str = ""
     _usage: Usage = field(default_factory=Usage)
+    _compactions: CompactionLines = field(default_factory=CompactionLines)
 
     def rows(self, line: bytes) -> Iterator[Row]:
         """The rows of one line; none for one that is damaged or mute."""
@@ -94,11 +95,13 @@ class RowReader:
 
     def _row(self, name: str, value: dict[str, Any], said: LineText, usage: Usage) -> Row:
         kind = _KINDS.get(said.role, "usage" if not said.texts and usage.total_tokens else "other")
+        if said.is_compaction:
+            kind = "compaction" if self._compactions.begins(said) else "other"
         about = find_known(self.model)
         price = about.price if about is not None else None
         return Row(
             *(name, self.session_id, self.agent, self.project, said.at),
-            kind="compaction" if said.is_compaction else kind,
+            kind=kind,
             role=said.role,
             model=self.model,
             call_id=said.answers,
