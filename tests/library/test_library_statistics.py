@@ -129,6 +129,16 @@ def test_what_a_copy_of_claude_code_repeats_counts_once(library: Library) -> Non
     assert {each.session_id for each in library.index.search("fix the bug")} == {"S", "T"}
 
 
+def test_a_session_that_only_shares_uuids_is_no_copy(library: Library) -> None:
+    folder = library.home / ".claude" / "projects" / "-w"
+    folder.mkdir(parents=True)
+    write_lines(folder / "S.jsonl", [claude_user("u1", None, 1, "fix the bug")])
+    write_lines(folder / "T.jsonl", [claude_user("u1", None, 2, "fix the bug")])
+    write_lines(folder / "U.jsonl", [claude_user("u1", None, 1, "fix another")])
+    library.index.update()
+    assert by(library.index, "agent")["claude-code"].prompts == 3
+
+
 def test_a_compaction_of_claude_code_counts_once_and_is_no_prompt(
     library: Library, tmp_path: Path
 ) -> None:

@@ -59,7 +59,7 @@ class Copies:
         if not self._held:
             return False
         if self._source == CLAUDE:
-            return (_uuid(value) or None) in self._held
+            return bool(_uuid(value)) and _entry_key(value) in self._held
         is_held = _key(self._source, line) in self._held
         if self._source == CODEX and not is_held and value.get("type") in _SAID_BY_CODEX:
             self._held.clear()  # its own turns have begun: what they repeat was said again
@@ -71,10 +71,16 @@ _SAID_BY_CODEX = ("response_item", "event_msg")
 
 def _key(source: str, line: bytes) -> object:
     if source == CLAUDE:
-        return _uuid(decode(line) or {}) or None
+        return _entry_key(decode(line) or {})
     if source == CODEX:
         line = line[max(0, line.find(b'"payload"')) :]
     return digest_of(line)
+
+
+def _entry_key(value: dict[str, Any]) -> object:
+    """A copy keeps what was said, and when, too: a uuid alone may be used again."""
+    said = digest_of(repr(value.get("message")).encode("utf-8", "replace"))
+    return (_uuid(value), str(value.get("timestamp")), said)
 
 
 def _uuid(value: dict[str, Any]) -> str:
