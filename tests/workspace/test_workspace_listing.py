@@ -105,8 +105,20 @@ def act(yard: Yard, chance: random.Random, number: int) -> str:
 
 
 def paths_of(record: WorkspaceRecord) -> list[FileChange]:
-    """What changed; which folders came with it is known to a quick look alone."""
-    return [replace(change, folders=0) for change in record.delta]
+    """What changed, without what hangs on the moment of a look.
+
+    Which folders came with a file is known to a quick look alone; and a file that came to be
+    ignored after it was captured is marked as secret when it is read the next time.
+    """
+    return [
+        replace(
+            change,
+            folders=0,
+            old=change.old and replace(change.old, secret=False),
+            new=change.new and replace(change.new, secret=False),
+        )
+        for change in record.delta
+    ]
 
 
 def covered(record: WorkspaceRecord) -> set[LeftOut]:
