@@ -56,3 +56,25 @@ def test_without_a_provider_it_is_said_what_to_do(run: CommandLine) -> None:
     ran = run("models")
     assert ran.code == 1
     assert "Set OPENAI_API_KEY" in ran.out
+
+
+def test_a_server_that_cannot_be_reached_is_told_where_a_model_is_tried(run: CommandLine) -> None:
+    run("config", "set", "providers.box.base_url", "http://127.0.0.1:9/v1")
+    for words in ((), ("qwen",)):
+        ran = run("models", "--test", *words)
+        assert ran.code == 1
+        assert "box: http://127.0.0.1:9/v1 refused the connection" in ran.err
+        assert "agent-tui config set providers.box.base_url URL" in ran.err
+        assert "matches" not in ran.err
+
+
+def test_the_model_of_the_settings_is_tried_where_its_server_lists_none(run: CommandLine) -> None:
+    with SseServer() as server:
+        run("config", "set", "providers.box.base_url", server.url)
+        run("config", "set", "model", "qwen")
+        assert run("models", "--test").out.startswith("box/qwen: ")
+        assert server.requests[-1].body["model"] == "qwen"
+
+
+def test_words_that_name_no_listed_model_are_said(run: CommandLine, server: SseServer) -> None:
+    assert "No listed model matches “llama”" in run("models", "--test", "llama").err

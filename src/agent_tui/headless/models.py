@@ -73,5 +73,23 @@ async def _test(
             told = f"{found['seconds']:.1f} s" if found["error"] is None else found["error"]
             say(f"{found['model']}: {told}")
         if not results:
-            complain("no model matches; agent-tui models lists them." if providers else _NOTHING)
+            _explain_nothing(providers, words)
     return 0 if results and not any(found["error"] for found in results) else 1
+
+
+def _explain_nothing(providers: tuple[ProviderRow, ...], words: list[str]) -> None:
+    """Say why there was no model to test: first what is wrong with servers, then with the words."""
+    silent = [provider for provider in providers if provider.trouble]
+    for provider in silent:
+        known = provider.base_url in provider.trouble
+        place = provider.name if known else f"{provider.name} ({provider.base_url})"
+        complain(f"{place}: {provider.trouble}")
+    for name in (provider.name for provider in silent):
+        complain(f"{name}: another address: agent-tui config set providers.{name}.base_url URL")
+    if not providers:
+        complain(_NOTHING)
+    elif any(not provider.trouble for provider in providers):
+        told = (
+            f"No listed model matches “{' '.join(words)}”" if words else "No model is the default"
+        )
+        complain(f"{told}; agent-tui models lists them.")

@@ -48,6 +48,7 @@ async def list_providers(settings: Settings) -> tuple[ProviderRow, ...]:
         _mark(
             row,
             chosen.model or best_of([model.model for model in row.models], chosen.provider.models),
+            settings,
         )
         if row.name == chosen.provider.name
         else row
@@ -110,9 +111,14 @@ def _row(provider: str, listed: ListedModel, settings: Settings) -> ModelRow:
     )
 
 
-def _mark(row: ProviderRow, default: str) -> ProviderRow:
-    models = (replace(model, default=model.model == default) for model in row.models)
-    return replace(row, models=tuple(models))
+def _mark(row: ProviderRow, default: str, settings: Settings) -> ProviderRow:
+    """Tell the default model; where a server lists nothing, it is the one of the settings."""
+    models = row.models
+    if row.trouble and default and all(model.model != default for model in models):
+        models += (replace(_row(row.name, ListedModel(default), settings), listed=False),)
+    return replace(
+        row, models=tuple(replace(model, default=model.model == default) for model in models)
+    )
 
 
 async def try_model(settings: Settings, row: ProviderRow, model: str, key: str = "") -> Answered:
