@@ -6,8 +6,8 @@ import pytest
 
 from agent_tui.providers.anthropic import Anthropic
 from agent_tui.providers.base import Provider
+from agent_tui.providers.exchange import as_content
 from agent_tui.providers.openai_compatible import OpenAICompatible
-from agent_tui.providers.slices import as_content
 from tests.providers import message_events
 from tests.providers.replies import ask, play, text
 from tests.providers.sse_server import SseServer, finish_chunk, stream, text_chunk

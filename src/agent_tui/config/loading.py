@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent_tui.config.layers import Layer, Names, Origin, leaves, merge, setter_of
-from agent_tui.config.mistakes import config_error
 from agent_tui.config.reading import line_of, read_toml
 from agent_tui.config.settings import Settings
 from agent_tui.core.dataclass import dataclass
@@ -98,6 +97,8 @@ def validate(layers: tuple[Layer, ...]) -> ResolvedSettings:
     try:
         return ResolvedSettings(Settings.model_validate(merge(layers)), layers)
     except ValidationError as error:
+        from agent_tui.config.mistakes import config_error  # most settings are right
+
         raise config_error(layers, error) from None
 
 

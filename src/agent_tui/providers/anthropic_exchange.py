@@ -10,10 +10,9 @@ from agent_tui.core.events import StreamPart
 from agent_tui.providers import failures
 from agent_tui.providers.anthropic_request import Quirks
 from agent_tui.providers.anthropic_stream import MessageReader
-from agent_tui.providers.exchange import END_SECONDS, Exchange
+from agent_tui.providers.exchange import END_SECONDS, Exchange, as_content
 from agent_tui.providers.failures import Server
 from agent_tui.providers.server_events import ServerEvent, decode_json
-from agent_tui.providers.slices import as_content
 
 if TYPE_CHECKING:
     import httpx2

@@ -12,10 +12,9 @@ from agent_tui.providers import failures
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.chat_request import ChatBodies, Quirks
 from agent_tui.providers.chat_stream import ChatReader
-from agent_tui.providers.exchange import END_SECONDS, Exchange
+from agent_tui.providers.exchange import END_SECONDS, Exchange, as_content
 from agent_tui.providers.failures import Server
 from agent_tui.providers.server_events import ServerEvent, decode_json
-from agent_tui.providers.slices import as_content
 
 if TYPE_CHECKING:
     import httpx2

@@ -28,6 +28,7 @@ _BIG_BYTES = 1_000_000
 _BIG_SECONDS = 0.02
 """A pause in which a key is answered, between two pieces of work on megabytes."""
 _SAMPLE_BYTES = 20_000
+_SLICE_BYTES = 65_536
 
 
 class Reader(Protocol):
@@ -180,3 +181,15 @@ class Exchange(ABC, Generic[AnyReader]):
         if self._response is not None:
             return failures.explain_cut(self._server, started=self._started)
         return failures.explain_connection(self._server, error)
+
+
+def as_content(body: bytes) -> tuple[bytes | AsyncIterator[bytes], dict[str, str]]:
+    """A body as an HTTP client should send it, and the headers that this needs."""
+    if len(body) <= _BIG_BYTES:
+        return body, {}
+    return _slices(body), {"Content-Length": str(len(body))}
+
+
+async def _slices(body: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), _SLICE_BYTES):
+        yield body[start : start + _SLICE_BYTES]

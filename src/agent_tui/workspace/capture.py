@@ -19,11 +19,8 @@ from agent_tui.core.file_changes import FileChange, FileState, LeftOut
 from agent_tui.workspace.errors import ContentMissing, NotCovered, explain
 from agent_tui.workspace.folders import is_there, open_root
 from agent_tui.workspace.git import Repository, find_repository, git_program
-from agent_tui.workspace.git_scan import GitScanner, has_settled
 from agent_tui.workspace.limits import DEFAULT_LIMITS, Limits
-from agent_tui.workspace.merge import diff_lines
 from agent_tui.workspace.places import reason_refused
-from agent_tui.workspace.plain_scan import PlainScanner
 from agent_tui.workspace.reading import UNSTEADY, Reading, digest_of, read_entry
 from agent_tui.workspace.scanning import UNKNOWN, Scanner, Sight, count_new_folders
 from agent_tui.workspace.store import ContentStore
@@ -174,23 +171,34 @@ class Capture:
         repository = find_repository(root) if git_program() else None
         if prefix and repository is not None and repository.top != os.path.realpath(root):
             repository = None  # it only looks like a repository of its own
-        scanner: GitScanner | PlainScanner
-        if repository is not None:
-            scanner = GitScanner(repository, root, folder, self.store, self.limits)
-            try:
-                sight = scanner.open()
-            except NotCovered:
-                if has_settled(folder):
-                    raise  # what it knows must not be mistaken for new
-                repository, scanner = None, PlainScanner(root, folder, self.limits)
-                sight = scanner.open()
-        else:
-            scanner = PlainScanner(root, folder, self.limits)
-            sight = scanner.open()
+        opened = self._open_repository(repository, root, folder) if repository else None
+        if opened is None:
+            repository, opened = None, self._open_plainly(root, folder)
+        scanner, sight = opened
         if not prefix:
             self.repository = repository
         scope = self._scopes[prefix] = _Scope(prefix, root, scanner)
         return scope, sight
+
+    def _open_repository(
+        self, repository: Repository, root: str, folder: str
+    ) -> tuple[Scanner, Sight] | None:
+        """Look with git; None where git cannot and nothing was settled yet."""
+        from agent_tui.workspace.git_scan import GitScanner, has_settled  # not where git is not
+
+        scanner = GitScanner(repository, root, folder, self.store, self.limits)
+        try:
+            return scanner, scanner.open()
+        except NotCovered:
+            if has_settled(folder):
+                raise  # what it knows must not be mistaken for new
+            return None
+
+    def _open_plainly(self, root: str, folder: str) -> tuple[Scanner, Sight]:
+        from agent_tui.workspace.plain_scan import PlainScanner  # few work where git is not
+
+        scanner = PlainScanner(root, folder, self.limits)
+        return scanner, scanner.open()
 
 
 class _Work:
@@ -286,6 +294,8 @@ def count_lines(before: bytes, after: bytes) -> tuple[int, int]:
     """How many lines were added and removed; nothing for what is not text."""
     if b"\0" in before or b"\0" in after or len(before) + len(after) > _COUNTED_BYTES:
         return 0, 0
+    from agent_tui.workspace.merge import diff_lines  # nobody waits here for an answer
+
     old, new = before.splitlines(), after.splitlines()
     if not old or not new:
         return len(new), len(old)

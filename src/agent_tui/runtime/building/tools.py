@@ -10,7 +10,6 @@ from agent_tui.agent.time_travel import DMailDesk
 from agent_tui.context.recall import Recall as Memory
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.tools.base import AnyTool
-from agent_tui.tools.send_dmail import SendDMail
 from agent_tui.tools.task import Task
 
 OfferTools = Callable[[], Sequence[AnyTool]]
@@ -28,7 +27,11 @@ def session_tools(
     Recall is only among them when something has left the context.
     """
     memory = Memory(log)
-    own: list[AnyTool] = [SendDMail(desk.post)] if desk else []
+    own: list[AnyTool] = []
+    if desk:
+        from agent_tui.tools.send_dmail import SendDMail  # few agents may send any
+
+        own.append(SendDMail(desk.post))
     if subagents:
         own.append(Task(subagents))
 

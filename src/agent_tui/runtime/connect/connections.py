@@ -16,7 +16,6 @@ from agent_tui.providers.model_facts import facts_of
 from agent_tui.providers.model_list import ListedModel, best_of, list_models
 from agent_tui.providers.presets import ProviderSpec
 from agent_tui.providers.registry import choose_model, make_provider, usable_providers
-from agent_tui.providers.unconnected import Unconnected
 
 NO_MODEL = (
     "No model is connected: use /connect on the screen, or set OPENAI_API_KEY (and OPENAI_BASE_URL "
@@ -74,6 +73,8 @@ class Connections:
         """What the settings and the environment name; blocks."""
         choice = choose_model(settings)
         if choice is None:
+            from agent_tui.providers.unconnected import Unconnected
+
             return cls(settings, Unconnected(NO_MODEL), settings.model)
         spec = choice.provider
         if choice.model:
