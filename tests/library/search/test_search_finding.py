@@ -110,3 +110,14 @@ def test_a_title_is_no_second_line_and_is_found_where_nothing_else_is(library: L
     assert (found.matches, [hit.role for hit in found.hits]) == (1, ["user"])
     (found,) = library.index.search("pebbles")
     assert (found.matches, [hit.role for hit in found.hits]) == (1, ["title"])
+
+
+def test_where_whole_words_are_enough_longer_ones_are_not_looked_for(library: Library) -> None:
+    """What comes of a beginning that many words share costs the most, and is wanted the least."""
+    library.log("whole", [user(f"buoy number {n}") for n in range(1_000)])
+    library.log("longer", [user("buoyant buoys")])
+    library.index.update()
+    assert library.ids("buoy") == ["whole"]
+    assert library.ids("buoya") == ["longer"]
+    assert sorted(library.ids("buo")) == ["longer", "whole"]
+    assert library.ids("buoy -numb") == ["longer"]

@@ -1,11 +1,14 @@
-"""Answering queries: lines by the index, each checked against its file, ranked by session."""
+"""Answering queries: lines by the index, ranked by session; those shown are checked in their files.
+
+Of all lines that fit, only number, file and role are fetched; the rest only of what is shown.
+"""
 
 from __future__ import annotations
 
 import math
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -21,7 +24,7 @@ from agent_tui.library.search.query import Query, parse_query
 _MOST_LINES = 1_000
 """Lines that are looked at for one query, newest first."""
 _SNIPPET = 160
-_ROWS_KEPT = 50
+_LINES_KEPT = 50
 _SECONDS = 2.0
 
 
@@ -66,19 +69,34 @@ class FoundSession:
         return is_live_log(self.source, self.path)
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What ranks the lines of a file."""
+
+    source: str
+    session: str
+    title: str
+    updated: str
+
+
 @dataclass(slots=True)
 class _Gathered:
-    """What was found in one session: some of its rows, newest first, and how many there are."""
+    """What was found in one session: some lines, newest first, and how many there are.
 
-    rows: list[sqlite3.Row] = field(default_factory=list)
-    lines: int = 0
+    Attributes:
+        newest: the file of the newest line.
+        lines: number and role of each that may be shown.
+    """
 
+    newest: _File
+    lines: list[tuple[int, str]] = field(default_factory=list)
+    count: int = 0
 
-def _gather(row: sqlite3.Row, gathered: dict[tuple[str, str], _Gathered]) -> None:
-    each = gathered.setdefault((row["source"], row["session"]), _Gathered())
-    each.lines += row["role"] != TITLE
-    if len(each.rows) < _ROWS_KEPT:
-        each.rows.append(row)
+    def add(self, line: int, role: str) -> None:
+        """Add one that is older than all others."""
+        self.count += role != TITLE
+        if len(self.lines) < _LINES_KEPT:
+            self.lines.append((line, role))
 
 
 class Lines:
@@ -123,13 +141,9 @@ class Finder:
         query = parse_query(text, self._today)
         if not query.match:
             raise UsageError("What do you want to find? Type a word, a “phrase” or a filter.")
-        gathered: dict[tuple[str, str], _Gathered] = {}
         deadline = time.monotonic() + _SECONDS
-        for row in self._rows(query):
-            if time.monotonic() > deadline:
-                break
-            _gather(row, gathered)
-        best = sorted(gathered.values(), key=lambda each: -self._score(each, query))
+        gathered = self._gather(query, deadline)
+        best = sorted(gathered, key=lambda each: -self._score(each, query))
         found: list[FoundSession] = []
         for each in best:
             if len(found) == limit or time.monotonic() > deadline:
@@ -138,8 +152,34 @@ class Finder:
                 found.append(shown)
         return found
 
-    def _rows(self, query: Query) -> Iterator[sqlite3.Row]:
-        conditions, values = ["words MATCH ?"], [query.match]
+    def _gather(self, query: Query, deadline: float) -> list[_Gathered]:
+        """The lines that fit by session; those with the very words, where they are enough."""
+        if query.exact:
+            found = list(self._lines_of(query, query.exact))
+            if len(found) == _MOST_LINES:
+                return self._by_session(found, deadline)
+        return self._by_session(self._lines_of(query, query.match), deadline)
+
+    def _by_session(
+        self, lines: Iterable[tuple[int, int, str]], deadline: float
+    ) -> list[_Gathered]:
+        gathered: dict[tuple[str, str], _Gathered] = {}
+        by_file: dict[int, _Gathered] = {}
+        for line, number, role in lines:
+            if time.monotonic() > deadline:
+                break
+            each = by_file.get(number)
+            if each is None:
+                row = self._base.execute(_FILE, (number,)).fetchone()
+                file = _File(row[0], row[1], row[2] or "", row[3] or "")
+                each = gathered.setdefault((file.source, file.session), _Gathered(file))
+                by_file[number] = each
+            each.add(line, role)
+        return list(gathered.values())
+
+    def _lines_of(self, query: Query, match: str) -> Iterator[tuple[int, int, str]]:
+        """Number, file and role of each line that fits, newest first."""
+        conditions, values = ["words MATCH ?"], [match]
         for column, wanted in (("source", query.agents), ("session", query.sessions)):
             if wanted:
                 conditions.append(f"({' OR '.join([f'files.{column} LIKE ?'] * len(wanted))})")
@@ -153,17 +193,22 @@ class Finder:
         if query.before:
             conditions.append("coalesce(nullif(entries.at, ''), files.updated) < ?")
             values.append(query.before)
-        statement = _SELECT.format(conditions=" AND ".join(conditions), limit=_MOST_LINES)
-        cursor = self._base.execute(statement, values)
+        statement = _LINES.format(conditions=" AND ".join(conditions), limit=_MOST_LINES)
+        return iter(self._base.execute(statement, values))
+
+    def _row(self, line: int) -> sqlite3.Row:
+        cursor = self._base.execute(_LINE, (line,))
         cursor.row_factory = sqlite3.Row
-        return iter(cursor)
+        row: sqlite3.Row = cursor.fetchone()
+        return row
 
     def _hits(self, each: _Gathered, query: Query, most: int) -> Iterator[Hit]:
         """What people said before what tools printed; a line that no longer exists is not."""
         order = {"user": 0, "assistant": 1}
         count = 0
-        said_there = [row for row in each.rows if row["role"] != TITLE]
-        for row in sorted(said_there or each.rows, key=lambda row: order.get(row["role"], 2)):
+        said_there = [line for line in each.lines if line[1] != TITLE]
+        for line, _ in sorted(said_there or each.lines, key=lambda line: order.get(line[1], 2)):
+            row = self._row(line)
             said = self._lines.read(row)
             if said is not None and _says(said, query.literals):
                 snippet = clean(snippet_of(said.text, query.marks))
@@ -176,19 +221,18 @@ class Finder:
 
     def _score(self, each: _Gathered, query: Query) -> float:
         """More lines, a prompt or title that says it, and youth rank a session higher."""
-        first = each.rows[0]
-        prompts = any(row["role"] == "user" for row in each.rows)
-        title = (first["title"] or "").lower()
-        score = math.log2(1 + each.lines) + 1.5 * prompts
+        prompts = any(role == "user" for _, role in each.lines)
+        title = each.newest.title.lower()
+        score = math.log2(1 + each.count) + 1.5 * prompts
         score += 3.0 * bool(query.marks) * all(mark in title for mark in query.marks)
-        return score + 3.0 / (1 + self._age_days(first["updated"] or "") / 30)
+        return score + 3.0 / (1 + self._age_days(each.newest.updated) / 30)
 
     def _show(self, each: _Gathered, query: Query, most: int) -> FoundSession | None:
         """The session with its lines as they stand in its file; None where none of them does."""
-        first = each.rows[0]
         hits = tuple(self._hits(each, query, most))
         if not hits:
             return None
+        first = self._row(each.lines[0][0])
         return FoundSession(
             session_id=first["session"],
             source=first["source"],
@@ -197,7 +241,7 @@ class Finder:
             cwd=first["cwd"] or "",
             model=first["model"] or "",
             updated_at=first["updated"] or "",
-            matches=max(1, each.lines),
+            matches=max(1, each.count),
             score=round(self._score(each, query), 2),
             hits=hits,
         )
@@ -232,7 +276,10 @@ def snippet_of(text: str, marks: tuple[str, ...]) -> str:
     return f"{'… ' if start else ''}{cut}{' …' if len(part) > _SNIPPET else ''}"
 
 
-_SELECT = """SELECT files.source, files.path, files.key, files.session, files.title, files.cwd,
-    files.model, files.updated, entries.offset, entries.length, entries.at, entries.role
+_LINES = """SELECT words.rowid, entries.file, entries.role
     FROM words JOIN entries ON entries.id = words.rowid JOIN files ON files.id = entries.file
     WHERE {conditions} ORDER BY words.rowid DESC LIMIT {limit}"""
+_FILE = "SELECT source, session, title, updated FROM files WHERE id = ?"
+_LINE = """SELECT files.source, files.path, files.key, files.session, files.title, files.cwd,
+    files.model, files.updated, entries.offset, entries.length, entries.at, entries.role
+    FROM entries JOIN files ON files.id = entries.file WHERE entries.id = ?"""

@@ -27,6 +27,7 @@ FILTERS: dict[str, str] = {
 _TERM = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))')
 _FACETS = {"role": "r", "tool": "t", "file": "f", "touched": "w", "model": "m", "has": "h"}
 _BEGINNINGS = {"model", "tool"}
+_CONTINUED = " *"
 _AGE = re.compile(r"(\d{1,4})([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
@@ -37,6 +38,8 @@ class Query:
 
     Attributes:
         match: the expression for the full-text table; empty when only sessions are chosen.
+        exact: the same for whole words only, which is many times faster; empty where none may
+            continue.
         literals: what a line must hold to the letter, in lower case, beyond its words.
         marks: words that a snippet shows.
         agents, projects, sessions: of each kind one must fit, where there is any.
@@ -44,6 +47,7 @@ class Query:
     """
 
     match: str = ""
+    exact: str = ""
     literals: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
@@ -82,11 +86,10 @@ def parse_query(text: str, today: date) -> Query:
                     literals.append(" ".join(value.lower().split()))
     if unwanted and not wanted:
         raise UsageError("A search needs at least one word or filter that is not excluded.")
-    match = " AND ".join(wanted)
-    if unwanted:
-        match = f"({match}) NOT ({' OR '.join(unwanted)})"
+    whole = [term.removesuffix(_CONTINUED) for term in wanted]
     return Query(
-        match,
+        _expression(wanted, unwanted),
+        _expression(whole, unwanted) if whole != wanted else "",
         tuple(literals),
         tuple(marks),
         tuple(chosen["agent"]),
@@ -97,18 +100,23 @@ def parse_query(text: str, today: date) -> Query:
     )
 
 
+def _expression(wanted: list[str], unwanted: list[str]) -> str:
+    match = " AND ".join(wanted)
+    return f"({match}) NOT ({' OR '.join(unwanted)})" if unwanted else match
+
+
 def _text_term(value: str, *, whole: bool) -> str:
     """Words in their order; the last may continue, unless the person closed it with a quote."""
     words = words_of(value)
     if not words:
         return ""
-    return f'"{" ".join(words)}"' + ("" if whole else " *")
+    return f'"{" ".join(words)}"' + ("" if whole else _CONTINUED)
 
 
 def _facet_term(name: str, value: str) -> str:
     if name == "has" and value not in ("error", "compaction"):
         raise UsageError(f"Expected has:error or has:compaction, got has:{value}.")
-    return f'"{facet(_FACETS[name], value)}"' + (" *" if name in _BEGINNINGS else "")
+    return f'"{facet(_FACETS[name], value)}"' + (_CONTINUED if name in _BEGINNINGS else "")
 
 
 def _day(value: str, today: date) -> str:

@@ -49,9 +49,7 @@ class SearchIndex:
             try:
                 refs = list(refs_to_index(self._data, self.places))
                 refs.sort(key=lambda ref: ref.stamp[1])
-                progress = indexer.update(refs, told)
-                indexer.forget_missing(refs)
-                return progress
+                return indexer.update(refs, told)
             finally:
                 indexer.close()
 
@@ -98,6 +96,7 @@ class SearchIndex:
             if base is None:
                 raise StorageError("There is no index yet. Create it with: agent-tui index")
             with closing(base):
+                base.execute("BEGIN")  # one state of it, whatever is indexed meanwhile
                 yield base
 
 
