@@ -71,6 +71,59 @@ def test_a_deleted_session_is_forgotten(library: Library) -> None:
     assert library.ids("needle") == []
 
 
+def test_what_a_deleted_archive_shared_with_the_live_log_is_still_found(library: Library) -> None:
+    shared = user("asked about tides")
+    archive = library.log("one", [shared, user("withdrawn")], "context.jsonl.1")
+    log = library.log("one", [shared, user("another question")])
+    library.index.update()
+    archive.unlink()
+    append(log, user("a third"))
+    library.index.update()
+    assert library.index.search("tides")[0].path == str(log)
+    assert library.index.search("tides")[0].matches == 1
+    assert [library.ids(word) for word in ("withdrawn", "another", "third")] == [
+        [],
+        ["one"],
+        ["one"],
+    ]
+    assert library.index.check().differences == ()
+
+
+def test_what_a_replaced_archive_shared_with_the_live_log_is_still_found(library: Library) -> None:
+    shared = user("asked about tides")
+    archive = library.log("one", [shared], "context.jsonl.1")
+    log = library.log("one", [shared, user("another question")])
+    library.index.update()
+    archive.rename(archive.with_name("elsewhere"))
+    library.log("one", [user("something else altogether, and longer")], "context.jsonl.1")
+    library.index.update()
+    assert [each.path for each in library.index.search("tides")] == [str(log)]
+    assert library.ids("altogether") == ["one"]
+
+
+def test_an_archive_may_go_while_the_log_is_rotated(library: Library) -> None:
+    shared = user("asked about tides")
+    archive = library.log("one", [shared], "context.jsonl.1")
+    log = library.log("one", [shared, user("another question")])
+    library.index.update()
+    archive.unlink()
+    log.rename(log.with_name("context.jsonl.2"))
+    library.log("one", [user("a third")])
+    library.index.update()
+    assert [each.matches for each in library.index.search("tides")] == [1]
+    assert library.ids("another") == library.ids("third") == ["one"]
+
+
+def test_a_session_that_comes_back_is_found_again(library: Library) -> None:
+    log = library.log("one", [user("needle")])
+    library.index.update()
+    log.rename(library.data / "trash")
+    library.index.update()
+    (library.data / "trash").rename(log)
+    library.index.update()
+    assert library.ids("needle") == ["one"]
+
+
 def test_damaged_lines_hide_no_other(library: Library) -> None:
     log = library.log("one", [user("before")])
     with log.open("ab") as file:

@@ -84,6 +84,7 @@ class Indexer:
         self._next_file = max(self._about, default=0) + 1
         self._roots: dict[str, str] = dict(base.execute(_ROOTS))
         self._named: dict[str, SessionRef | Path] = {}
+        self._left: set[str] = set()
         self.progress = Progress()
 
     def close(self) -> None:
@@ -96,40 +97,53 @@ class Indexer:
     def update(
         self, refs: Iterable[SessionRef], told: Callable[[Progress], None] | None = None
     ) -> Progress:
-        """Read what is new in these files; everything else stays as it is indexed."""
+        """Read what is new in these files, and forget all others."""
         refs = list(refs)
         self._named = {name: place for ref in refs for name, place in _names_of(ref)}
         units: defaultdict[str, list[Job]] = defaultdict(list)
-        size = 0
+        self.progress.files += len(refs)
         for ref in refs:
-            self.progress.files += 1
             row = self._known.get((str(ref.path), ref.key))
-            if row is not None and row.stamp == ref.stamp:
-                continue
-            self.progress.changed += 1
-            try:
-                job = self._plan(ref, row)
-            except (AgentTuiError, OSError) as error:
-                self.progress.troubles.append(f"{ref.path}: {error}")
-                continue
-            size += ref.stamp[0] - max(0, job.start)
-            units[_unit_of(ref)].append(job)
+            if row is None or row.stamp != ref.stamp:
+                units[_unit_of(ref)] += self._planned(ref, row)
+        self._forget_missing(refs)
+        self._plan_anew(refs, units)
+        jobs = [job for unit in units.values() for job in unit]
+        self.progress.changed += len(jobs)
+        size = sum(job.ref.stamp[0] - max(0, job.start) for job in jobs)
         self._flush()  # what moved or went, before what took its place
-        for part in read_units([self._lazy(jobs) for jobs in units.values()], size):
+        for part in read_units([self._lazy(unit) for unit in units.values() if unit], size):
             self._take(part)
             if told is not None and isinstance(part, Finished):
                 told(self.progress)
         self._flush()
         return self.progress
 
-    def forget_missing(self, refs: Iterable[SessionRef]) -> int:
-        """Take out the files that are not among these; returns how many."""
+    def _forget_missing(self, refs: Iterable[SessionRef]) -> None:
         there = {(str(ref.path), ref.key) for ref in refs}
-        gone = [row for place, row in self._known.items() if place not in there]
-        for row in gone:
+        for row in [row for place, row in self._known.items() if place not in there]:
             self._drop(row)
-        self._flush()
-        return len(gone)
+
+    def _plan_anew(self, refs: Iterable[SessionRef], units: dict[str, list[Job]]) -> None:
+        """A log that went may have held lines for the others of its session: read those again."""
+        left = [ref for ref in refs if ref.source in ROTATED]
+        left = [ref for ref in left if str(ref.path.parent) in self._left]
+        for folder in {_unit_of(ref) for ref in left}:
+            for job in units.get(folder, ()):
+                self._by_inode.pop(job.ref.stamp[2], None)
+                self._delete(job.file)
+            units[folder] = []
+        for ref in left:
+            if (row := self._known.get((str(ref.path), ref.key))) is not None:
+                self._drop(row)
+            units[_unit_of(ref)] += self._planned(ref, None)
+
+    def _planned(self, ref: SessionRef, row: _Known | None) -> list[Job]:
+        try:
+            return [self._plan(ref, row)]
+        except (AgentTuiError, OSError) as error:
+            self.progress.troubles.append(f"{ref.path}: {error}")
+            return []
 
     def _plan(self, ref: SessionRef, row: _Known | None) -> Job:
         """What is to be read of a file that is not as it was."""
@@ -187,10 +201,16 @@ class Indexer:
     def _drop(self, row: _Known) -> None:
         self._known.pop((row.path, row.key), None)
         self._by_inode.pop(row.inode, None)
-        self._about.pop(row.id, None)
+        folder = str(Path(row.path).parent)
+        self._left.add(folder)
+        self._statements.append(("DELETE FROM said WHERE session = ?", (folder,)))
+        self._delete(row.id)
+
+    def _delete(self, file: int) -> None:
+        self._about.pop(file, None)
         for table in ("entries", "days", "tools"):
-            self._statements.append((f"DELETE FROM {table} WHERE file = ?", (row.id,)))
-        self._statements.append(("DELETE FROM files WHERE id = ?", (row.id,)))
+            self._statements.append((f"DELETE FROM {table} WHERE file = ?", (file,)))
+        self._statements.append(("DELETE FROM files WHERE id = ?", (file,)))
 
     def _take(self, part: Part) -> None:
         match part:
