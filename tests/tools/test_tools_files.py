@@ -65,6 +65,20 @@ async def test_lines_are_numbered_and_long_files_go_on(
     assert "only 2,000 lines" in await read(context, "f", 2_001)
 
 
+async def test_a_cancelled_read_has_closed_its_file(workspace: Path, context: ToolContext) -> None:
+    (workspace / "f").write_bytes(b"x\n" * 4_000_000)
+    await read(context, "f")
+    before = names_in(Path("/dev/fd"))
+    for turns in range(12):
+        task = asyncio.create_task(read(context, "f"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert names_in(Path("/dev/fd")) == before
+
+
 _GO_ON = "[lines 2-2 of 100; continue with start_line=3]"
 
 

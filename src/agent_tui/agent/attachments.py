@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from agent_tui.config.reading import read_regular_file
+from agent_tui.config.reading import open_regular_file
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import MediaPart, TextPart, ToolResult
 from agent_tui.core.records import Message, UserMessage
 from agent_tui.core.text import reveal
+from agent_tui.tools.background import run_to_its_end, threads
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.image_file import LARGEST_IMAGE_BYTES, UNSEEN, image_kind, image_part
 from agent_tui.tools.list_folder import ListFolder, ListFolderArguments
@@ -104,7 +105,7 @@ async def _read_path(
 ) -> ToolResult | None:
     try:
         if path.startswith(("/", "~")) and path.lower().endswith(_PICTURES):
-            return await asyncio.to_thread(_read_picture, path)
+            return await run_to_its_end(_read_picture(path))
         kind = await asyncio.to_thread(_kind_of, path, context)
         if not kind:
             return None
@@ -129,13 +130,24 @@ def _kind_of(path: str, context: ToolContext) -> int:
             return 0
 
 
-def _read_picture(path: str) -> ToolResult | None:
+async def _read_picture(path: str) -> ToolResult | None:
+    import aiofiles
+
     try:
-        data = read_regular_file(Path(path).expanduser(), LARGEST_IMAGE_BYTES + 1)
+        async with aiofiles.open(path, "rb", opener=_open_regular, executor=threads()) as file:
+            data = await file.read(LARGEST_IMAGE_BYTES + 1)
     except (FileNotFoundError, RuntimeError):
         return None
     except OSError as error:
         raise ToolError(f"it cannot be read: {error.strerror or error}.") from None
+    return await asyncio.to_thread(_show_picture, data, path)
+
+
+def _open_regular(path: str, _flags: int) -> int:
+    return open_regular_file(Path(path).expanduser())
+
+
+def _show_picture(data: bytes, path: str) -> ToolResult:
     if not (kind := image_kind(data)):
         raise ToolError("it is not a PNG, JPEG, GIF or WebP image.")
     image = image_part(data, kind, reveal(path))

@@ -53,17 +53,26 @@ def read_regular_file(path: Path, limit: int, forbidden_mode: int = 0) -> bytes:
     Raises:
         OSError: it cannot be read, is no regular file, or its mode has a forbidden bit.
     """
+    with os.fdopen(open_regular_file(path, forbidden_mode), "rb") as file:
+        return file.read(limit)
+
+
+def open_regular_file(path: Path, forbidden_mode: int = 0) -> int:
+    """A descriptor of a regular file, which the caller closes; raises as read_regular_file does."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "expected a regular file")
-        if mode & forbidden_mode:
-            raise PermissionError(errno.EACCES, f"others can read it; run: chmod 600 {path}")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(limit)
-    finally:
+        _check_regular(os.fstat(descriptor).st_mode, path, forbidden_mode)
+    except OSError:
         os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check_regular(mode: int, path: Path, forbidden_mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "expected a regular file")
+    if mode & forbidden_mode:
+        raise PermissionError(errno.EACCES, f"others can read it; run: chmod 600 {path}")
 
 
 def line_of(path: Path, names: Sequence[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import Event
@@ -21,11 +21,21 @@ async def run_off_loop(work: Callable[[Event], Result]) -> Result:
     it has settled, and only then is the cancellation raised: nothing continues behind the caller.
     """
     stop = Event()
-    future = asyncio.get_running_loop().run_in_executor(_threads(), work, stop)
+    future = asyncio.get_running_loop().run_in_executor(threads(), work, stop)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
         stop.set()
+        await _settle(future)
+        raise
+
+
+async def run_to_its_end(work: Awaitable[Result]) -> Result:
+    """Wait for ``work``; a cancellation is raised only when it has settled, as in run_off_loop."""
+    future = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
         await _settle(future)
         raise
 
@@ -41,6 +51,6 @@ async def _settle(future: asyncio.Future[Result]) -> None:
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
-    """Threads of our own: a command that runs for minutes must not starve anyone else's."""
+def threads() -> ThreadPoolExecutor:
+    """The tools' own threads: a command that runs for minutes must not starve anyone else's."""
     return ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="tool")

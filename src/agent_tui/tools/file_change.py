@@ -1,4 +1,8 @@
-"""A change of one file: worked out, checked, shown as a diff, and made."""
+"""A change of one file: worked out, checked, shown as a diff, and made.
+
+This blocks, in one thread from the walk to the rename, and is not cut into awaited steps: the open
+folder must stay the same in all of them, and a cancellation in between would leave half a change.
+"""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from agent_tui.core.messages import ToolResult
 from agent_tui.core.text import clean, format_count, reveal
-from agent_tui.tools.background import run_off_loop
+from agent_tui.tools.background import run_off_loop, run_to_its_end
 from agent_tui.tools.base import Arguments, Tool, ToolContext
 from agent_tui.tools.blobs import SCHEME
 from agent_tui.tools.image_file import image_kind, image_part
 from agent_tui.tools.suggestions import missing_file
-from agent_tui.tools.text_file import TextFile, decode_text, read_bytes
+from agent_tui.tools.text_file import TextFile, decode_text, read_bytes_async
 from agent_tui.tools.workspace import MissingPath, Workspace
 
 _LONGEST_LINE = 2_000
@@ -51,8 +51,9 @@ class ReadFile(Tool[ReadFileArguments]):
         return reveal(arguments.path)
 
     async def run(self, arguments: ReadFileArguments, context: ToolContext) -> ToolResult:
+        data, path = await run_to_its_end(_read(arguments.path, context))
+
         def work(_: Event) -> ToolResult:
-            data, path = _read(arguments.path, context)
             if kind := image_kind(data):
                 return _show_image(data, kind, reveal(arguments.path))
             file = decode_text(data, Path(path))
@@ -63,17 +64,26 @@ class ReadFile(Tool[ReadFileArguments]):
         return await run_off_loop(work)
 
 
-def _read(path: str, context: ToolContext) -> tuple[bytes, str]:
+async def _read(path: str, context: ToolContext) -> tuple[bytes, str]:
     """The bytes of a file and its path in the workspace, or of what was kept of an output."""
-    if path.startswith(SCHEME) and context.blobs is not None:
-        return read_bytes(context.blobs.open(path), Path(path)), path
-    workspace = Workspace.of(context)
-    try:
-        with workspace.locate(path) as place:
+    blobs = context.blobs
+    if path.startswith(SCHEME) and blobs is not None:
+        return await read_bytes_async(lambda: blobs.open(path), path), path
+    found = ""
+
+    def open_inside() -> int:
+        nonlocal found
+        with Workspace.of(context).locate(path) as place:
+            found = str(place.path)
             context.files.forget(place.path)
-            return read_bytes(place.open_file(), place.path), str(place.path)
+            return place.open_file()
+
+    try:
+        return await read_bytes_async(open_inside, path), found
     except MissingPath:
-        raise missing_file(workspace, path) from None
+        raise await run_off_loop(
+            lambda stop: missing_file(Workspace.of(context), path, stop)
+        ) from None
 
 
 def _show_image(data: bytes, kind: str, shown: str) -> ToolResult:

@@ -8,12 +8,14 @@ import hashlib
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.core.text import reveal
+from agent_tui.tools.background import threads
 from agent_tui.tools.workspace import MissingPath, Place, explain
 
 LARGEST_BYTES = 10_000_000
@@ -71,13 +73,38 @@ def read_bytes(descriptor: int, path: Path) -> bytes:
             data = file.read(LARGEST_BYTES + 1)
         except OSError as error:
             raise explain(error, path) from error
+    _check_size(data, size, path)
+    return data
+
+
+async def read_bytes_async(open_file: Callable[[], int], path: str) -> bytes:
+    """All of a file that ``open_file`` opens; raises what that raises, and as read_bytes does.
+
+    It walks and opens in one go, in one thread: between two, a descriptor of a folder could be
+    closed and its number mean another folder.
+    """
+    import aiofiles
+
+    def opener(_path: str, _flags: int) -> int:
+        return open_file()
+
+    async with aiofiles.open(path, "rb", opener=opener, executor=threads()) as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            data = await file.read(LARGEST_BYTES + 1)
+        except OSError as error:
+            raise explain(error, path) from error
+    _check_size(data, size, path)
+    return data
+
+
+def _check_size(data: bytes, size: int, path: Path | str) -> None:
     if len(data) > LARGEST_BYTES:
         raise ToolError(
             f"{reveal(str(path))} is {max(size, len(data)) / 1e6:,.1f} MB, more than "
             f"{LARGEST_BYTES // 1_000_000} MB. Use search_files, or run_command with head, tail "
             "or sed, to see parts of it."
         )
-    return data
 
 
 def _decode(data: bytes, path: Path) -> str:

@@ -39,12 +39,14 @@ async def ship_sessions(
 
 
 async def _send(shipment: Shipment, endpoint: str) -> None:
+    import aiofiles
     import httpx2
 
     headers = {"Content-Type": "application/json"}
     async with httpx2.AsyncClient(timeout=_SECONDS, follow_redirects=False) as client:
         for name in shipment.files:
-            body = await asyncio.to_thread(Path(name).read_bytes)
+            async with aiofiles.open(name, "rb") as file:
+                body = await file.read()
             try:
                 answer = await client.post(endpoint, content=body, headers=headers)
             except httpx2.HTTPError as error:
