@@ -56,7 +56,7 @@ class Panes:
     def show_conversation(self, *, shown: bool) -> None:
         """Show the timeline, or the welcome in its place."""
         self.timeline.display = shown
-        if (self.welcome.display and self.welcome.visible) is shown:  # else a layout for nothing
+        if shown in (self.welcome.display, self.welcome.visible):  # else a layout for nothing
             self.welcome.display = self.welcome.visible = not shown
         has_side = self.side is not None  # else nothing looks different
         self.prompt_box.screen.set_class(shown, "-conversing", update=has_side)
