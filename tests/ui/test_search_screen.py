@@ -75,3 +75,19 @@ async def test_an_index_that_cannot_be_made_is_told() -> None:
     async with Stage(screen=SearchScreen(search)).run_test() as pilot:
         await pilot.pause(0.2)
         assert "cannot be used" in str(pilot.app.screen.query_one("#heading").render())
+
+
+async def test_the_cursor_stays_on_its_line_when_the_index_has_grown() -> None:
+    search = Search(found("one", "first", "second"))
+    screen = SearchScreen(search, "tide")
+    async with Stage(screen=screen).run_test() as pilot:
+        await pilot.pause(0.3)
+        await pilot.press("down", "down")
+        search.sessions.insert(0, found("newer", "third"))
+        screen._update()
+        await pilot.pause(0.3)
+        rows = screen.query_one("#search-rows", Rows)
+        assert (rows.count, rows.cursor) == (5, 4)
+        await pilot.press("x")
+        await pilot.pause(0.3)
+        assert rows.cursor == 0

@@ -62,6 +62,7 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         super().__init__()
         self._search = search
         self._found: list[_Row] = []
+        self._found_for = ""
         self._is_updating = False
         self._first = text
         self._text = LineInput("Search all sessions", id="search-text")
@@ -116,9 +117,14 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         self.show_heading("Search", note if found else "")
 
     def _show(self, rows: list[_Row], empty: Content) -> None:
-        self._found = rows
+        """Show what was found; the cursor stays on its row where only the index has grown."""
+        text, cursor = self._text.value.strip(), 0
+        if text == self._found_for and self._found:
+            before = self._found[self._rows.cursor]
+            cursor = rows.index(before) if before in rows else 0
+        self._found, self._found_for = rows, text
         self._rows.show_empty(empty)
-        self._rows.show_rows(len(rows), cursor=0)
+        self._rows.show_rows(len(rows), cursor=cursor)
 
     def _draw(self, index: int, width: int) -> Content:
         row = self._found[index]
