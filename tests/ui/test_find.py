@@ -10,8 +10,13 @@ import pytest
 from agent_tui.core.records import Record, UserMessage
 from agent_tui.ui.blocks import ToolBlock, UserBlock
 from agent_tui.ui.widgets.prompt.completion import Completion
-from tests.ui.test_chat_acts import desk
+from agent_tui.ui.widgets.prompt.find_bar import FindBar
+from tests.ui.test_chat_acts import Desk, desk
 from tests.ui.timeline_stage import TimelineStage
+
+
+def find_bars(here: Desk) -> list[FindBar]:
+    return list(here.chat.prompt_box.query(FindBar))
 
 
 async def test_what_is_folded_away_is_found_and_opened() -> None:
@@ -57,8 +62,9 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
         await here.say("another thing")
         assert here.chat.prompt_box.is_writing
         await here.pilot.press("ctrl+f")
-        bar = here.chat.prompt_box.find_bar
-        await here.until(lambda: bar.display)
+        await here.until(lambda: len(find_bars(here)) == 1)
+        bar = find_bars(here)[0]
+        await here.until(lambda: here.app.focused in bar.children)
         await here.pilot.press(*"thing")
         await here.until(lambda: str(bar.query_one("#find-count").render()).startswith("1 of"))
         first = here.chat.timeline._cursor
@@ -67,6 +73,9 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
         await here.pilot.press("escape")
         await here.until(lambda: not bar.display)
         assert here.chat.prompt_box.is_writing
+        await here.pilot.press("ctrl+f")
+        await here.until(lambda: bar.display)
+        assert find_bars(here) == [bar]
 
 
 async def test_finding_closes_the_list_of_completions(
@@ -77,7 +86,7 @@ async def test_finding_closes_the_list_of_completions(
         completion = here.chat.prompt_box.query_one(Completion)
         await here.until(lambda: completion.is_offering)
         await here.pilot.press("ctrl+f")
-        await here.until(lambda: here.chat.prompt_box.find_bar.display)
+        await here.until(lambda: len(find_bars(here)) == 1)
         await here.until(lambda: not completion.is_offering)
 
 

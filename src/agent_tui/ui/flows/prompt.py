@@ -63,9 +63,10 @@ async def find_text(chat: Conversation, argument: str) -> None:
     """Find text in the conversation, while it is typed."""
     chat.holder.require_session()
     from agent_tui.ui.widgets.prompt.completion import Completion
+    from agent_tui.ui.widgets.prompt.find_bar import find_text_in
 
     chat.prompt_box.query_one(Completion).dismiss()
-    chat.prompt_box.find_bar.start(chat.timeline, argument)
+    await find_text_in(chat.timeline, chat.prompt_box, argument)
 
 
 async def fold(chat: Conversation, _argument: str) -> None:

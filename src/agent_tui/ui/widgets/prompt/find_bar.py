@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agent_tui.ui.widgets.prompt.line_input import LineInput
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
     from agent_tui.ui.widgets.timeline.found_text import FoundText
 
 _LEAST = 2
+
+
+async def find_text_in(timeline: FoundText, prompt_box: Widget, text: str = "") -> None:
+    """Find text in a timeline by a line over the prompt, which is made when it is first wanted."""
+    bar = next(iter(prompt_box.query(FindBar)), None)
+    if bar is None:
+        bar = FindBar()
+        await prompt_box.mount(bar, before="PromptQueue")
+    bar.start(timeline, text)
 
 
 class FindBar(Horizontal):

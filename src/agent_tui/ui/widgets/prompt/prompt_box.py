@@ -21,7 +21,6 @@ from agent_tui.ui.widgets.prompt.completion import (
     match_commands,
     path_candidates,
 )
-from agent_tui.ui.widgets.prompt.find_bar import FindBar
 from agent_tui.ui.widgets.prompt.history import PromptHistory
 from agent_tui.ui.widgets.prompt.pastes import Pastes, literal_paste
 from agent_tui.ui.widgets.prompt.prompt import Prompt
@@ -90,13 +89,11 @@ class PromptBox(Vertical):
         self._completion = Completion()
         self._own_commands: dict[str, str] = {}
         self.queue = PromptQueue()
-        self.find_bar = FindBar()
         self._prompt = Prompt(self._take_key, self.paste)
         self.frame = PromptFrame(self._prompt)
 
     def compose(self) -> ComposeResult:
         yield self._completion
-        yield self.find_bar
         yield self.queue
         yield self.frame
 
@@ -167,8 +164,7 @@ class PromptBox(Vertical):
         self._prompt._forward_event(events.Key(key.key, key.character))
         return True
 
-    @on(FindBar.Closed)
-    def _stop_finding(self) -> None:
+    def on_find_bar_closed(self) -> None:
         self.focus()
 
     @on(Prompt.Changed)
