@@ -78,3 +78,20 @@ def test_a_file_whose_reader_dies_is_named_and_the_rest_is_read(
     monkeypatch.undo()
     assert library.index.update().changed == 1
     assert library.index.check().differences == ()
+
+
+def test_where_no_process_can_read_this_one_does(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "_WORTH_BYTES", 0)
+    monkeypatch.setattr(readers, "_processors", lambda: 2)
+    start = readers._Reader.__init__
+
+    def starting(reader: Any) -> None:
+        start(reader)
+        reader._process.kill()
+        reader._process.wait()
+
+    monkeypatch.setattr(readers._Reader, "__init__", starting)
+    assert library.index.update().troubles == []
+    assert library.index.check().differences == ()

@@ -34,8 +34,9 @@ def read_units(units: list[LazyUnit], size: int) -> Iterator[Part]:
             yield from read_unit(make())
         return
     with ExitStack() as stack:
-        readers = [_Reader() for _ in range(count)]
-        for reader in readers:
+        readers = []
+        for _ in range(count):
+            readers.append(reader := _Reader())
             stack.callback(reader.close)
         yield from _spread(deque(units), readers)
 
@@ -70,7 +71,8 @@ class _Reader:
 
         command = [sys.executable, "-I", "-m", "agent_tui.library.search.reading_child"]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
+        quiet = subprocess.DEVNULL  # its last words would stand in the middle of a screen
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         asking = os.dup(self._process.stdin.fileno())
@@ -83,12 +85,16 @@ class _Reader:
         self.is_dead = False
 
     def begin(self, units: deque[LazyUnit]) -> bool:
-        """Have the next unit read; whether there was one."""
+        """Have the next unit read; False where there is none, or the process has ended."""
         if not units:
             return False
-        unit = units.popleft()()
+        unit = units[0]()
+        try:
+            self._asked.send(unit)
+        except OSError:
+            return False
+        units.popleft()
         self._open = {str(job.ref.path) for job in unit.jobs}
-        self._asked.send(unit)
         return True
 
     def receive(self) -> Part | None:
