@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_tui.core.errors import StorageError
+from agent_tui.library.search import indexing, raw_lines, reading
 from tests.library.search.conftest import Library, assistant, user
 
 
@@ -172,3 +176,27 @@ def test_the_index_is_for_its_owner_only_and_follows_no_link(
     with pytest.raises((StorageError, sqlite3.Error)):
         library.index.update()
     assert elsewhere.read_bytes() == before
+
+
+@pytest.mark.parametrize("known", [0, 1])
+def test_what_a_failed_reading_left_out_is_found_once_the_next_time(
+    library: Library, monkeypatch: pytest.MonkeyPatch, known: int
+) -> None:
+    lines = [user("first"), user("needle"), *(user(f"message {n}") for n in range(20))]
+    log = library.log("one", lines[:known])
+    library.index.update()
+    for line in lines[known:]:
+        append(log, line)
+    whole_lines = raw_lines.whole_lines
+
+    def failing(*args: Any) -> Iterator[tuple[int, bytes]]:
+        yield from islice(whole_lines(*args), 10)
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(reading, "whole_lines", failing)
+    monkeypatch.setattr(reading, "_PIECE_CHARS", 1)
+    monkeypatch.setattr(indexing, "_BATCH_CHARS", 1)
+    assert library.index.update().troubles == [f"{log}: the disk is gone"]
+    monkeypatch.undo()
+    assert library.index.update().troubles == []
+    assert [found.matches for found in library.index.search("needle")] == [1]

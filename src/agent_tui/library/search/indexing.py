@@ -74,6 +74,8 @@ class Indexer:
     def __init__(self, base: sqlite3.Connection) -> None:
         self._base = base
         self._pieces: list[Piece] = []
+        self._digests: defaultdict[int, list[int]] = defaultdict(list)
+        self._said: list[tuple[str, int]] = []
         self._statements: list[Statement] = []
         self._chars = 0
         rows = [_Known(*row) for row in base.execute(_KNOWN)]
@@ -151,6 +153,7 @@ class Indexer:
         if head and (row is None or row.inode != ref.stamp[2]):
             row = self._moved(ref) or row
         if row is not None and head and row.inode == ref.stamp[2] and _has_grown(ref, row):
+            self._statements.append((_FORGET_BEHIND, (row.id, row.offset)))
             day, model = self._about.get(row.id, ("", ""))
             return Job(ref, row.id, row.offset, head, is_new=False, day=day, model=model)
         if row is not None:
@@ -221,6 +224,7 @@ class Indexer:
                 self._about[file] = (part.updated, part.model)
             case Piece():
                 self._pieces.append(part)
+                self._digests[part.file] += [row[5] for row in part.rows if row[5]] + part.mute
                 self.progress.lines += len(part.rows)
                 self._chars += part.chars
                 if self._chars >= _BATCH_CHARS:
@@ -239,21 +243,25 @@ class Indexer:
         self.progress.bytes += part.end - max(0, job.start)
         row = _Known(job.file, str(ref.path), ref.key, *ref.stamp, job.head, part.end)
         self._known[(row.path, row.key)] = self._by_inode[row.inode] = row
+        # Only now: a file that is read again after a failure must not find its own lines held.
+        folder = str(ref.path.parent)
+        self._said += [(folder, digest) for digest in self._digests.pop(job.file, ())]
         place = (*ref.stamp, job.head, part.end, job.root, job.file)
         self._statements.append((_READ_UP_TO, place))
 
     def _flush(self) -> None:
         """Write rows, then what says that they are there."""
-        pieces, statements = self._pieces, self._statements
+        pieces, statements, said = self._pieces, self._statements, self._said
         if not (pieces or statements):
             return
-        self._pieces, self._statements, self._chars = [], [], 0
+        self._pieces, self._statements, self._said, self._chars = [], [], [], 0
         base = self._base
         base.execute("BEGIN IMMEDIATE")
         try:
             self._write(pieces)
             for statement, values in statements:
                 base.execute(statement, values)
+            base.executemany(_SAID, said)
             base.execute("COMMIT")
         except BaseException:
             base.execute("ROLLBACK")
@@ -269,9 +277,6 @@ class Indexer:
         base.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", texts)
         entries = ((number, file, *row[:4]) for number, (file, row) in enumerate(rows, first))
         base.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", entries)
-        for piece in pieces:
-            digests = [row[5] for row in piece.rows if row[5]] + piece.mute
-            base.executemany(_SAID, ((piece.folder, digest) for digest in digests))
 
 
 _KNOWN = "SELECT id, path, key, size, mtime, inode, head, offset FROM files WHERE head NOT NULL"
@@ -283,6 +288,8 @@ _ADD_FILE = """INSERT OR REPLACE INTO files
 _READ_UP_TO = """UPDATE files SET size = ?, mtime = ?, inode = ?, head = ?, offset = ?,
     root = coalesce(nullif(?, ''), root) WHERE id = ?"""
 _SAID = "INSERT OR IGNORE INTO said VALUES (?, ?)"
+_FORGET_BEHIND = "DELETE FROM entries WHERE file = ? AND offset >= ?"
+"""What a reading wrote that failed before its end."""
 _COUNT_DAY = f"INSERT INTO days VALUES ({', '.join('?' * 13)})"
 _COUNT_TOOL = "INSERT INTO tools VALUES (?, ?, ?, ?)"
 

@@ -80,7 +80,6 @@ class Piece:
     """Rows of a file, and the digests of its lines that say nothing."""
 
     file: int
-    folder: str
     rows: list[Row] = field(default_factory=list)
     mute: list[int] = field(default_factory=list)
     chars: int = 0
@@ -138,15 +137,15 @@ def _describe(job: Job) -> About:
 
 def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None, int]:
     ref, end = job.ref, job.start
-    folder = str(ref.path.parent) if ref.source in ROTATED else ""
+    is_rotated = ref.source in ROTATED
     copies = Copies(ref.source, job.origins)
-    piece = Piece(job.file, folder)
+    piece = Piece(job.file)
     for offset, line in whole_lines(ref, job.start):
         end = offset + len(line) + 1
         value = decode(line)
         if value is None:
             continue
-        digest = digest_of(line) if folder else 0
+        digest = digest_of(line) if is_rotated else 0
         if digest in said:
             continue
         text = read_object(value)
@@ -160,13 +159,13 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
             piece.mute.append(digest)
         if piece.chars >= _PIECE_CHARS:
             yield piece
-            piece = Piece(job.file, folder)
+            piece = Piece(job.file)
     yield piece
     return end
 
 
 def _read_whole(job: Job, tally: Tally) -> Generator[Part, None, int]:
-    piece = Piece(job.file, "")
+    piece = Piece(job.file)
     for number, record in enumerate(read(job.ref).records):
         value = record_fields(record)
         text = read_object(value)
@@ -176,7 +175,7 @@ def _read_whole(job: Job, tally: Tally) -> Generator[Part, None, int]:
             _add(piece, (number, -1), text, 0)
         if piece.chars >= _PIECE_CHARS:
             yield piece
-            piece = Piece(job.file, "")
+            piece = Piece(job.file)
     yield piece
     return job.ref.stamp[0]
 
