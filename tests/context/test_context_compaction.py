@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from agent_tui.context.compaction.compaction import (
     revise_draft,
 )
 from agent_tui.context.compaction.fallback_notes import write_fallback_notes
+from agent_tui.context.compaction.strategies.registry import strategies
+from agent_tui.context.compaction.strategies.strategy import Strategy
 from agent_tui.context.compaction.summary_message import (
     is_summary,
     summary_text,
@@ -31,7 +34,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.core.summary import CompactionRequest, CompactionView
+from agent_tui.core.summary import CompactionAmounts, CompactionRequest, CompactionView
 from agent_tui.core.usage import Usage
 from agent_tui.sessions.log import Durability
 from tests.context.conftest import add_turn
@@ -333,6 +336,30 @@ async def test_the_last_share_adds_files_as_they_are_now(talk: Context, tmp_path
     assert report.files == ("src/module_2.py",)
     assert "fixed = True" in text_of(talk.history[0].content)
     assert summary_text(talk.history[0]) == SUMMARY
+
+
+@pytest.mark.parametrize("strategy", strategies().values(), ids=lambda strategy: strategy.name)
+async def test_whoever_writes_a_summary_is_shown_the_files_whatever_the_strategy(
+    talk: Context, tmp_path: Path, strategy: Strategy
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "module_2.py").write_text("fixed = True\n")
+    briefs: list[str] = []
+
+    async def summarise(system: str, brief: str, tell: Callable[[str], None]) -> str:
+        briefs.append(brief)
+        return SUMMARY
+
+    request = CompactionRequest(
+        strategy=strategy.name,
+        workspace=str(tmp_path),
+        window=100_000,
+        amounts=CompactionAmounts(recent_tokens=100),
+    )
+    with suppress(CompactionError):  # short outputs leave nothing to mask
+        await draft_compaction(talk, request, summarise=summarise)
+    assert len(briefs) == strategy.asks_model
+    assert all("fixed = True" in brief for brief in briefs)
 
 
 async def test_orphans_are_not_sent_and_stay_on_disk(talk: Context) -> None:

@@ -103,6 +103,11 @@ def test_a_session_is_compacted_with_numbers(
     assert report["tokens_after"] < report["tokens_before"]
     assert (report["trigger"], report["focus"], report["archive"]) == ("manual", "files", 1)
     assert 0 < report["saved_share"] < 1
+    taken = report["usage"]["input_tokens"] + report["usage"]["output_tokens"]
+    assert taken > report["tokens_after"] / 2
+    assert run("restore", session_id, "1").code == 0
+    told = run("compact", session_id, "--scenario", scenario, "--focus", "files").out
+    assert f"The summary took {taken} tokens." in told
     again = run("compact", session_id, "--scenario", scenario)
     assert again.code == 1
     assert "Nothing" in again.sentence

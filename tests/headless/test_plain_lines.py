@@ -23,6 +23,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult
 from agent_tui.core.summary import CompactionReport, OperationReport
+from agent_tui.core.usage import Usage
 from agent_tui.headless.plain.lines import PlainLines, ask_lines
 
 CALL = ToolCall("c1", "read_file", '{"path": "tides.txt"}')
@@ -97,6 +98,15 @@ def test_a_compaction_says_what_became_of_the_messages() -> None:
     report = CompactionReport("manual", "last-messages", 8_000, 2_000, 4, 20, 0, 1)
     (line,) = lines_of(CompactionFinished(report))
     assert "4 kept, 20 summarised, 0 dropped" in line
+    assert "took" not in line
+
+
+def test_a_compaction_says_what_its_summary_took() -> None:
+    report = CompactionReport(
+        "manual", "last-messages", 8_000, 2_000, 4, 20, 0, 1, usage=Usage(6_000, 400)
+    )
+    (line,) = lines_of(CompactionFinished(report))
+    assert "The summary took 6.4k tokens." in line
 
 
 def test_a_request_hides_nothing() -> None:

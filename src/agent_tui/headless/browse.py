@@ -172,6 +172,8 @@ async def compact_session(
         f"({report.saved_share:.0%} saved): {report.kept} kept, {report.summarised} summarised, "
         f"{report.dropped} dropped; the old log is archive {report.archive}."
     )
+    if report.usage:
+        sentence += f" The summary took {report.usage.total_tokens} tokens."
     if report.fallback:
         sentence += (
             " No model could summarise the rest: only the newest messages were kept. "

@@ -219,9 +219,11 @@ def _tell_nested(event: Event) -> list[str]:
 
 def _compacted(report: CompactionReport) -> str:
     before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
+    usage = report.usage
+    cost = f"The summary took {format_tokens(usage.total_tokens)} tokens. " if usage else ""
     return (
         f"Compacted: {before} to {after} tokens; {report.kept:,} kept, {report.summarised:,} "
-        f"summarised, {report.dropped:,} dropped. /undo brings them back."
+        f"summarised, {report.dropped:,} dropped. {cost}/undo brings them back."
     )
 
 
