@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
+from typing import ClassVar
 
 from agent_tui.core.records import Record, UnknownRecord
 from agent_tui.history.lazy_sequence import LazySequence
@@ -30,6 +31,8 @@ class IndexedRecords(LazySequence[Record]):
     Making one scans the file for line ends (about a gigabyte in 0.3 s): do it in a thread. Memory
     is nine bytes a line and a few pages of parsed records.
     """
+
+    reads_when_looked_at: ClassVar[bool] = True
 
     def __init__(self, path: Path) -> None:
         self._log = LogIndex(path)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TypeVar, overload
+from typing import ClassVar, TypeVar, overload
 
 Item_co = TypeVar("Item_co", covariant=True)
 
 
 class LazySequence(Sequence[Item_co]):
-    """A sequence that knows its length and the item at a place; it may grow between two looks."""
+    """A sequence that knows its length and the item at a place; it may grow between two looks.
+
+    Attributes:
+        reads_when_looked_at: whether an item is read from the disk when it is asked for.
+    """
+
+    reads_when_looked_at: ClassVar[bool] = False
 
     @abstractmethod
     def at(self, place: int) -> Item_co:

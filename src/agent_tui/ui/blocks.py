@@ -187,6 +187,25 @@ Block: TypeAlias = (
 )
 
 
+Landmark: TypeAlias = Literal["prompt", "compaction", "error"]
+"""What the scroll bar shows of a conversation."""
+
+
+def landmark_of(block: Block) -> Landmark | None:
+    """What a block of this moment is in the scroll bar; None where it is not shown there."""
+    match block:
+        case CheckpointBlock(step=0):
+            return "prompt"
+        case CompactionBlock():
+            return "compaction"
+        case ToolBlock(state="error") | ShellBlock(state="error"):
+            return "error"
+        case NoticeBlock(level="error") | DamageBlock():
+            return "error"
+        case _:
+            return None
+
+
 def media_of(block: Block | None) -> tuple[MediaPart, ...]:
     """The pictures, sounds and films that stand in a block."""
     if isinstance(block, EarlierBlock):

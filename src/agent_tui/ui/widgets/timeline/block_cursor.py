@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 
 from agent_tui.ui.blocks import UserBlock
 from agent_tui.ui.widgets.timeline.block_view import BlockView
 from agent_tui.ui.widgets.timeline.drawn_blocks import Place, is_marker
+from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
 
 _PAUSE_SECONDS = 0.02
 _WHEEL_ROWS = 3
@@ -58,6 +59,11 @@ class BlockCursor(BlockView):
         self._cursor = shown if shown is not None else self._next_shown(index, -1)
         self._following = False
         self.place((self._cursor or 0, 0))
+
+    @on(ThumbBar.SpotPressed)
+    def _go_to_spot(self, event: ThumbBar.SpotPressed) -> None:
+        event.stop()
+        self.go_to_record(event.block)
 
     def _next_shown(self, index: int, step: int) -> int | None:
         while 0 <= index < len(self._blocks):

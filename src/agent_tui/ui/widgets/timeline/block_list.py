@@ -6,14 +6,16 @@ the answer that is being written, and below everything the prompts that wait for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent_tui.core.records import Record
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
+    Landmark,
     NoticeBlock,
+    landmark_of,
 )
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
 from agent_tui.ui.renderers.lines import Row
@@ -31,11 +33,12 @@ class BlockList(DrawnBlocks):
 
     Attributes:
         recorded: how many blocks come from records.
+        unmapped: the first block whose landmark is to be looked up (again).
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.recorded = 0
+        self.recorded = self.unmapped = 0
         self._source: RecordBlocks | EarlierBlocks = RecordBlocks(())
         self._earlier: Sequence[Record] = ()
         self._live: list[Block] = []
@@ -54,6 +57,7 @@ class BlockList(DrawnBlocks):
         self._source = self._blocks_of(records)
         self.recorded = len(self._source)
         self._live, self.answer = [], None
+        self.unmapped = 0
         self._toggled.clear()
         self._lay_out()
 
@@ -71,6 +75,7 @@ class BlockList(DrawnBlocks):
         moved = place + 1 - known
         self._source, self.recorded = self._blocks_of(records), len(records)
         self._toggled = {index + moved for index in self._toggled}
+        self.unmapped = 0
         self._lay_out()
         return moved
 
@@ -85,6 +90,7 @@ class BlockList(DrawnBlocks):
         """Fold what is not in the context any longer, or show it again."""
         if isinstance(self._source, EarlierBlocks):
             self._source.folded = not self._source.folded
+            self.unmapped = 0
             self._lay_out()
 
     def settle(self, records: Sequence[Record] | None = None) -> None:
@@ -162,6 +168,8 @@ class BlockList(DrawnBlocks):
 
     def replace(self, index: int, block: Block) -> None:
         """A live block changed."""
+        if landmark_of(block) != landmark_of(self._live[index - self.recorded]):
+            self.unmapped = min(self.unmapped, index)
         self._live[index - self.recorded] = block
         self._forget(index)
 
@@ -206,8 +214,16 @@ class BlockList(DrawnBlocks):
             return self.answer.block
         raise IndexError(index)
 
+    def landmarks(self, first: int, stop: int) -> Iterator[tuple[int, Landmark]]:
+        """What the scroll bar shows of the blocks of a slice, by index."""
+        yield from self._source.landmarks(first, min(stop, self.recorded))
+        for index in range(max(first, self.recorded), min(stop, self._live_end)):
+            if kind := landmark_of(self._live[index - self.recorded]):
+                yield index, kind
+
     def _renew(self, first: int) -> None:
         """The blocks from an index on are others now: know their rows again."""
+        self.unmapped = min(self.unmapped, first)
         known = len(self.heights)
         for index in range(first, max(known, len(self))):
             self._cache.forget(index)

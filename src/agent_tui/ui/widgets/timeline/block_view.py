@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from rich.style import Style
@@ -31,7 +31,12 @@ from agent_tui.ui.widgets.timeline.block_list import BlockList
 from agent_tui.ui.widgets.timeline.drawn_blocks import Drawn, Place
 from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
 
+if TYPE_CHECKING:
+    from agent_tui.ui.widgets.timeline.minimap import Minimap
+
 _NARROWEST = 16
+_WITH_MINIMAP = 60
+_MINIMAP_SECONDS = 0.02
 _MANY_COLOURS = ("truecolor", "256")
 
 
@@ -59,6 +64,8 @@ class BlockView(ScrollView):
         self._placing = False
         self._following = True
         self._colouring = False
+        self._minimap: Minimap | None = None
+        self._mapping = False
 
     @property
     def at_end(self) -> bool:
@@ -158,8 +165,30 @@ class BlockView(ScrollView):
             self.scroll_target_y = self.scroll_y = self._blocks.heights.top(index) + offset
             height = max(1, self.view_height)
             self.vertical_scrollbar.move(size.height, height, self.scroll_y)
+            self._show_spots()
         finally:
             self._placing = False
+
+    def _show_spots(self) -> None:
+        """Mark in the scroll bar where prompts, compactions and errors stand."""
+        blocks, bar = self._blocks, self.vertical_scrollbar
+        if self.size.width < _WITH_MINIMAP or blocks.heights.total <= self.view_height:
+            bar.show_spots({})
+            return
+        if self._minimap is None:
+            from agent_tui.ui.widgets.timeline.minimap import Minimap  # not for the first answer
+
+            self._minimap = Minimap(blocks)
+        if not self._minimap.keep_up() and not self._mapping:
+            self._mapping = True
+            self.set_timer(_MINIMAP_SECONDS, self._map_more)
+        bar.show_spots(self._minimap.spots(self.view_height))
+
+    def _map_more(self) -> None:
+        self._mapping = False
+        if self._minimap is not None:
+            self._minimap.catch_up()
+            self._show_spots()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Textual scrolled (the bar was dragged): go to the place that this means."""

@@ -5,10 +5,10 @@ It is dimmed, and folds into one row. Checkpoints are left out: nothing leads ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agent_tui.core.records import Record, is_message
-from agent_tui.ui.blocks import Block, CheckpointBlock, EarlierBlock, EarlierHeadBlock
+from agent_tui.ui.blocks import Block, CheckpointBlock, EarlierBlock, EarlierHeadBlock, Landmark
 from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
 
 
@@ -43,6 +43,14 @@ class EarlierBlocks:
         if inner is None or isinstance(inner, CheckpointBlock):
             return None
         return EarlierBlock(inner)
+
+    def landmarks(self, first: int, stop: int) -> Iterator[tuple[int, Landmark]]:
+        """What the scroll bar shows of a slice."""
+        if not self.folded:
+            earlier = self._earlier.landmarks(max(0, first - 1), max(0, min(stop, self._first) - 1))
+            yield from ((index + 1, kind) for index, kind in earlier if kind != "prompt")
+        now = self._now.landmarks(max(0, first - self._first), max(0, stop - self._first))
+        yield from ((index + self._first, kind) for index, kind in now)
 
     def estimate(self, index: int, width: int) -> int:
         """A guess of how many rows a record takes, without looking far."""

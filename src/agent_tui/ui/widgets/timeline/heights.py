@@ -8,7 +8,7 @@ million blocks that were never looked at cost four thousand guesses.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from itertools import accumulate
 
@@ -119,6 +119,20 @@ class Heights:
         return number * CHUNK + place, max(
             0, min(inside - before, self[number * CHUNK + place] - 1)
         )
+
+    def first_from(self, row: int) -> int:
+        """The first block that begins at a row or below it; about, in a chunk nobody visited."""
+        starts = self._starts()
+        number = max(0, bisect_right(starts, row) - 1)
+        if number >= len(self._rows):
+            return self._count
+        rows, inside = self._rows[number], row - starts[number]
+        first = number * CHUNK
+        if rows is None:
+            blocks = min(CHUNK, self._count - first)
+            return first - (-inside * blocks // max(1, self._sums[number]))
+        tops = list(accumulate((rows & ~_EXACT for rows in rows), initial=0))
+        return first + bisect_left(tops, inside)
 
     def _starts(self) -> list[int]:
         if self._tops is None:

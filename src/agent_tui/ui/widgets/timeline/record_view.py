@@ -7,7 +7,7 @@ were made, as they did while they ran.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -55,6 +55,7 @@ from agent_tui.core.system_notes import (
 )
 from agent_tui.core.text import reveal
 from agent_tui.core.words import outcome_of
+from agent_tui.history.lazy_sequence import LazySequence
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
@@ -64,6 +65,7 @@ from agent_tui.ui.blocks import (
     CompactionBlock,
     DamageBlock,
     LabelBlock,
+    Landmark,
     NoticeBlock,
     RevertBlock,
     ShellBlock,
@@ -89,6 +91,9 @@ _MARKERS = (
     EnvironmentRecord,
     UnknownRecord,
 )
+
+
+_LANDMARKS = {Checkpoint, UserMessage, CompactionRecord, ToolMessage, TurnEndRecord, UnknownRecord}
 
 
 class RecordBlocks:
@@ -191,6 +196,36 @@ class RecordBlocks:
         if isinstance(record, LabelRecord):
             return 0 if record.before is None else 1
         return 0
+
+    def landmarks(self, first: int, stop: int) -> Iterator[tuple[int, Landmark]]:
+        """What the scroll bar shows of the records of a slice; nothing where looking is reading."""
+        if isinstance(self._records, LazySequence) and self._records.reads_when_looked_at:
+            return
+        for index, record in enumerate(self._records[first:stop], first):
+            if type(record) in _LANDMARKS and (kind := self._landmark(index, record)):
+                yield index, kind
+
+    def _landmark(self, index: int, record: Record) -> Landmark | None:
+        match record:
+            case Checkpoint(step=step):
+                step = self._guess_step(index) if step is None else step
+                return None if step else "prompt"
+            case UserMessage(origin=origin) if origin in ("human", "import", None):
+                # Other agents keep no checkpoints; where there is one, it stands for the prompt.
+                before = (self._records[place] for place in range(max(0, index - 2), index))
+                has_checkpoint = any(isinstance(each, Checkpoint) for each in before)
+                is_said = not has_checkpoint and _user_block(record).origin in ("human", "import")
+                return "prompt" if is_said else None
+            case CompactionRecord():
+                return "compaction"
+            case ToolMessage() if record.outcome == "error":
+                return "error"
+            case TurnEndRecord(end="failed"):
+                return "error"
+            case UnknownRecord(role) if role == DAMAGED_LINES:
+                return "error"
+            case _:
+                return None
 
     def _is_told(self, index: int) -> bool:
         """Whether the message that follows a branch's summary holds it, for the model to read."""

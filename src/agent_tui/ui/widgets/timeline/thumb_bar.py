@@ -1,18 +1,23 @@
-"""A scroll bar that is redrawn only where an end of its thumb moved."""
+"""A scroll bar that is redrawn only where an end of its thumb moved, or a mark in it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
 from rich.style import Style
+from textual import events
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region
+from textual.message import Message
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from agent_tui.ui.widgets.timeline.minimap import Spots
 
 _EIGHTHS = 8  # Textual draws a scroll bar to the eighth of a cell
 
@@ -20,10 +25,17 @@ _EIGHTHS = 8  # Textual draws a scroll bar to the eighth of a cell
 class ThumbBar(ScrollBar):
     """Textual's vertical scroll bar; moving its thumb draws a few cells instead of all."""
 
+    @dataclass
+    class SpotPressed(Message):
+        """A mark in the bar was clicked; ``block`` is what it stands for."""
+
+        block: int
+
     def __init__(self, *, thickness: int = 1) -> None:
         super().__init__(name="vertical", thickness=thickness)
         self._strips: list[Strip] = []
         self._look: object = None
+        self._spots: Spots = {}
 
     def move(self, total: int, height: int, position: float) -> None:
         """Show ``height`` of so many rows, from a row on."""
@@ -34,6 +46,28 @@ class ThumbBar(ScrollBar):
         after = self._edges()
         if regions := list(self._changed(before, after)):
             self.refresh(*regions)
+
+    def show_spots(self, spots: Spots) -> None:
+        """Mark these cells."""
+        before, self._spots = self._spots, spots
+        if before is spots:
+            return
+        self._look = None
+        cells = {*before, *spots}
+        if changed := [y for y in cells if before.get(y, ("",))[0] != spots.get(y, ("",))[0]]:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """A click on a mark leads to what it stands for; the thumb above it can be dragged."""
+        spot = self._spots.get(event.y)
+        if spot is not None and not self._has_thumb(event.y):
+            event.prevent_default()
+            event.stop()
+            self.post_message(self.SpotPressed(spot[1]))
+
+    def _has_thumb(self, y: int) -> bool:
+        start, end = self._edges()
+        return start <= y * _EIGHTHS + _EIGHTHS // 2 < end
 
     def _edges(self) -> tuple[int, int]:
         """Where the thumb begins and ends, in eighths of a cell, as Textual draws it."""
@@ -79,8 +113,19 @@ class ThumbBar(ScrollBar):
             bar_color=style.color,
         )
         strips = [Strip([cell], self.size.width) for cell in drawn.segments]
+        if self._spots:
+            self._draw_spots(strips, style)
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
             if not isinstance(line_filter, ANSIToTruecolor):
                 strips = [strip.apply_filter(line_filter, background) for strip in strips]
         return strips
+
+    def _draw_spots(self, strips: list[Strip], bar: Style) -> None:
+        from agent_tui.ui.widgets.timeline.minimap import draw_spot
+
+        for y, (kind, _) in self._spots.items():
+            if y < len(strips):
+                on_thumb = self._has_thumb(y)
+                cell = draw_spot(kind, self.app.theme_variables, bar, on_thumb=on_thumb)
+                strips[y] = Strip([cell], self.size.width)
