@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from textual.pilot import Pilot
 
+from agent_tui.core.messages import CommandDisplay
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -15,6 +16,7 @@ from agent_tui.core.records import (
     ToolMessage,
     UserMessage,
 )
+from agent_tui.core.shell import SHELL
 from agent_tui.ui.blocks import CheckpointBlock, NoticeBlock
 from agent_tui.ui.themes.theme import ANSI, DARK
 from agent_tui.ui.widgets.timeline.block_list import BlockList
@@ -23,7 +25,7 @@ from tests.ui.test_timeline_long import count_calls
 from tests.ui.timeline_stage import TimelineStage
 
 HEIGHT = 30
-WHERE = {30: "─", 90: "✗", 120: "─", 180: "≡", 240: "─"}
+WHERE = {30: "─", 90: "✗", 120: "─", 180: "≡", 240: "─", 270: "✗"}
 
 
 def session() -> list[Record]:
@@ -32,6 +34,7 @@ def session() -> list[Record]:
     for place in (30, 120, 240):
         records[place : place + 2] = [Checkpoint(place, 1, 0), UserMessage(f"prompt {place}")]
     records[90] = ToolMessage("x", "No such file", is_error=True)
+    records[270] = UserMessage("$ false", SHELL, display=CommandDisplay("false", exit_code=1))
     records[180] = CompactionRecord("auto", "last-messages", 52_100, 9_800, 2)
     return records
 

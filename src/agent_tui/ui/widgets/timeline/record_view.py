@@ -210,6 +210,8 @@ class RecordBlocks:
             case Checkpoint(step=step):
                 step = self._guess_step(index) if step is None else step
                 return None if step else "prompt"
+            case UserMessage(display=CommandDisplay(exit_code=int(code))) if code:
+                return "error"
             case UserMessage(origin=origin) if origin in ("human", "import", None):
                 # Other agents keep no checkpoints; where there is one, it stands for the prompt.
                 before = (self._records[place] for place in range(max(0, index - 2), index))
