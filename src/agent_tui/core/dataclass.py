@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError
 from operator import attrgetter
+from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -40,9 +41,16 @@ else:
 
 def _is_plain(cls: type[Any]) -> bool:
     """Whether it has nothing for which the standard library's ``__init__`` is needed."""
+    kinds = getattr(cls, "__annotations__", {}).values()
+    own = vars(cls)
     is_alone = cls.__bases__ == (object,) and not hasattr(cls, "__post_init__")
-    given = (value for value in vars(cls).values() if isinstance(value, Field))
-    return is_alone and all(field.init and field.kw_only is MISSING for field in given)
+    given = (value for value in own.values() if isinstance(value, Field))
+    return (
+        is_alone
+        and "__eq__" not in own  # it decides whether there is a hash
+        and not any("KW_ONLY" in str(kind) or "InitVar" in str(kind) for kind in kinds)
+        and all(each.init and each.kw_only is MISSING and each.hash is None for each in given)
+    )
 
 
 def _methods(cls: type[Any]) -> dict[str, Any]:
@@ -50,6 +58,7 @@ def _methods(cls: type[Any]) -> dict[str, Any]:
     shown = [field.name for field in fields if field.repr]
     values = _getter([field.name for field in fields if field.compare])
 
+    @recursive_repr()
     def represent(self: Any) -> str:
         inner = ", ".join([f"{name}={getattr(self, name)!r}" for name in shown])
         return f"{type(self).__qualname__}({inner})"
