@@ -183,9 +183,9 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "changes",
-        "show what changed on disk, and who changed it",
+        "show what changed on disk, and who changed it; of another agent's log, what it tells",
         (
-            _ID,
+            _ID_OR_PATH,
             _argument("--since", type=int, metavar="CHECKPOINT", help="only what came after it"),
             _argument("--patch", action="store_true", help="print a patch"),
         ),

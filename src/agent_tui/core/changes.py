@@ -27,7 +27,8 @@ class FileDiff:
     """One changed path.
 
     ``diff`` is a unified diff; empty where the content is not text or was not kept: ``note`` then
-    says so. ``secret`` marks local configuration.
+    says so. ``secret`` marks local configuration. ``told`` are the lines that left and came where
+    their place in the file is not known.
     """
 
     path: str
@@ -37,6 +38,7 @@ class FileDiff:
     diff: str = ""
     note: str = ""
     secret: bool = False
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class ChangeGroup:
         id: of the capture. ``call``: the tool call that made the change, or a command.
         tool: the name of that tool, where it is known.
         why: why nothing is known of these files, where that is so.
+        by_log: whether only the log says so; nobody looked at the disk.
     """
 
     id: str
@@ -59,6 +62,7 @@ class ChangeGroup:
     tool: str = ""
     at: str = ""
     why: str = ""
+    by_log: bool = False
 
     @property
     def counts(self) -> tuple[int, int]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from agent_tui.core.changes import WHO, ChangeGroup
+from agent_tui.core.changes import WHO, ChangeGroup, FileDiff
 from agent_tui.core.errors import UsageError
 from agent_tui.core.output import say
 from agent_tui.core.revert_plan import STATUS_WORDS, PathPlan, RevertPlan
@@ -21,20 +23,38 @@ _HIDDEN = "local configuration: its content is not printed"
 async def print_changes(
     engine: Engine, session_id: str, since: int | None, *, patch: bool, as_json: bool
 ) -> None:
-    """Everything that changed on disk since a checkpoint, by who changed it."""
-    async with looked_at(engine, session_id) as session:
-        groups = _without_secrets(await session.files.changes(since))
+    """Everything that changed on disk since a checkpoint; of a log by its path, what it tells."""
+    path = Path(session_id)
+    is_path = await asyncio.to_thread(path.exists)
+    if is_path:
+        groups = await engine.stored.told_changes(path, since)
+    else:
+        async with looked_at(engine, session_id) as session:
+            groups = await session.files.changes(since)
+    groups = _without_secrets(groups)
     if as_json:
         print_json(groups)
     elif patch:
         for group in groups:
             for file in group.files:
-                say(file.diff or f"# {reveal(file.path)}: {file.kind}; {file.note}")
+                _say_patch(file)
     else:
+        if is_path and groups:
+            say("Told by the calls in the log; nobody looked at the disk.")
         for group in groups:
             _say_group(group)
         if not groups:
-            say("No file changes were captured.")
+            say(f"No file changes were {'told' if is_path else 'captured'}.")
+
+
+def _say_patch(file: FileDiff) -> None:
+    """The diff; what is no diff as remarks, which programs that read patches pass over."""
+    if file.diff:
+        say(file.diff)
+        return
+    say(f"# {reveal(file.path)}: {file.kind}; {file.note}")
+    for line in file.told.splitlines():
+        say(f"#   {reveal(line)}")
 
 
 def _without_secrets(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
@@ -42,7 +62,7 @@ def _without_secrets(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
         replace(
             group,
             files=tuple(
-                replace(file, diff="", note=_HIDDEN) if file.secret else file
+                replace(file, diff="", told="", note=_HIDDEN) if file.secret else file
                 for file in group.files
             ),
         )
@@ -59,7 +79,7 @@ def _say_group(group: ChangeGroup) -> None:
     if group.why:
         say(f"  files not covered here: {group.why}")
     for file in group.files:
-        counts = f"+{file.added} -{file.removed}" if file.diff else file.note
+        counts = f"+{file.added} -{file.removed}" if file.diff or file.told else file.note
         say(f"  {file.kind:<8} {reveal(file.path)}  {counts}")
 
 

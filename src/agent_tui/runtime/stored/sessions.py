@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.agent.settle import settle
+from agent_tui.core.changes import ChangeGroup
 from agent_tui.core.errors import AgentTuiError, SessionError, SessionNotFound
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import is_prompt
@@ -210,6 +211,16 @@ class StoredSessions:
         from agent_tui.importers.registry import describe
 
         return await asyncio.to_thread(describe, path)
+
+    async def told_changes(self, path: Path, since: int | None) -> list[ChangeGroup]:
+        """What the calls in a log of any known kind say that they changed in files.
+
+        Raises:
+            SessionError, StorageError: it cannot be read, or there is no such checkpoint.
+        """
+        from agent_tui.history.told.changes import read_told_changes
+
+        return await asyncio.to_thread(read_told_changes, path, since)
 
     async def prompt_history(self) -> list[str]:
         """What was asked in the latest sessions of the workspace, oldest first."""

@@ -1,0 +1,1 @@
+"""What a log says that its calls did, where nobody looked at the disk."""
