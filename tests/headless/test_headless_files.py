@@ -51,6 +51,8 @@ def test_files_go_back_alone_or_with_the_conversation(
     assert (work / "a.txt").read_text() == "old\n"
     assert not (work / "b.txt").exists()
     assert run("checkpoints", session_id, "--json").json
+    told = run("revert", session_id, "0", "--both", "--dry-run").out.splitlines()
+    assert told[1] == "Files: nothing would change."
     assert run("revert", session_id, "0", "--both").code == 0
     assert run("checkpoints", session_id, "--json").json == []
 

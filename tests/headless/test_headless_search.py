@@ -67,3 +67,17 @@ def test_a_folder_that_the_settings_name_is_searched(run: CommandLine, tmp_path:
     (found,) = run("search", "one file", "--json", "--set", moved).lines
     assert found["source"] == "codex"
     assert run("search", "one file", "--json").lines == []
+
+
+def test_the_demo_is_searched_counted_and_shipped_apart(run: CommandLine, tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    library.data = run.home / "demo"
+    library.log("tour", [user("Where is high water?"), assistant("At noon.")])
+    (found,) = run("search", "water", "--demo", "--json").lines
+    assert found["session_id"] == "tour"
+    assert run("search", "tenth", "--demo").out == "Nothing found.\n"
+    assert run("search", "water").out == "Nothing found.\n"
+    (model,) = run("statistics", "--by", "project", "--demo", "--json").lines
+    assert model["prompts"] == 1
+    assert " of 1 session written" in run("ship", str(tmp_path / "out"), "--demo").out
+    assert "tour" in (tmp_path / "out" / "events-000001.jsonl").read_text()

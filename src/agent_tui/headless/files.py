@@ -125,6 +125,8 @@ async def _say_what_would_be(
         for path in plan.paths:
             if path.default is not None:
                 say(f"  would {_describe(path)}")
+        if all(path.default is None for path in plan.paths):
+            say("Files: nothing would change.")
         _say_plan_rest(plan)
 
 

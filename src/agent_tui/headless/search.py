@@ -22,7 +22,7 @@ from agent_tui.runtime.stored.shipping import ship_sessions
 
 def open_index(launch: Launch) -> SearchIndex:
     """The index of every session on this machine; raises ConfigError."""
-    return open_search_index(agent_places(read_settings(launch)))
+    return open_search_index(launch, agent_places(read_settings(launch)))
 
 
 async def update_index(index: SearchIndex, *, rebuild: bool, check: bool, as_json: bool) -> None:
@@ -133,7 +133,7 @@ async def ship(index: SearchIndex, options: argparse.Namespace, *, as_json: bool
     """Write what is new in every session as flat rows; content only where it was asked for."""
     folder, form, endpoint = options.folder, options.format, options.endpoint
     shipment = await ship_sessions(
-        folder, form, index.places, with_content=options.content, endpoint=endpoint
+        folder, form, index, with_content=options.content, endpoint=endpoint
     )
     if as_json:
         print_json(shipment)

@@ -88,7 +88,7 @@ class Engine:
         from agent_tui.runtime.stored.agent_places import agent_places
         from agent_tui.runtime.stored.searching import SearchService
 
-        return SearchService(agent_places(self.settings))
+        return SearchService(self.launch, agent_places(self.settings))
 
     @cached_property
     def connecting(self) -> Connecting:

@@ -8,7 +8,6 @@ from pathlib import Path
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import HeadRecord, Record
 from agent_tui.history.records_view import ShownRecords
-from agent_tui.places import data_root
 from agent_tui.runtime.launch import Launch
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.folders import project_name, projects_folder, session_folders, subfolders
@@ -35,7 +34,7 @@ def read_glimpse(launch: Launch) -> Sequence[Record]:
 
 
 def _find_log(launch: Launch) -> Path | None:
-    projects = projects_folder(data_root() / "demo" if launch.is_tour else data_root())
+    projects = projects_folder(launch.home)
     if launch.ephemeral:
         return None
     if launch.resume:

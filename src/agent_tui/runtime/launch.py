@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.core.dataclass import dataclass
+from agent_tui.places import data_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,11 @@ class Launch:
     def is_tour(self) -> bool:
         """Whether it plays the embedded demo, whose sessions are kept apart."""
         return self.demo and self.scenario is None
+
+    @property
+    def home(self) -> Path:
+        """Where its sessions are kept: a try of the demo does not stand among the real ones."""
+        return data_root() / "demo" if self.is_tour else data_root()
 
     @property
     def is_new(self) -> bool:

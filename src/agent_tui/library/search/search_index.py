@@ -38,7 +38,7 @@ class SearchIndex:
     """
 
     def __init__(self, data: Path, places: Places) -> None:
-        self._data = data
+        self.data = data
         self.places = places
         self.path = data / FILE_NAME
 
@@ -47,7 +47,7 @@ class SearchIndex:
         with _in_words(self.path):
             indexer = Indexer(open_index(self.path))
             try:
-                refs = list(refs_to_index(self._data, self.places))
+                refs = list(refs_to_index(self.data, self.places))
                 refs.sort(key=lambda ref: ref.stamp[1])
                 return indexer.update(refs, told)
             finally:

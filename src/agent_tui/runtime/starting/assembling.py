@@ -56,9 +56,7 @@ def assemble_run(launch: Launch) -> Run:
         start_debug_log(data_root() / "logs" / "debug.log")
     trusted = trusts_project(launch)
     settings = read_settings(launch, trusted=trusted)
-    # A try of the demo is nobody's session: it does not stand among the real ones.
-    home = data_root() / "demo" if launch.is_tour else data_root()
-    store = _make_store(home, ephemeral=launch.ephemeral)
+    store = _make_store(launch.home, ephemeral=launch.ephemeral)
     for tool in builtin_tools():  # built here once: it would hold the event loop
         tool.schema()
     if launch.demo:

@@ -20,7 +20,7 @@ def list_rows(launch: Launch, others: Settings | None = None) -> list[SessionSum
 
     ``others`` are the settings, which are only read where they are needed.
     """
-    home = data_root() / "demo" if launch.is_tour else data_root()
+    home = launch.home
     rows = listed(OwnSessions(SessionStore(home), RowCache(home)).rows())
     if others is not None:
         from agent_tui.library.agent_sessions import AgentSessions

@@ -8,20 +8,20 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from agent_tui.config import data_root
 from agent_tui.core.errors import StorageError
 from agent_tui.importers.importer import Places
 from agent_tui.library.search.finding import FoundSession
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.why import Origin
 from agent_tui.library.statistics import Statistic
+from agent_tui.runtime.launch import Launch
 
 _NICENESS = 10
 
 
-def open_search_index(places: Places) -> SearchIndex:
-    """The index of every session on this machine; nothing is read yet."""
-    return SearchIndex(data_root(), places)
+def open_search_index(launch: Launch, places: Places) -> SearchIndex:
+    """The index of every session on this machine, or of the demo; nothing is read yet."""
+    return SearchIndex(launch.home, places)
 
 
 class SearchService:
@@ -30,8 +30,9 @@ class SearchService:
     Taking lines apart holds the interpreter's lock; in a process of its own it holds up nobody.
     """
 
-    def __init__(self, places: Places) -> None:
-        self._index = open_search_index(places)
+    def __init__(self, launch: Launch, places: Places) -> None:
+        self._index = open_search_index(launch, places)
+        self._of_demo = ("--demo",) if launch.is_tour else ()
 
     async def search(self, text: str, limit: int = 50) -> list[FoundSession]:
         """The sessions that fit a query best; raises UsageError, StorageError."""
@@ -47,7 +48,7 @@ class SearchService:
 
     async def update(self) -> None:
         """Bring the index up to date; raises StorageError with what the process said."""
-        program = (sys.executable, "-I", "-m", "agent_tui", "index", "--json")
+        program = (sys.executable, "-I", "-m", "agent_tui", "index", "--json", *self._of_demo)
         child = await asyncio.create_subprocess_exec(
             *program,
             stdin=asyncio.subprocess.DEVNULL,

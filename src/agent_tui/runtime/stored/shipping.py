@@ -6,10 +6,9 @@ import asyncio
 import os
 from pathlib import Path
 
-from agent_tui.config import data_root
 from agent_tui.core.errors import StorageError, UsageError
-from agent_tui.importers.importer import Places
 from agent_tui.library.redaction import Redactor, secret_values
+from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.sources import refs_to_index
 from agent_tui.library.shipping.shipment import Shipment, Shipper
 
@@ -17,7 +16,7 @@ _SECONDS = 30.0
 
 
 async def ship_sessions(
-    folder: Path, form: str, places: Places, *, with_content: bool, endpoint: str
+    folder: Path, form: str, index: SearchIndex, *, with_content: bool, endpoint: str
 ) -> Shipment:
     """Write what is new in every session; send OTLP files to a collector where one is named.
 
@@ -31,7 +30,7 @@ async def ship_sessions(
         raise UsageError(f"Expected an http or https address, got {endpoint!r}.")
     redactor = Redactor(secret_values(os.environ))
     shipper = Shipper(folder, redactor, with_content=with_content)
-    refs = await asyncio.to_thread(lambda: list(refs_to_index(data_root(), places)))
+    refs = await asyncio.to_thread(lambda: list(refs_to_index(index.data, index.places)))
     shipment = await asyncio.to_thread(shipper.ship, refs, form)
     if endpoint:
         await _send(shipment, endpoint)
