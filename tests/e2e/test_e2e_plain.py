@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.plain_stage import READABLE_SECONDS, Plain
 from tests.e2e.stage import Disk, Stage
 from tests.providers.sse_server import (
     Pause,
@@ -22,74 +20,10 @@ from tests.providers.sse_server import (
     stream,
     text_chunk,
 )
-from tests.terminal import PROGRAM
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
 
 WRITE = json.dumps({"path": "tides.txt", "content": "high at six\n"})
-READABLE_SECONDS = 0.7
-"""A person answers no sooner after a question."""
-
-
-class Plain:
-    """``agent-tui --plain`` between two pipes."""
-
-    def __init__(self, stage: Stage, *arguments: str) -> None:
-        self.lines: list[str] = []
-        self._process = subprocess.Popen(
-            [str(PROGRAM), "--plain", *arguments],
-            env=stage.env,
-            cwd=stage.workspace,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            bufsize=1,
-        )
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self.lines.append(line.rstrip("\n"))
-
-    def say(self, line: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{line}\n")
-
-    def hear(self, wanted: str, seconds: float = 30) -> str:
-        """Wait for a line that holds a text; fails with all lines."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            for line in self.lines:
-                if wanted in line:
-                    return line
-            time.sleep(0.02)
-        raise AssertionError(f"never said: {wanted!r}\n" + "\n".join(self.lines))
-
-    def forget(self) -> None:
-        self.lines.clear()
-
-    def __enter__(self) -> Plain:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-            self.close()
-
-    def interrupt(self) -> None:
-        self._process.send_signal(signal.SIGINT)
-
-    def close(self) -> int:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        code = self._process.wait(30)
-        self._reader.join(10)
-        self._process.stdout.close()
-        return code
 
 
 @pytest.fixture
@@ -110,7 +44,7 @@ def test_a_whole_conversation_is_a_stream_of_lines(tmp_path: Path, server: SseSe
         plain.hear("Type a message, or /help.")
         plain.say("Write the tides down")
         plain.hear("or no; no with words tells the agent why.")
-        assert "+high at six" in plain.lines
+        assert "> +high at six" in plain.lines
         time.sleep(READABLE_SECONDS)
         plain.say("yes")
         plain.hear("Done after 2 steps.")

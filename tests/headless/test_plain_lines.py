@@ -38,7 +38,7 @@ def test_an_answer_is_told_by_whole_lines_and_says_once_who_speaks() -> None:
     deltas = [TextDelta(text) for text in ("High wa", "ter at six.\nLow", " water at noon.")]
     end = TurnFinished(1, "done", 1)
     assert lines_of(*deltas) == ["Agent: High water at six."]
-    assert lines_of(*deltas, end)[1:] == ["Low water at noon.", "Done after 1 step."]
+    assert lines_of(*deltas, end)[1:] == ["> Low water at noon.", "Done after 1 step."]
 
 
 def test_the_answer_before_a_call_is_told_before_the_call() -> None:
@@ -46,9 +46,9 @@ def test_the_answer_before_a_call_is_told_before_the_call() -> None:
     assert told == [
         "Agent: I look.",
         "Running read_file tides.txt",
-        "read_file: ok, 2 lines",
-        "6",
-        "7",
+        "Tool read_file: ok, 2 lines",
+        "> 6",
+        "> 7",
     ]
 
 
@@ -113,7 +113,7 @@ def test_a_request_hides_nothing() -> None:
     command = "echo tide\u202e; rm -rf x"
     call = ToolCall("c1", "run_command", "{}")
     lines = ask_lines(ApprovalRequest("1", call, "Run this?", CommandDisplay(command)))
-    assert lines[1] == "echo tide<U+202E>; rm -rf x"
+    assert lines[1] == "> echo tide<U+202E>; rm -rf x"
     assert "always" not in lines[-1]
 
 

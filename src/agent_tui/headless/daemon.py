@@ -22,7 +22,7 @@ from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.events import ApprovalAnswer, Event
 from agent_tui.core.output import complain, say
 from agent_tui.headless.event_lines import OPENED, event_fields
-from agent_tui.headless.input_lines import input_lines
+from agent_tui.headless.input_lines import InputLine, input_lines
 from agent_tui.headless.printing import to_json
 from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.runtime.engine import Engine
@@ -59,8 +59,8 @@ class _Daemon:
         self._sessions: dict[str, LiveSession] = {}
         self._turns: dict[str, asyncio.Task[None]] = {}
 
-    async def serve(self, lines: asyncio.Queue[str]) -> None:
-        while line := await lines.get():
+    async def serve(self, lines: asyncio.Queue[InputLine]) -> None:
+        while line := (await lines.get()).text:
             if line.strip():
                 await self._take(line)
         await asyncio.gather(*self._turns.values(), return_exceptions=True)

@@ -1,7 +1,8 @@
 """Lines of files that are read again and again, kept so that only what was added is read.
 
 A file that was replaced, truncated or rewritten is read from its beginning: one is known by its
-inode, its first bytes and those before the place it was read up to.
+inode, its first bytes and those before the place it was read up to. One that was written without
+growing was rewritten in its middle.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class KeptFile:
     """What was read of one file, up to ``offset``."""
 
     inode: int = 0
+    size: int = 0
+    changed_ns: int = 0
     offset: int = 0
     head: bytes = b""
     end: bytes = b""
@@ -39,13 +42,16 @@ class KeptFile:
         return (
             status.st_ino == self.inode
             and status.st_size >= self.offset
+            and (status.st_size > self.size or status.st_ctime_ns == self.changed_ns)
             and os.pread(descriptor, len(self.head), 0) == self.head
             and os.pread(descriptor, len(self.end), self.offset - len(self.end)) == self.end
         )
 
     def remember(self, descriptor: int, offset: int) -> None:
         """The file was read up to a place, which is the beginning of a line."""
-        self.inode, self.offset = os.fstat(descriptor).st_ino, offset
+        status = os.fstat(descriptor)
+        self.inode, self.offset = status.st_ino, offset
+        self.size, self.changed_ns = status.st_size, status.st_ctime_ns
         self.head = os.pread(descriptor, min(_HEAD, offset), 0)
         start = max(0, offset - _END)
         self.end = os.pread(descriptor, offset - start, start)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_minute, format_tokens
 from agent_tui.core.modes import MODE_WORDS, MODES
-from agent_tui.core.output import say
-from agent_tui.core.text import format_count
+from agent_tui.core.text import first_line, format_count
 from agent_tui.core.words import operation_words
+from agent_tui.headless.plain.telling import tell
 from agent_tui.runtime.live_session import LiveSession
 
 
@@ -36,26 +36,26 @@ async def run_plain_command(session: LiveSession, line: str) -> None:
 async def _help(_session: LiveSession, _argument: str) -> None:
     for command in PLAIN_COMMANDS:
         usage = f"/{command.name} {command.argument}".rstrip()
-        say(f"{usage}: {command.help}")
-    say("!COMMAND: run a shell command and share its output with the agent")
-    say("Ctrl+C: interrupt; Ctrl+D: quit")
+        tell(f"{usage}: {command.help}")
+    tell("!COMMAND: run a shell command and share its output with the agent")
+    tell("Ctrl+C: interrupt; Ctrl+D: quit")
 
 
 async def _status(session: LiveSession, _argument: str) -> None:
     gauge, approvals = session.gauge, session.approvals
-    say(f"Session {session.session_id}: {session.view.title or 'untitled'}")
-    say(f"Model {session.model}; mode {MODE_WORDS[approvals.mode]}")
+    tell(f"Session {session.session_id}: {session.view.title or 'untitled'}")
+    tell(f"Model {session.model}; mode {MODE_WORDS[approvals.mode]}")
     count = format_count(session.view.message_count, "message")
     used = format_tokens(gauge.tokens, estimated=gauge.estimated)
-    say(f"{count}; {used} of {format_tokens(gauge.window)} tokens of context used")
+    tell(f"{count}; {used} of {format_tokens(gauge.window)} tokens of context used")
 
 
 async def _checkpoints(session: LiveSession, _argument: str) -> None:
     found = session.view.checkpoints()
     for each in found:
-        say(f"Checkpoint {each.id}, {format_minute(each.at)}: {each.prompt}")
+        tell(f"Checkpoint {each.id}, {format_minute(each.at)}: {first_line(each.prompt)}")
     if not found:
-        say("This session has no checkpoint yet.")
+        tell("This session has no checkpoint yet.")
 
 
 async def _revert(session: LiveSession, argument: str) -> None:
@@ -66,9 +66,9 @@ async def _archives(session: LiveSession, _argument: str) -> None:
     found = await session.view.archives()
     for each in found:
         words = operation_words(each.reason).archived or each.reason
-        say(f"Archive {each.number}, {words}: {format_count(each.messages, 'message')}")
+        tell(f"Archive {each.number}, {words}: {format_count(each.messages, 'message')}")
     if not found:
-        say("This session has no archives.")
+        tell("This session has no archives.")
 
 
 async def _restore(session: LiveSession, argument: str) -> None:
@@ -102,7 +102,7 @@ async def _mode(session: LiveSession, argument: str) -> None:
 async def _model(session: LiveSession, argument: str) -> None:
     if argument:
         await session.operations.use_model(argument)
-    say(f"Model: {session.model}")
+    tell(f"Model: {session.model}")
 
 
 def _number(argument: str, expected: str) -> int:

@@ -22,10 +22,13 @@ from agent_tui.core.events import (
     Question,
     QuestionAsked,
 )
-from agent_tui.core.output import complain, say
-from agent_tui.headless.input_lines import input_lines
+from agent_tui.core.output import complain
+from agent_tui.core.text import first_line
+from agent_tui.headless.input_lines import InputLine, input_lines
 from agent_tui.headless.plain.commands import run_plain_command
 from agent_tui.headless.plain.lines import PlainLines, ask_lines
+from agent_tui.headless.plain.telling import tell
+from agent_tui.headless.plain.typed import TypedLines
 from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
@@ -74,13 +77,14 @@ class _PlainConversation:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         title = self._session.view.title or "new session"
-        say(f"agent-tui, plain: {title}. Type a message, or /help.", flush=True)
+        tell(f"agent-tui, plain: {first_line(title)}. Type a message, or /help.")
         if prompt.strip():
             self._begin(self._session.run_turn(prompt))
-        lines = input_lines()
+        lines = TypedLines(input_lines())
         try:
-            while line := await lines.get():
-                await self._take(line.strip())
+            while (line := await lines.next()).text:
+                if not (self._asked and await self._take_answer(line, lines)):
+                    self._take(line.text.strip())
             self._closed = True
             self._reject_all()
             if self._work is not None:
@@ -94,20 +98,33 @@ class _PlainConversation:
     def _busy(self) -> bool:
         return self._work is not None and not self._work.done()
 
-    async def _take(self, line: str) -> None:
-        if self._asked and time.monotonic() - self._asked_at >= _TOO_SOON_SECONDS:
-            if self._answer(self._asked[0], line):
-                self._asked.popleft()
-                self._ask_first()
-            else:
-                say("Not an answer. Type yes, always or no; the action waits.", flush=True)
-        elif not line:
+    async def _take_answer(self, line: InputLine, lines: TypedLines) -> bool:
+        """Let a line answer what was asked; False where it was not written to do so.
+
+        That is what was typed before the question could be read, and text that was pasted.
+        """
+        asked, too_soon = self._asked[0], self._asked_at + _TOO_SOON_SECONDS
+        if line.read_at < too_soon or not await lines.is_alone(line):
+            return False
+        if not self._asked or self._asked[0] is not asked:
+            return False
+        if self._answer(asked, line.text.strip()):
+            self._asked.popleft()
+            self._ask_first()
+        else:
+            tell("Not an answer. Type yes, always or no; the action waits.")
+        return True
+
+    def _take(self, line: str) -> None:
+        if not line:
             return
-        elif self._busy:
+        if self._busy:
             if line.startswith(("/", "!")):
-                say("Commands wait until the turn has ended; Ctrl+C interrupts it.", flush=True)
-            else:
-                self._session.steer(line)
+                tell("Commands wait until the turn has ended; Ctrl+C interrupts it.")
+                return
+            if self._asked:
+                tell("That was typed ahead or pasted: no answer, but a message to the agent.")
+            self._session.steer(line)
         elif line.startswith("/"):
             self._begin(run_plain_command(self._session, line))
         elif line.startswith("!"):
@@ -120,16 +137,17 @@ class _PlainConversation:
             try:
                 await work
             except AgentTuiError as error:
-                say(str(error))
+                tell(str(error))
             except asyncio.CancelledError:
-                say("Interrupted. The session is safe.")
-            say(flush=True, end="")
+                tell("Interrupted. The session is safe.")
+            finally:
+                self._asked.clear()
 
         self._work = asyncio.create_task(carry_out())
 
     def _hear(self, event: Event) -> None:
         for line in self._lines.hear(event):
-            say(line, flush=True)
+            tell(line)
         match event:
             case ApprovalRequested(asked) | QuestionAsked(asked):
                 self._asked.append(asked)
@@ -144,7 +162,7 @@ class _PlainConversation:
         """Put what waits longest before the person; the others follow one by one."""
         self._asked_at = time.monotonic()
         for line in ask_lines(self._asked[0]) if self._asked else ():
-            say(line, flush=True)
+            tell(line)
 
     def _answer(self, asked: _Asked, line: str) -> bool:
         """Answer what was asked; False where the line is no answer to it."""
@@ -170,7 +188,7 @@ class _PlainConversation:
             self._asked.clear()
             self._work.cancel()
         else:
-            say("Nothing is running. Ctrl+D quits.", flush=True)
+            tell("Nothing is running. Ctrl+D quits.")
 
 
 def _choice(question: Question, line: str) -> str:

@@ -50,18 +50,26 @@ from agent_tui.core.format import format_tokens
 from agent_tui.core.messages import CommandDisplay, DiffDisplay, ToolCall, ToolResult
 from agent_tui.core.modes import MODE_HELP
 from agent_tui.core.summary import CompactionReport, OperationReport
-from agent_tui.core.text import first_line, format_count, reveal
+from agent_tui.core.text import first_line, format_count, hides_characters, reveal
 from agent_tui.core.words import OUTCOMES, operation_words, outcome_of
+from agent_tui.headless.plain.telling import MARK, quote, quote_action
 
 _LONGEST = 160
+_LONGEST_NAME = 60
 _MOST_LINES = 12
+_MUCH_LINES = 20
+_MUCH_CHARS = 1_500
+"""Of an action larger than this, the beginning may stand above what can be seen."""
 
 
 class PlainLines:
-    """Turns events into whole lines; what an answer says waits until its line is complete."""
+    """Turns events into whole lines; what an answer says waits until its line is complete.
+
+    What is not the program's own words stands behind a mark, or behind who says it.
+    """
 
     def __init__(self) -> None:
-        self._waiting = ""
+        self._waiting: list[str] = []
         self._speaking = False
         self._thinking = False
 
@@ -76,18 +84,26 @@ class PlainLines:
 
     def _speak(self, text: str) -> list[str]:
         self._thinking = False
-        *whole, self._waiting = (self._waiting + text).split("\n")
-        if whole and not self._speaking:
-            whole[0] = f"Agent: {whole[0]}"
-            self._speaking = True
-        return whole
+        whole, newline, rest = text.rpartition("\n")
+        if not newline:
+            self._waiting.append(text)
+            return []
+        lines = self._say_who("".join((*self._waiting, whole, newline)))
+        self._waiting = [rest] if rest else []
+        return lines
 
     def _end_answer(self) -> list[str]:
-        waiting, self._waiting = self._waiting, ""
-        speaking, self._speaking = self._speaking, False
-        if not waiting:
-            return []
-        return [waiting if speaking else f"Agent: {waiting}"]
+        lines = self._say_who("".join(self._waiting)) if self._waiting else []
+        self._waiting = []
+        self._speaking = False
+        return lines
+
+    def _say_who(self, text: str) -> list[str]:
+        lines = quote(text)
+        if not self._speaking:
+            lines[0] = f"Agent: {lines[0][len(MARK) :]}"
+            self._speaking = True
+        return lines
 
     def _tell(self, event: Event) -> list[str]:
         match event:
@@ -114,9 +130,10 @@ class PlainLines:
                 return [f"Running {command}"]
             case ShellEnded(_, text, exit_code):
                 end = "interrupted" if exit_code is None else f"exit code {exit_code}"
-                return [*text.splitlines(), f"The command ended: {end}."]
+                return [*(quote(text) if text else []), f"The command ended: {end}."]
             case BackgroundChanged(commands):
-                return [f"In the background: {'; '.join(commands)}"] if commands else []
+                running = "; ".join(first_line(reveal(each), _LONGEST) for each in commands)
+                return [f"In the background: {running}"] if commands else []
             case CompactionBegan(_, tokens):
                 return [f"Compacting a context of {format_tokens(tokens)} tokens."]
             case CompactionFinished(report, reason):
@@ -162,17 +179,23 @@ class PlainLines:
 
 def _describe(call: ToolCall) -> str:
     said = " ".join(show_arguments(call.arguments).values())
-    return f"{call.name} {first_line(said, _LONGEST)}".rstrip()
+    return f"{_name(call)} {first_line(reveal(said[: 8 * _LONGEST]), _LONGEST)}".rstrip()
+
+
+def _name(call: ToolCall) -> str:
+    """What the model called a tool, which need not be the name of one."""
+    return first_line(reveal(call.name[:_LONGEST]), _LONGEST_NAME) or "without a name"
 
 
 def _finished(call: ToolCall, result: ToolResult, *, interrupted: bool) -> list[str]:
     outcome = OUTCOMES[
         outcome_of(is_error=result.is_error, interrupted=interrupted, rejected=result.rejected)
     ]
-    lines = result.output.splitlines()
+    lines = quote(result.output) if result.output else []
     shown, left = lines[:_MOST_LINES], len(lines) - _MOST_LINES
     more = [f"{format_count(left, 'more line')}"] if left > 0 else []
-    return [f"{call.name}: {outcome or 'ok'}, {format_count(len(lines), 'line')}", *shown, *more]
+    end = f"Tool {_name(call)}: {outcome or 'ok'}, {format_count(len(lines), 'line')}"
+    return [end, *shown, *more]
 
 
 def ask_lines(asked: ApprovalRequest | Question) -> list[str]:
@@ -182,20 +205,41 @@ def ask_lines(asked: ApprovalRequest | Question) -> list[str]:
 
 def _ask_approval(request: ApprovalRequest) -> list[str]:
     """What is to be approved, whole and with nothing hidden in it."""
-    lines = [f"Approve? {reveal(request.title)}"]
+    where, text = _action_of(request)
+    action = quote_action(text)
+    much = len(action) > _MUCH_LINES or len(text) > _MUCH_CHARS
+    size = f"{format_count(len(action), 'line')}, {format_count(len(text), 'character')}"
+    above = [f"That was all of it: {size}, from the line that begins with Approve."]
+    hidden = ["It holds invisible characters, shown as <U+200B> and the like."]
+    return [
+        f"Approve? {reveal(request.title)}",
+        *where,
+        *action,
+        *(above if much else []),
+        *(hidden if hides_characters(text) else []),
+        f"Type yes{_always(request)}, or no; no with words tells the agent why.",
+    ]
+
+
+def _action_of(request: ApprovalRequest) -> tuple[list[str], str]:
+    """Where an action happens, for people, and what it is, whole."""
     match request.display:
         case DiffDisplay(path, diff):
-            lines += [f"File {reveal(path)}", *reveal(diff).splitlines()]
+            return [f"File {reveal(path)}"], diff
         case CommandDisplay(command, cwd):
-            lines += [*reveal(command).splitlines(), *([f"in {reveal(cwd)}"] if cwd else [])]
+            return [f"In {reveal(cwd)}"] if cwd else [], command
         case None:
-            lines += [f"{name}: {reveal(text)}" for name, text in _arguments(request.call)]
-    always = f", always to allow {request.offers[0]} in this session" if request.offers else ""
-    return [*lines, f"Type yes{always}, or no; no with words tells the agent why."]
+            fields = show_arguments(request.call.arguments)
+            return [], "\n".join(f"{name}: {text}" for name, text in fields.items())
 
 
-def _arguments(call: ToolCall) -> list[tuple[str, str]]:
-    return list(show_arguments(call.arguments).items())
+def _always(request: ApprovalRequest) -> str:
+    if not request.offers:
+        return ""
+    rule = reveal(request.offers[0])
+    if len(rule) > _LONGEST or "\n" in rule:
+        rule = "exactly this"
+    return f", always to allow {rule} in this session"
 
 
 def _ask_question(question: Question) -> list[str]:
