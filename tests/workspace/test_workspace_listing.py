@@ -18,6 +18,8 @@ from agent_tui.workspace import folder_names, git_scan
 from agent_tui.workspace import git as git_module
 from agent_tui.workspace.folder_names import FolderNames, keeps_folder_times
 from agent_tui.workspace.git_listing import GitListing
+from agent_tui.workspace.reading import read_entry
+from agent_tui.workspace.recent import RecentStates
 from agent_tui.workspace.scanning import LOST
 from tests.workspace.yard import Yard, git
 
@@ -205,6 +207,37 @@ def test_many_settled_paths_move_to_the_index(
     (change,) = yard.take().delta
     assert change.old is not None
     assert yard.store.get(change.old.hash) == b"3\n"
+
+
+def test_rules_above_the_workspace_are_noticed(yard: Yard) -> None:
+    inner = Yard(yard.folder)
+    inner.root = yard.root / "one"
+    inner.open("inner")
+    yard.write("one/out.tmp", "1\n")
+    yard.write("one/made/by.txt", "1\n")
+    yard.write(".gitignore", "made/\n")
+    inner.take()
+    time.sleep(2 * SURE_SECONDS)
+    inner.take()
+    inner.take()
+    yard.write(".gitignore", "")
+    assert inner.take().left_out == ()
+
+
+def test_a_file_that_was_just_written_when_it_was_read_is_not_sure(tmp_path: Path) -> None:
+    """Written again it may have the same size and times: clocks of file systems are coarse."""
+    place = tmp_path / "a.txt"
+    place.write_text("1")
+    root = os.open(tmp_path, os.O_RDONLY)
+    soon = read_entry(root, "a.txt", 100)
+    time.sleep(0.15)
+    later = read_entry(root, "a.txt", 100)
+    os.close(root)
+    recent = RecentStates(str(tmp_path / "recent.json"))
+    recent.put({"a.txt": soon})  # how late it is settled makes no difference
+    assert not recent.is_as_settled("a.txt", place.stat())
+    recent.put({"a.txt": later})
+    assert recent.is_as_settled("a.txt", place.stat())
 
 
 @pytest.fixture

@@ -237,7 +237,7 @@ def use_the_users_index() -> Patch:
         real(self, folder, top, start, seconds)
         self._environment["GIT_INDEX_FILE"] = str(Path(top) / ".git" / "index")
 
-    at_once = ((git_scan, "_MOST_RECENT", 0), (recent, "_RACY_NS", 0))
+    at_once = ((git_scan, "_MOST_RECENT", 0), (reading, "_RACY_NS", 0))
     return replaced((git.Git, "__init__", begin), *at_once)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
@@ -83,6 +83,7 @@ class GitScanner:
         if excludes := excludes_file():
             self._settings.append(f"core.excludesFile={excludes}")
             self._rules.append(excludes)
+        self._rules += _rules_above(self._root, self._repository.top)
         fresh = not has_settled(self._folder)
         make_private_folder(self._folder, durable=False)
         write_settings(self._folder, self._repository, self._algorithm)
@@ -274,9 +275,10 @@ class GitScanner:
             if each.state is None or each.content is not None
         )
         self._recent.put(readings)
+        self._recent.write()
         if len(self._recent) > _MOST_RECENT:
             self._move_to_index()
-        self._recent.write()
+            self._recent.write()
 
     def _move_to_index(self) -> None:
         """Let the index have what is as it was settled; the rest stays beside it."""
@@ -299,6 +301,13 @@ class GitScanner:
     def _name(self, content: bytes) -> str:
         header = b"blob %d\0" % len(content)
         return hashlib.new(self._algorithm, header + content, usedforsecurity=False).hexdigest()
+
+
+def _rules_above(root: str, top: str) -> Iterator[str]:
+    """The files in the folders around a workspace that say what git ignores in it."""
+    while root != top and root != os.path.dirname(root):
+        root = os.path.dirname(root)
+        yield os.path.join(root, ".gitignore")
 
 
 def has_settled(folder: str) -> bool:

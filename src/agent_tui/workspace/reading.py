@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FileState
@@ -14,6 +16,10 @@ from agent_tui.workspace.folders import FILE, Signature, open_parent, signature
 
 _BLOCK = 1 << 20
 _TRIES = 3
+_RACY_NS = 100_000_000
+"""A file that was written less than this before may be written again without another time."""
+UNSURE: Signature = (0, 0, 0, 0, 0)
+"""Of an entry that may change without another signature: none is ever like it."""
 UNREADABLE = "it cannot be read"
 UNSTEADY = "it kept changing while it was read"
 
@@ -26,7 +32,7 @@ class Reading:
         state: None where nothing is there.
         content: its bytes, or a link's target; None where they were not read.
         why: why the content was not read; empty where it was.
-        signature: of the entry when it was read; None where nothing is there.
+        signature: of the entry when it was read, or ``UNSURE``; None where nothing is there.
     """
 
     state: FileState | None
@@ -50,19 +56,27 @@ def read_entry(
         on_read: called between a read and the check that nothing changed meanwhile.
     """
     for _ in range(_TRIES):
+        began = time.time_ns()
         try:
             with open_parent(root, path) as (folder, name):
                 reading = _read(folder, name, most_bytes)
                 if on_read is not None:
                     on_read(path)
                 if _is_steady(folder, name, reading):
-                    return reading
+                    return _sure(reading, began)
         except (FileNotFoundError, NotADirectoryError):
             return ABSENT
         except OSError as error:
             return _unreadable(root, path, error)
     status = reading.signature
     return Reading(_state(status[0], "", status[2]) if status else None, None, UNSTEADY, status)
+
+
+def _sure(reading: Reading, began: int) -> Reading:
+    mark = reading.signature
+    if mark is None or max(mark[3], mark[4]) < began - _RACY_NS:
+        return reading
+    return replace(reading, signature=UNSURE)
 
 
 def _read(folder: int, name: str, most_bytes: int) -> Reading:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from agent_tui.core.file_changes import FileState
 from agent_tui.workspace.folders import Signature, read_whole, replace_private_file, signature
 from agent_tui.workspace.reading import Reading
-
-_RACY_NS = 100_000_000
-"""A file that was written less than this ago may be written again without another time."""
-
-_UNSURE: Signature = (0, 0, 0, 0, 0)
 
 
 class RecentStates:
@@ -60,12 +54,8 @@ class RecentStates:
 
     def put(self, readings: Mapping[str, Reading]) -> None:
         """Settle paths."""
-        now = time.time_ns()
         for path, reading in readings.items():
-            mark = reading.signature
-            if mark is not None and max(mark[3], mark[4]) > now - _RACY_NS:
-                mark = _UNSURE
-            self._states[path] = (mark, reading.state)
+            self._states[path] = (reading.signature, reading.state)
 
     def forget(self, paths: Iterable[str]) -> None:
         """These are in the index now."""
