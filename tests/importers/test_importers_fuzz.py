@@ -119,6 +119,63 @@ def test_any_damage_is_counted_or_refused_in_words(name: str, tmp_path: Path, se
     assert snapshot(folder) == before
 
 
+def damage_rows(path: Path, chance: random.Random) -> None:
+    """Cells that hold what no cell should, rows that are gone or there twice, a table that is."""
+    with closing(sqlite3.connect(path)) as database, database:
+        table = chance.choice(["session", "message", "part"])
+        columns = [row[1] for row in database.execute(f"pragma table_info ({table})")]
+        if not columns:
+            return
+        column = chance.choice(columns)
+        rows = [row for (row,) in database.execute(f"select rowid from {table}")]
+        where = f"where rowid = {chance.choice(rows or [0])}"
+        match chance.randrange(6):
+            case 0:
+                database.execute(f"insert into {table} select * from {table} {where}")
+            case 1:
+                database.execute(f"delete from {table} {where}")
+            case 2:
+                database.execute(f"alter table {table} rename column {column} to other")
+            case 3:
+                database.execute(f"drop table {table}")
+            case 4:
+                odd = chance.choice([None, -1, 2**62, 3.5, "", "{", b"\xff\0", "[" * 500, "ses_1"])
+                database.execute(f"update {table} set {column} = ? {where}", (odd,))
+            case _ if "data" in columns:
+                told = database.execute(f"select data from {table} {where}").fetchone()
+                with suppress(ValueError, TypeError):
+                    odd = json.dumps(change(json.loads(told[0]), chance))
+                    database.execute(f"update {table} set data = ? {where}", (odd,))
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(seed=st.integers(0, 10**9))
+def test_any_damage_of_a_database_is_counted_or_refused_in_words(tmp_path: Path, seed: int) -> None:
+    folder = tmp_path / "files"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    source, make = FORMATS["opencode database"]
+    path = make(folder)
+    chance = random.Random(seed)
+    for _ in range(chance.randrange(4)):
+        with suppress(sqlite3.Error):
+            damage_rows(path, chance)
+    if chance.random() < 0.4:
+        data = bytearray(path.read_bytes())
+        for place in chance.sample(range(len(data)), chance.choice((1, 20, 500))):
+            data[place] = chance.randrange(256)
+        path.write_bytes(data[: chance.randrange(len(data))] if chance.random() < 0.3 else data)
+    before = snapshot(folder)
+    try_everything(SessionRef(source, path))
+    try_everything(SessionRef(source, path, "ses_1"))
+    with suppress(AgentTuiError):
+        check(import_session(path))
+    assert snapshot(folder) == before
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_empty_and_binary_files_are_refused_in_words(name: str, tmp_path: Path) -> None:
     source, make = FORMATS[name]

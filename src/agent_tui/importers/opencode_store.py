@@ -58,6 +58,7 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
         raise StorageError(f"The database {shown} cannot be opened: {error}.") from error
     try:
         connection.row_factory = sqlite3.Row
+        connection.text_factory = _text_in
         connection.execute("pragma query_only = on")
         yield connection
     except sqlite3.OperationalError as error:
@@ -66,8 +67,20 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
         raise StorageError(f"The database {shown} cannot be read: {error}.") from error
     except sqlite3.Error as error:
         raise StorageError(f"The database {shown} cannot be read: {error}.") from error
+    except (IndexError, UnicodeDecodeError) as error:  # a column that is gone, or has no name
+        raise StorageError(
+            f"The database {shown} cannot be read: expected OpenCode's columns, found others."
+        ) from error
     finally:
         connection.close()
+
+
+def _text_in(data: bytes) -> str | bytes:
+    """The text of a cell; what is none stays as it is, and is counted as damaged."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
 
 
 def is_opencode_database(path: Path) -> bool:
