@@ -108,6 +108,52 @@ asyncio.run(main())
 """
 
 
+SCREEN = """
+import json, os, sys
+from pathlib import Path
+from textual.css.stylesheet import Stylesheet
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+
+styled = []
+
+class Counted(Stylesheet):
+    def update_nodes(self, nodes, animate=False):
+        nodes = list(nodes)
+        styled.append(len(nodes))
+        super().update_nodes(nodes, animate)
+
+class FirstAnswer(AgentTui):
+    def on_ready(self):
+        self.stylesheet.__class__ = Counted
+        listen = self.chat.wire.listen
+        def listen_too(session, view):
+            session.subscribe(self.hear)
+            listen(session, view)
+        self.chat.wire.listen = listen_too
+        super().on_ready()
+
+    def hear(self, event):
+        if type(event).__name__ == "TextDelta":
+            with open(os.environ["AGENT_TUI_HOME"] + "/told", "w") as file:
+                file.write(json.dumps([sorted(sys.modules), sum(styled)]))
+            os._exit(0)
+
+app = FirstAnswer(Launch(cwd=Path.cwd(), prompt="hello"))
+app.run(headless=True, size=(120, 40))
+"""
+
+LATE_ON_SCREEN = (
+    "agent_tui.context.compaction.attribution",
+    "agent_tui.ui.conversation.side",
+    "agent_tui.ui.flows.servers",
+    "agent_tui.ui.screens.dialogs.choice",
+)
+"""What stands around a conversation, and comes when nobody waits for an answer."""
+MOST_STYLED = 4
+"""How many widgets are styled anew between the first frame and the first word of an answer."""
+
+
 def installed(modules: Iterable[str]) -> list[str]:
     """The modules that are not Python's own, which differ from version to version."""
     return [name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names]
@@ -121,9 +167,8 @@ def test_the_first_frame_loads_no_more_modules_than_before(tmp_path: Path) -> No
     assert len(installed(loaded)) <= MOST_FOR_THE_FRAME
 
 
-async def test_nothing_that_it_does_not_need_is_loaded_before_the_first_answer(
-    tmp_path: Path,
-) -> None:
+async def answered(program: str, folder: Path) -> str:
+    """What a program prints that asks a server on loopback."""
     server = await asyncio.start_server(ChatServer().converse, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     more = {"OPENAI_API_KEY": "k" * 20, "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}
@@ -131,14 +176,34 @@ async def test_nothing_that_it_does_not_need_is_loaded_before_the_first_answer(
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-c",
-            ANSWER,
-            cwd=tmp_path,
-            env=environment(tmp_path / "home", **more),
+            program,
+            cwd=folder,
+            env=environment(folder / "home", **more),
             stdout=asyncio.subprocess.PIPE,
         )
-        told, _ = await process.communicate()
-    loaded = set(json.loads(told.splitlines()[-1]))
+        try:
+            told, _ = await asyncio.wait_for(process.communicate(), 60)
+        finally:
+            if process.returncode is None:
+                process.kill()
+    return told.decode()
+
+
+async def test_nothing_that_it_does_not_need_is_loaded_before_the_first_answer(
+    tmp_path: Path,
+) -> None:
+    loaded = set(json.loads((await answered(ANSWER, tmp_path)).splitlines()[-1]))
     assert "openai" in loaded
     assert not sorted(loaded & set(LATE))
     assert len(installed(loaded)) <= MOST_FOR_AN_ANSWER
     assert sum(name.startswith("agent_tui.") for name in loaded) <= MOST_OF_OURS
+
+
+async def test_the_screen_brings_in_nothing_and_styles_little_before_the_first_answer(
+    tmp_path: Path,
+) -> None:
+    await answered(SCREEN, tmp_path)
+    modules, styled = json.loads((tmp_path / "home" / "told").read_text())
+    assert "agent_tui.ui.conversation.wire_view" in modules
+    assert not sorted(set(modules) & {*LATE, *LATE_ON_SCREEN})
+    assert styled <= MOST_STYLED

@@ -32,7 +32,8 @@ class SessionFacts:
         status, prompt_box = self._panes.status, self._panes.prompt_box
         self._panes.gauge.gauge = session.gauge
         has_past = session.view.has_archives or not session.view.is_empty
-        if self._panes.side is not None or has_past:  # else a first prompt may wait
+        if self._panes.side is not None or not session.view.is_empty:
+            # Else a first prompt may wait: what it counts is loaded and told after its answer.
             self.colour_gauge(session)
         self._run(partial(self._show_cost, session, has_past=has_past), "cost")
         status.title = session.view.title

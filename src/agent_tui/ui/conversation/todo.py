@@ -35,6 +35,9 @@ def show_last_todo(panes: Panes, path: Sequence[Record]) -> None:
 
 def todo_panel(panes: Panes) -> TodoPanel | None:
     """The panel, where there ever was a list."""
+    found = panes.prompt_box.screen.query("TodoPanel")
+    if not found:
+        return None
     from agent_tui.ui.widgets.panes.todo_panel import TodoPanel
 
-    return next(iter(panes.prompt_box.screen.query(TodoPanel)), None)
+    return found.first(TodoPanel)
