@@ -429,7 +429,7 @@ async def test_a_key_asks_again_where_a_turn_ended_without_its_answer(
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("What files are here?")
         assert any(plain_text(block) == "The server went away." for block in here.shown)
-        assert "/retry" in here.chat.status.notice
+        assert "Alt+A" in here.chat.status.notice
         await here.pilot.press("alt+a")
         await here.until(
             lambda: (

@@ -9,11 +9,11 @@ import pytest
 from textual.widgets import TextArea
 
 from agent_tui.ui.chat import key_bindings
-from agent_tui.ui.commands import (
+from agent_tui.ui.commands.command import FLOWS
+from agent_tui.ui.commands.table import (
     ALIASES,
     BY_NAME,
     COMMANDS,
-    FLOWS,
     find_command,
     slash_commands,
 )

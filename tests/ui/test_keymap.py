@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.app import App
 
 from agent_tui.ui.blocks import NoticeBlock
-from agent_tui.ui.commands import BY_NAME
+from agent_tui.ui.commands.table import BY_NAME, name_keys, name_keys_of_hint
 from agent_tui.ui.keymap import read_keymap
 from agent_tui.ui.screens.dialogs.help import HelpScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen, describe_keys
@@ -134,6 +135,53 @@ async def test_a_key_of_the_settings_works_and_is_shown(
         await run(here, "/help", HelpScreen)
         await here.pilot.press("end")
         await here.until(lambda: any("/tree" in line and "F12" in line for line in lines_of(here)))
+
+
+async def test_every_hint_names_the_keys_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text(
+        '[keys]\nhelp = "alt+h"\nsessions = "none"\nfind = "f11"\ncompact = "f12"\n'
+        'picture = "alt+o"\npopup-leave = "alt+x"\n"timeline-copy" = "c"\n'
+    )
+    async with desk(tmp_path, monkeypatch) as here:
+        shown = text_of_screen(here)
+        assert "Alt+H help" in shown
+        assert "F1" not in shown
+        assert "F2" not in shown
+        await here.pilot.press(*"/nonsense", "enter")
+        await here.until(lambda: "Alt+H lists them all." in text_of_screen(here))
+        await here.pilot.press("ctrl+c")
+        await here.say("one thing")
+        here.chat.timeline.focus()
+        await here.until(lambda: "c copy · q quote · F11 find" in text_of_screen(here))
+        await here.pilot.press("alt+h")
+        await here.until(lambda: "F12 shows what it" in text_of_screen(here))
+        await here.pilot.press("escape", "ctrl+p")
+        await here.until(lambda: "Enter run · Alt+X back" in text_of_screen(here))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence", "hint"),
+    [
+        ({}, "F1 helps", "F1 help · y copy · plain"),
+        (
+            {"command.help": "alt+h", "timeline-copy": "c"},
+            "Alt+H helps",
+            "Alt+H help · c copy · plain",
+        ),
+        ({"command.help": "none", "timeline-copy": "none"}, "/help helps", "plain"),
+    ],
+)
+def test_a_command_without_a_key_is_named_and_its_hint_left_out(
+    chosen: dict[str, str], sentence: str, hint: str
+) -> None:
+    app = App[None]()
+    app.set_keymap(chosen)
+    assert name_keys(app, "{help} helps") == sentence
+    assert name_keys_of_hint(app, "{help} help · {timeline-copy:y} copy · plain") == hint
 
 
 def lines_of(here: Desk) -> list[str]:

@@ -12,7 +12,7 @@ from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary, RevertPreview
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.history.checkpoints import preview_revert
-from agent_tui.ui.commands import COMMANDS
+from agent_tui.ui.commands.table import COMMANDS
 from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.screens.context.attribution import AttributionScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen

@@ -17,7 +17,7 @@ from textual.geometry import Size
 from textual.screen import Screen
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.commands import COMMANDS
+from agent_tui.ui.commands.table import COMMANDS, name_keys_of_hint
 from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.conversation.panes import WIDE, Panes
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
@@ -58,7 +58,10 @@ CHAT_SHEETS = [
 
 _WIDTHS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
 _HEIGHTS = [(0, "-small"), (20, "-large")]
-_TIMELINE_KEYS = "↑↓ move · Enter menu · Space open · y copy · q quote · Ctrl+F find · Tab back"
+_TIMELINE_KEYS = (
+    "↑↓ move · {timeline-menu:Enter} menu · {timeline-activate:Space} open · "
+    "{timeline-copy:y} copy · {timeline-quote:q} quote · {find} find · Tab back"
+)
 _FOLLOW_SECONDS = 1.0
 
 
@@ -89,7 +92,6 @@ class ChatScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *key_bindings(),
         Binding("f", "fork_read_only", show=False),
-        Binding("alt+v", "paste_picture", "Paste a picture", show=False),
     ]
     AUTO_FOCUS = "Prompt"
     HORIZONTAL_BREAKPOINTS = _WIDTHS
@@ -190,12 +192,6 @@ class ChatScreen(Screen[None]):
         """A window that only reads along offers a fork by a single key."""
         self.run_command("fork")
 
-    def action_paste_picture(self) -> None:
-        """Attach the picture in the clipboard to the prompt."""
-        from agent_tui.ui.flows.prompt import paste_picture
-
-        self.run_worker(paste_picture(self.chat), exit_on_error=False)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "fork_read_only":  # where one can write, an f is a letter
             return self.chat.session is not None and bool(self.chat.session.read_only)
@@ -279,7 +275,9 @@ class ChatScreen(Screen[None]):
         """The hints in the prompt's frame are those of what has the focus."""
         panes = self.chat.panes
         in_timeline = panes.has_timeline and event.widget is panes.timeline
-        panes.prompt_box.frame.elsewhere = _TIMELINE_KEYS if in_timeline else ""
+        panes.prompt_box.frame.elsewhere = (
+            name_keys_of_hint(self.app, _TIMELINE_KEYS) if in_timeline else ""
+        )
 
     def _take_empty_key(self, key: str) -> bool:
         """Keys of an empty prompt choose from what the welcome suggests, while it is shown."""

@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from textual.app import App
 from textual.keys import Keys
 from textual.widgets import TextArea
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.ui.commands import BY_NAME, COMMANDS, Command, spell_key
-
-NO_KEY = "none"
-"""What the settings say where a command should have no key."""
+from agent_tui.ui.commands.command import NO_KEY
+from agent_tui.ui.commands.table import BY_NAME, COMMANDS
 
 _KEY = re.compile(r"(?:(?:ctrl|alt|shift|super|meta|hyper)\+)*([a-z0-9_]+|\S)")
 _KNOWN = {key.value.split("+")[-1] for key in Keys}
@@ -72,14 +69,6 @@ def read_keymap(
 def names_screens(chosen: Mapping[str, str]) -> bool:
     """Whether more than keys of commands are named, so that all screens must be loaded."""
     return any(name not in BY_NAME for name in chosen)
-
-
-def key_label(app: App[Any], command: Command) -> str:
-    """How the command's key is shown: the one of the settings, else its own."""
-    chosen = app._keymap.get(command.binding_id)
-    if chosen is None:
-        return command.key_label
-    return "" if chosen == NO_KEY else spell_key(chosen.split(",")[0])
 
 
 def _split(value: str) -> list[str]:

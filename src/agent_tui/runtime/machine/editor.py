@@ -24,7 +24,7 @@ def find_editor() -> str:
     editor = next((os.environ[name] for name in _EDITORS if os.environ.get(name)), "")
     editor = editor or next((name for name in _USUAL if shutil.which(name)), "")
     if not editor:
-        raise UsageError("No editor found. Set EDITOR and press Ctrl+G again.")
+        raise UsageError("No editor found. Set EDITOR, then try again.")
     return editor
 
 

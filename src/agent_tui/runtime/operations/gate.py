@@ -63,7 +63,9 @@ class Gate:
         """Raise SessionError while a turn is running."""
         self.require_writable()
         if self.busy:
-            raise SessionError("A turn is running: send a message to steer it, or press Esc first.")
+            raise SessionError(
+                "A turn is running: send a message to steer it, or interrupt it first."
+            )
 
     def require_pause(self) -> None:
         """Raise SessionError while a turn is running that does not wait for a review."""

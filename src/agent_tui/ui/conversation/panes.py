@@ -43,6 +43,13 @@ class Panes:
         self.timeline = timeline
         self.has_timeline = True
 
+    def show_keys(self) -> None:
+        """Keys may be others than before: name them again."""
+        self.status.refresh()
+        self.welcome.refresh()
+        self.prompt_box.frame.show_all()
+        self.update_side()
+
     def update_side(self) -> None:
         """What stands beside the conversation may have changed."""
         if self.side is not None:

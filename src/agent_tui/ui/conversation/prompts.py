@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agent_tui.ui.commands.table import name_keys
+
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.drafts import DraftKeeper
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.shown_log import ShownLog
 
 _WAITING = "Starting; your message will be sent in a moment."
-_NO_SESSION = "No session is open: F2 lists them, Ctrl+N starts a new one."
+_NO_SESSION = "No session is open: {sessions} lists them, {new} starts a new one."
 _NO_ENGINE = "agent-tui could not start: fix the error above, then start it again."
 
 
@@ -48,7 +50,8 @@ class Prompts:
         session = self._holder.session
         if session is None and self._has_failed:
             prompt_box.set_text(prompt)
-            self._notices.hint(_NO_SESSION if self._holder.engine else _NO_ENGINE)
+            sentence = _NO_SESSION if self._holder.engine else _NO_ENGINE
+            self._notices.hint(name_keys(self._panes.status.app, sentence))
         elif session is None:
             self._early = prompt
             self._notices.hint(_WAITING)
@@ -79,7 +82,7 @@ class Prompts:
         """Run a command of the user; while the agent works it stays in the box."""
         if self._runner.is_busy:
             self._panes.prompt_box.set_text(f"!{command}")
-            self._notices.hint("The agent is working. Wait, or press Esc, then run this.")
+            self._notices.hint("The agent is working. Wait or interrupt it, then run this.")
             return
         self._show_end()
         self._runner.start_turn(lambda session: self._watch_shell(session, command))

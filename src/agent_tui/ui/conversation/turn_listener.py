@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count, format_tokens
+from agent_tui.ui.commands.table import name_keys
 from agent_tui.ui.conversation.asking import ask_approval, ask_question
 from agent_tui.ui.conversation.todo import show_todo, todo_panel
 
@@ -62,7 +63,7 @@ class TurnListener:
             self._chat.facts.colour_gauge(self._chat.session)
         if end == "failed":
             self._chat.timeline.action_last()
-            self._chat.notices.hint("Alt+A or /retry asks the model again.")
+            self._chat.notices.hint(name_keys(self._chat.app, "{retry} asks the model again."))
 
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self._chat.gauge.gauge = replace(gauge, shares=self._chat.gauge.gauge.shares)
@@ -105,7 +106,8 @@ class TurnListener:
             before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
             usage = report.usage
             cost = f" (the summary took {format_tokens(usage.total_tokens)})" if usage else ""
-            self._chat.notices.hint(f"Compacted: {before} → {after} tokens{cost}. Alt+U to undo.")
+            undo = name_keys(self._chat.app, "{undo} to undo.")
+            self._chat.notices.hint(f"Compacted: {before} → {after} tokens{cost}. {undo}")
 
     def reverted(self, report: OperationReport) -> None:
         if report.told:
@@ -118,4 +120,5 @@ class TurnListener:
         self._chat.log.load()
         self._chat.prompts.return_prompt(report.prompt)
         if report.fork:
-            self._chat.notices.notice("Later messages were saved as a new session. F2 lists it.")
+            listed = name_keys(self._chat.app, "{sessions} lists it.")
+            self._chat.notices.notice(f"Later messages were saved as a new session. {listed}")

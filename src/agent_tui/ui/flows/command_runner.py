@@ -8,7 +8,8 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import AgentTuiError, UsageError
-from agent_tui.ui.commands import FLOWS, Command, find_command
+from agent_tui.ui.commands.command import FLOWS, Command
+from agent_tui.ui.commands.table import find_command
 
 if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
@@ -32,7 +33,7 @@ def run_command(chat: Conversation, name: str, argument: str) -> None:
 
 async def _carry_out(chat: Conversation, command: Command, argument: str) -> None:
     if command.requires_idle and chat.runner.is_busy:
-        raise UsageError("A turn is running. Press Esc to interrupt it first.")
+        raise UsageError("A turn is running. Interrupt it first.")
     await resolve_name(f"{FLOWS}.{command.run}")(chat, argument)
 
 

@@ -10,6 +10,7 @@ from agent_tui.core.format import format_count
 from agent_tui.core.messages import MediaPart
 from agent_tui.core.text import first_line
 from agent_tui.resources import prompt
+from agent_tui.ui.commands.table import name_keys
 
 if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
@@ -22,7 +23,8 @@ async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None
         chat.prompts.send(found.fill_in(argument))
         return
     chat.prompt_box.set_text(f"/{name} {argument}".strip())
-    chat.notices.hint(f"There is no command /{first_line(name, 30)}; F1 lists them all.")
+    known = name_keys(chat.app, "{help} lists them all.")
+    chat.notices.hint(f"There is no command /{first_line(name, 30)}; {known}")
 
 
 async def write_instructions(chat: Conversation, _argument: str) -> None:
@@ -95,7 +97,7 @@ async def quote_block(chat: Conversation, text: str) -> None:
     chat.prompt_box.paste(f"{quoted}\n\n")
 
 
-async def paste_picture(chat: Conversation) -> None:
+async def paste_picture(chat: Conversation, _argument: str) -> None:
     """Attach the picture in the clipboard to the prompt, as a file of its own."""
     from agent_tui.runtime.machine.clipboard import save_clipboard_picture
 

@@ -125,7 +125,7 @@ class SessionActs:
 
     def _engine_at_rest(self) -> Engine:
         if self._chat.runner.is_busy:
-            raise UsageError("A turn is running: interrupt it with Esc first.")
+            raise UsageError("A turn is running: interrupt it first.")
         return self._chat.holder.require_engine()
 
 

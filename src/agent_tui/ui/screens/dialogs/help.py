@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.commands import COMMANDS
-from agent_tui.ui.keymap import key_label
+from agent_tui.ui.commands.command import key_label
+from agent_tui.ui.commands.table import COMMANDS, name_keys
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
@@ -18,10 +18,10 @@ TIPS = (
     "what you send joins at its next step.",
     "Every step leaves a checkpoint in the conversation. Click one, or move to it and press "
     "Enter, to go back there. You see what will be removed first.",
-    "When the context fills up, older messages are replaced by a summary. F4 shows what it "
+    "When the context fills up, older messages are replaced by a summary. {compact} shows what it "
     "keeps and what it loses before anything changes.",
     "Nothing is ever lost: every revert, compaction and clear keeps the old log as an archive, "
-    "and /undo restores it.",
+    "and {undo} restores it.",
 )
 
 
@@ -52,7 +52,9 @@ class HelpScreen(Panel[None]):
     def compose(self) -> ComposeResult:
         yield self.heading()
         with VerticalScroll(id="help"):
-            yield Definitions([Definition("▸", tip) for tip in TIPS], id="help-tips")
+            yield Definitions(
+                [Definition("▸", name_keys(self.app, tip)) for tip in TIPS], id="help-tips"
+            )
             yield Definitions(list(self._describe()), id="help-keys")
         yield self.key_hints()
 

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands.command import label_of
 from agent_tui.ui.screens.remapping import Remappable
 
 Result = TypeVar("Result")
@@ -32,8 +33,17 @@ class Popup(Remappable, ModalScreen[Result]):
         """The frame to compose into."""
         box = Vertical(id=id, classes="popup")
         box.border_title = Content(f" {first_line(clean(title), 200)} ")
-        box.border_subtitle = hint_line(hints)
+        shown = ((self._key(key), word) for key, word in hints)
+        box.border_subtitle = hint_line([hint for hint in shown if hint[0]])
         return box
+
+    def _key(self, label: str) -> str:
+        """The key of a hint; for Esc the one that the settings put in its place."""
+        names = [each.id or "" for each in self._bindings.key_to_bindings.get("escape", ())]
+        if label != "Esc":
+            return label
+        labels = [label_of(self.app, name, label) for name in names]
+        return label if label in labels else next(filter(None, labels), "")
 
     def action_leave(self) -> None:
         self.dismiss(None)

@@ -9,7 +9,6 @@ from textual.widget import Widget
 
 from agent_tui.core.format import format_percent, format_tokens
 from agent_tui.core.usage import Gauge
-from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _SMALLEST_BAR = 6
@@ -105,6 +104,11 @@ def _mark_cell(gauge: Gauge, width: int) -> int:
 
 def _cell_styles(gauge: Gauge, fill: float, whole: int) -> list[str]:
     """A colour for every filled cell and one for the part cell after them."""
+    from agent_tui.ui.widgets.bars.shares import (  # not for the first frame
+        share_style,
+        shares_by_kind,
+    )
+
     kinds = shares_by_kind(gauge.shares)
     total = sum(tokens for _, tokens in kinds)
     if not total or whole < 3:

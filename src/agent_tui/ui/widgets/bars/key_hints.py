@@ -10,6 +10,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from agent_tui.core.text import first_line
+from agent_tui.ui.commands.command import label_of
 
 _SAY_SECONDS = 6
 _LAST = {"other_side": 1, "switch": 2, "show_keys": 3, "leave": 4}
@@ -72,12 +73,8 @@ class KeyHints(Widget):
         return [binding for binding in offered if binding.action in chosen]
 
     def _key(self, binding: Binding) -> str:
-        chosen = self.app._keymap.get(binding.id) if binding.id else None
-        if chosen is not None:
-            from agent_tui.ui.commands import spell_key
-
-            return spell_key(chosen.partition(",")[0])
-        return binding.key_display or self.app.get_key_display(binding)
+        own = binding.key_display or self.app.get_key_display(binding)
+        return label_of(self.app, binding.id or "", own)
 
     def _offered(self) -> list[Binding]:
         screen = self.screen

@@ -13,7 +13,8 @@ from textual.widget import Widget
 
 from agent_tui.core.modes import MODE_WORDS, ApprovalMode
 from agent_tui.core.text import first_line
-from agent_tui.ui.commands import Command, footer_commands
+from agent_tui.ui.commands.command import key_label
+from agent_tui.ui.commands.table import footer_commands
 
 _SPINNER = "◐◓◑◒"
 _FRAME_SECONDS = 0.25
@@ -158,7 +159,7 @@ class StatusLine(Widget):
         hints: list[Content] = []
         used = 0
         for command in footer_commands():
-            key = self._key_of(command)
+            key = key_label(self.app, command)
             if not key:
                 continue
             width = len(key) + 1 + len(command.footer)
@@ -169,13 +170,6 @@ class StatusLine(Widget):
             self._places.append((start + used, start + used + width, command.name))
             used += width + 2
         return Content("  ").join(hints)
-
-    def _key_of(self, command: Command) -> str:
-        if not self.app._keymap:
-            return command.key_label
-        from agent_tui.ui.keymap import key_label  # not for the first frame
-
-        return key_label(self.app, command)
 
 
 def _joined(facts: dict[str, str]) -> Content:

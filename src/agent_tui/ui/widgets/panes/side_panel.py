@@ -17,6 +17,8 @@ from agent_tui.core.summary import CheckpointSummary
 from agent_tui.core.text import first_line, reveal
 from agent_tui.core.todo import TodoItem
 from agent_tui.core.usage import Gauge
+from agent_tui.ui.commands.command import key_label
+from agent_tui.ui.commands.table import BY_NAME
 from agent_tui.ui.widgets.bars.gauge import EMPTY
 from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind
 from agent_tui.ui.widgets.panes.todo_panel import MARKS, STYLES
@@ -111,13 +113,13 @@ class SidePanel(Widget, can_focus=False):
         return [head, *rows]
 
     def _changes(self) -> list[_Line]:
-        head = _head("Changed files", "Alt+C", ("changes", ""))
+        head = _head("Changed files", key_label(self.app, BY_NAME["changes"]), ("changes", ""))
         if not self._files:
             return [head, _Line(Content.styled("none so far", "$muted"))]
         return [head, *(_file_line(file, self.content_size.width) for file in self._files)]
 
     def _past(self) -> list[_Line]:
-        head = _head("Checkpoints", "F3", ("revert", ""))
+        head = _head("Checkpoints", key_label(self.app, BY_NAME["revert"]), ("revert", ""))
         rows = [
             _Line(
                 Content.assemble(

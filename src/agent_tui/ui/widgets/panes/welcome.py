@@ -11,6 +11,8 @@ from textual.widget import Widget
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.text import first_line
+from agent_tui.ui.commands.command import key_label
+from agent_tui.ui.commands.table import BY_NAME
 from agent_tui.ui.widgets.lists.rows import fit_cells
 
 _WORDMARK = (
@@ -28,7 +30,6 @@ class Suggestion:
     """One thing to do next: ``command`` is a command of the table, or empty for a prompt."""
 
     text: str
-    note: str = ""
     command: str = ""
 
 
@@ -39,8 +40,8 @@ _PROMPTS = (
 )
 _WAITING = (Suggestion(""),) * 6
 _COMMANDS = (
-    Suggestion("Browse all sessions", "F2", "sessions"),
-    Suggestion("Keys and commands", "F1", "help"),
+    Suggestion("Browse all sessions", "sessions"),
+    Suggestion("Keys and commands", "help"),
 )
 
 
@@ -156,7 +157,9 @@ class Welcome(Widget):
     def _suggestion(self, number: int, suggestion: Suggestion, column: int) -> Content:
         room = column - len(_POINTER) - (_NOTE_WIDTH if column >= 50 else 6)
         text = fit_cells(first_line(suggestion.text, 200), max(4, room))
-        note = suggestion.note.rjust(column - len(_POINTER) - cell_len(text))
+        known = BY_NAME.get(suggestion.command)
+        key = key_label(self.app, known) if known else ""
+        note = key.rjust(column - len(_POINTER) - cell_len(text))
         if number == self.cursor:
             line = Content.assemble((_POINTER, "bold $user"), (text, "bold"), (note, "$muted"))
             return line.stylize("on $selected")

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from agent_tui.core.text import clean, first_line
+from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.widgets.prompt.prompt import Prompt
 
 _SIGN = "\u276f"
@@ -27,11 +28,14 @@ _HINTS: dict[_State, tuple[str, ...]] = {
     "searching": ("Enter uses it · Esc back",),
     "commanding": ("NORMAL · i writes · Enter sends", "NORMAL · i writes"),
     "shell": ("Enter runs this shell command", "runs in the shell"),
-    "running": ("Enter steers · Ctrl+J new line · Esc interrupts", "Enter steers · Esc stops"),
+    "running": (
+        "Enter steers · Ctrl+J new line · {interrupt} interrupts",
+        "Enter steers · {interrupt} stops",
+    ),
     "idle": (
-        "Enter sends · Ctrl+J new line · / commands · @ files · ! shell · F1 help",
-        "Enter sends · / commands · @ files · F1 help",
-        "/ commands · F1 help",
+        "Enter sends · Ctrl+J new line · / commands · @ files · ! shell · {help} help",
+        "Enter sends · / commands · @ files · {help} help",
+        "/ commands · {help} help",
     ),
 }
 """The hints of each state in which the prompt can be."""
@@ -136,4 +140,4 @@ class PromptFrame(Horizontal):
     def _hints(self) -> tuple[str, ...]:
         if self.elsewhere and not self.read_only:
             return (self.elsewhere,)
-        return _HINTS[self._state]
+        return tuple(name_keys_of_hint(self.app, hint) for hint in _HINTS[self._state])

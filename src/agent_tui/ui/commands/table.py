@@ -6,74 +6,15 @@ The screen of the conversation takes a binding of each command with a key and im
 
 from __future__ import annotations
 
-from agent_tui.core.dataclass import dataclass
+import re
+from typing import TYPE_CHECKING, Any
 
-FLOWS = "agent_tui.ui.flows"
-"""The package whose modules carry commands out."""
+from agent_tui.ui.commands.command import Command, key_label, label_of
 
-_SHORT = {"escape": "Esc"}
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-
-def spell_key(key: str) -> str:
-    """A key for people: ``Ctrl+K`` for ``ctrl+k``; a letter as it is typed."""
-    if len(key) == 1:
-        return key
-    return "+".join(_SHORT.get(part, part[:1].upper() + part[1:]) for part in key.split("+"))
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One thing a user can ask for.
-
-    Attributes:
-        name: what follows the slash, and the argument of ``action_command``.
-        run: the function below ``FLOWS`` that carries it out, as ``module:function``; loaded when
-            it is first wanted, with the screens that it shows.
-        title: two or three words for the palette.
-        help: one sentence.
-        group: heading under which the help screen lists it.
-        argument: how the argument is written, in brackets when it may be left out.
-        key: Textual keys, the first one shown.
-        footer: a word for the status line; empty keeps it out of there.
-        priority: whether the key works whatever has the focus.
-        slash: whether it can be typed as ``/name``.
-        opens_screen: whether it shows a screen: it is not started a second time meanwhile.
-        requires_idle: whether it is refused while a turn is running.
-    """
-
-    name: str
-    run: str
-    title: str
-    help: str
-    group: str
-    argument: str = ""
-    key: str = ""
-    footer: str = ""
-    priority: bool = False
-    slash: bool = True
-    opens_screen: bool = False
-    requires_idle: bool = False
-
-    @property
-    def usage(self) -> str:
-        """The slash form with its argument, for example ``/compact [focus]``."""
-        return f"/{self.name} {self.argument}".rstrip()
-
-    @property
-    def key_label(self) -> str:
-        """How the key is shown to people; empty where there is none."""
-        return spell_key(self.key.split(",")[0])
-
-    @property
-    def binding_id(self) -> str:
-        """What its binding is called in a keymap."""
-        return f"command.{self.name}"
-
-    @property
-    def needs_argument(self) -> bool:
-        """Whether the command makes no sense without its argument."""
-        return bool(self.argument) and not self.argument.startswith("[")
-
+    from textual.app import App
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -429,6 +370,14 @@ COMMANDS: tuple[Command, ...] = (
         slash=False,
     ),
     Command(
+        "picture",
+        "prompt:paste_picture",
+        "Attach a picture",
+        "Attach the picture in the clipboard to the prompt",
+        "General",
+        key="alt+v",
+    ),
+    Command(
         "editor",
         "prompt:edit_prompt",
         "Write in $EDITOR",
@@ -464,6 +413,10 @@ ALIASES = {
 }
 
 
+_KEY = re.compile(r"\{(?P<name>[a-z-]+)(?::(?P<own>[^}]+))?\}")
+"""Stands for a key in a text: ``{undo}``, or for one of a screen ``{timeline-copy:y}``."""
+
+
 def find_command(name: str) -> Command | None:
     """The command that a user means by ``name``, which may be an alias."""
     return BY_NAME.get(ALIASES.get(name, name))
@@ -477,3 +430,26 @@ def slash_commands() -> tuple[Command, ...]:
 def footer_commands() -> tuple[Command, ...]:
     """The commands whose key deserves a place in the status line."""
     return tuple(command for command in COMMANDS if command.footer)
+
+
+def name_keys(app: App[Any], sentence: str) -> str:
+    """A sentence with the keys in force; a command that has none is named by its slash form."""
+    return _KEY.sub(lambda found: _key_of(app, found) or f"/{found['name']}", sentence)
+
+
+def name_keys_of_hint(app: App[Any], hint: str) -> str:
+    """A hint such as ``{help} help · {find} find`` with the keys in force; without one, no part."""
+    return " · ".join(_parts_with_keys(app, hint))
+
+
+def _parts_with_keys(app: App[Any], hint: str) -> Iterator[str]:
+    for part in hint.split(" · "):
+        found = _KEY.search(part)
+        if found is None or _key_of(app, found):
+            yield name_keys(app, part)
+
+
+def _key_of(app: App[Any], found: re.Match[str]) -> str:
+    if found["own"]:
+        return label_of(app, found["name"], found["own"])
+    return key_label(app, BY_NAME[found["name"]])
