@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.events import Key, Paste
 
-from agent_tui.ui.terminal_replies import BackgroundTold, ReplyParser, is_dark
+from agent_tui.ui.terminal_replies import BackgroundTold, FeaturesTold, ReplyParser, is_dark
 
 WHITE = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"
 
@@ -54,3 +54,22 @@ def test_a_colour_that_cannot_be_read_tells_nothing_and_types_nothing() -> None:
 
 def test_other_keys_are_as_they_were() -> None:
     assert hear("\x1b[A", "\x1b1", "x") == ([], hear("\x1b[A")[1] + hear("\x1b1")[1] + "x")
+
+
+@pytest.mark.parametrize(
+    ("reply", "sixel"),
+    [
+        ("\x1b[?64;1;2;4;22c", True),
+        ("\x1b[?62;22c", False),
+        ("\x1b[?4;6c", False),
+        ("\x1b[?6c", False),
+    ],
+)
+def test_the_terminal_says_whether_it_draws_sixel(reply: str, sixel: bool) -> None:
+    for cut in range(3, len(reply) + 1):
+        parser = ReplyParser()
+        heard = [
+            each for piece in (f"a{reply[:cut]}", f"{reply[cut:]}b") for each in parser.feed(piece)
+        ]
+        assert [each.sixel for each in heard if isinstance(each, FeaturesTold)] == [sixel]
+        assert [each.character for each in heard if isinstance(each, Key)] == ["a", "b"]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
     from agent_tui.ui.conversation.conversation import Conversation
-    from agent_tui.ui.terminal_replies import BackgroundTold
+    from agent_tui.ui.terminal_replies import BackgroundTold, FeaturesTold
 
 _SECOND_PRESS_SECONDS = 2.0
 _JUST_SECONDS = 2.0
@@ -59,6 +59,13 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         theme = default_theme(dark=told.dark).name
         if self.follows_terminal and self.theme != theme:
             self.theme = theme
+
+    def on_features_told(self, told: FeaturesTold) -> None:
+        """Keep what the terminal can do, for the picture that asked and those to come."""
+        from agent_tui.ui.terminal_driver import TerminalDriver
+
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.hear_features(sixel=told.sixel)
 
     def get_driver_class(self) -> type[Driver]:
         driver = super().get_driver_class()
@@ -159,7 +166,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         else:
             keymap = read_keymap(chosen, places)
         self.set_keymap(dict(keymap.keys))
-        self.chat.status.refresh()
+        self.chat.panes.show_keys()
         return keymap.troubles
 
     def _show_signs(self, engine: Engine) -> None:

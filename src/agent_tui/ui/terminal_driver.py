@@ -7,6 +7,7 @@ queue then, and the program waits forever to write its last words.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any, cast
 
@@ -14,7 +15,7 @@ from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 
 from agent_tui.runtime.machine.terminal_colours import can_ask_terminal
-from agent_tui.ui.terminal_replies import ASK_BACKGROUND, STOP_TELLING, ReplyParser
+from agent_tui.ui.terminal_replies import ASK_BACKGROUND, ASK_FEATURES, STOP_TELLING, ReplyParser
 from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE
 
 # The driver makes its parser itself, in its own thread, and offers no other place to choose one.
@@ -26,12 +27,15 @@ class TerminalDriver(LinuxDriver):
 
     Attributes:
         shows_progress: whether a progress mark may stand in the terminal's tab.
+        draws_sixel: whether the terminal said so; None while it said nothing.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._has_started = False
         self.shows_progress = False
+        self.draws_sixel: bool | None = None
+        self._then: Callable[[], None] | None = None
         self._file = cast("Any", Unheard(cast("IO[str]", self._file)))
 
     def start_application_mode(self) -> None:
@@ -47,6 +51,18 @@ class TerminalDriver(LinuxDriver):
             self.tell(f"{STOP_TELLING}{NO_PROGRESS if self.shows_progress else ''}{RESTORE_TITLE}")
         super().stop_application_mode()
         self._has_started = False
+
+    def ask_features(self, then: Callable[[], None]) -> None:
+        """Ask once what the terminal can do; ``then`` is called when it says so, if ever."""
+        self._then = then
+        if self.draws_sixel is None and can_ask_terminal():
+            self.tell(ASK_FEATURES)
+
+    def hear_features(self, *, sixel: bool) -> None:
+        """The terminal said what it can do."""
+        self.draws_sixel = sixel
+        if self._then is not None:
+            self._then()
 
     def tell(self, signs: str) -> None:
         """Write between the start and the stop of output; else there is nobody to write to."""

@@ -1,6 +1,7 @@
-"""What the terminal says of its background, taken out of the keys that it arrives among.
+"""What the terminal says of itself, taken out of the keys that it arrives among.
 
-Asked by OSC 11; told again by terminals that know mode 2031 when the person changes it.
+Its background is asked by OSC 11, and told again by terminals that know mode 2031 when the person
+changes it; whether it draws Sixel is asked by DA1.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from textual._xterm_parser import XTermParser
 from textual.message import Message
 
 ASK_BACKGROUND = "\x1b]11;?\x1b\\\x1b[?2031h"
+ASK_FEATURES = "\x1b[c"
 STOP_TELLING = "\x1b[?2031l"
 _REPLY = re.compile(
     r"\x1b\]11;(?P<colour>[^\x07\x1b]{1,64})(?:\x07|\x1b\\)|\x1b\[\?997;(?P<mode>[12])n"
+    r"|\x1b\[\?(?P<features>[0-9;]{1,64})c"
 )
-_BEGUN = re.compile(r"\x1b(?:\]1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?|\[\?99?7?;?[12]?)\Z")
+_BEGUN = re.compile(r"\x1b(?:\]1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?|\[\?[0-9;]{0,64})\Z")
 _CHANNELS = re.compile(r"(?:rgba?:|#)([0-9a-fA-F]{1,4})/?([0-9a-fA-F]{1,4})/?([0-9a-fA-F]{1,4})")
+_SIXEL = "4"
 _BRIGHTNESS = (0.299, 0.587, 0.114)
 """How much red, green and blue count for the eye (ITU-R BT.601)."""
 
@@ -28,6 +32,14 @@ class BackgroundTold(Message):
     def __init__(self, *, dark: bool) -> None:
         super().__init__()
         self.dark = dark
+
+
+class FeaturesTold(Message):
+    """The terminal said whether it draws Sixel."""
+
+    def __init__(self, *, sixel: bool) -> None:
+        super().__init__()
+        self.sixel = sixel
 
 
 class ReplyParser(XTermParser):
@@ -49,6 +61,9 @@ class ReplyParser(XTermParser):
 
     def _take_replies(self, data: str, told: list[Message]) -> str:
         for reply in _REPLY.finditer(data):
+            if reply["features"]:  # the first number is the terminal's class
+                told.append(FeaturesTold(sixel=_SIXEL in reply["features"].split(";")[1:]))
+                continue
             dark = reply["mode"] == "1" if reply["mode"] else is_dark(reply["colour"])
             if dark is not None:
                 told.append(BackgroundTold(dark=dark))

@@ -21,7 +21,7 @@ _USUAL_CELL = (8, 16)
 def find_graphics(environment: Mapping[str, str] = os.environ) -> Graphics:
     """The protocol of the terminal; inside a multiplexer, which draws the cells itself, blocks."""
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
-    if term.startswith(("tmux", "screen")) or "TMUX" in environment or "STY" in environment:
+    if is_multiplexed(environment):
         return "blocks"
     if term in _KITTY_TERMS or program in _KITTY_PROGRAMS:
         return "kitty"
@@ -30,6 +30,12 @@ def find_graphics(environment: Mapping[str, str] = os.environ) -> Graphics:
     if any(name in environment for name in _KITTY_VARIABLES):
         return "kitty"
     return "blocks"
+
+
+def is_multiplexed(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether tmux or screen stands between, whose answers are not the terminal's."""
+    term = environment.get("TERM", "")
+    return term.startswith(("tmux", "screen")) or "TMUX" in environment or "STY" in environment
 
 
 def cell_pixels() -> tuple[int, int]:

@@ -17,7 +17,12 @@ from textual.widget import Widget
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.format import format_size
 from agent_tui.resources import stylesheet
-from agent_tui.runtime.machine.graphics import Graphics, cell_pixels, find_graphics
+from agent_tui.runtime.machine.graphics import (
+    Graphics,
+    cell_pixels,
+    find_graphics,
+    is_multiplexed,
+)
 from agent_tui.runtime.machine.pictures import (
     KITTY_REMOVAL,
     Picture,
@@ -69,9 +74,26 @@ class PictureScreen(Panel[None]):
         self.action_step(0)
 
     def _graphics(self) -> Graphics:
-        if not isinstance(self.app._driver, TerminalDriver):
+        driver = self.app._driver
+        if not isinstance(driver, TerminalDriver):
             return "blocks"
-        return find_graphics() if self._choice == "auto" else self._choice
+        if self._choice != "auto":
+            return self._choice
+        found = find_graphics()
+        if found == "blocks" and not is_multiplexed():
+            if driver.draws_sixel:
+                return "sixel"
+            driver.ask_features(self._draw_finer)
+        return found
+
+    def _draw_finer(self) -> None:
+        """The terminal said what it can do, perhaps after the picture was drawn."""
+        if not self.is_attached:
+            return
+        view, wanted = self.query_one(PictureView), self._graphics()
+        if wanted != view.graphics:
+            view.graphics = wanted
+            view.draw_soon()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """One picture has no next one."""
