@@ -104,6 +104,11 @@ class Key:
         waited = min(self.waited, self.milliseconds)
         return max(self.used - self.beside * waited, self.milliseconds - waited)
 
+    @property
+    def held_raw(self) -> float:
+        """The same with all that the main thread did meanwhile, also for what streams."""
+        return max(self.used, self.milliseconds - self.waited)
+
 
 @dataclass(frozen=True)
 class Share:
@@ -292,6 +297,8 @@ def key_figures(keys: Sequence[Key]) -> dict[str, Any]:
         "max_ms": round(max(times), 1),
         "held_p50_ms": round(statistics.median([key.held for key in keys] or [0.0]), 1),
         "held_max_ms": round(max((key.held for key in keys), default=0.0), 1),
+        "held_raw_p50_ms": round(statistics.median([key.held_raw for key in keys] or [0.0]), 1),
+        "held_raw_max_ms": round(max((key.held_raw for key in keys), default=0.0), 1),
     }
 
 
