@@ -52,6 +52,18 @@ def test_the_answer_before_a_call_is_told_before_the_call() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ('{"path": "tides.py", "old": "    low", "new": "    high"}', "tides.py"),
+        ('{"timeout": 60, "command": "make check"}', "make check"),
+        ('{"action": "list", "number": 2}', "list 2"),
+    ],
+)
+def test_a_call_is_told_by_what_it_is_about(arguments: str, told: str) -> None:
+    assert lines_of(ToolStarted(ToolCall("c1", "tool", arguments))) == [f"Running tool {told}"]
+
+
 def test_thinking_is_told_once_a_step() -> None:
     step: list[Event] = [
         StepBegan(1),

@@ -54,6 +54,7 @@ from agent_tui.core.text import first_line, format_count, hides_characters, reve
 from agent_tui.core.words import OUTCOMES, operation_words, outcome_of
 from agent_tui.headless.plain.telling import MARK, quote, quote_action
 
+_SUBJECTS = ("command", "pattern", "query", "path", "file_path", "url")
 _LONGEST = 160
 _LONGEST_NAME = 60
 _MOST_LINES = 12
@@ -178,7 +179,9 @@ class PlainLines:
 
 
 def _describe(call: ToolCall) -> str:
-    said = " ".join(show_arguments(call.arguments).values())
+    fields = show_arguments(call.arguments)
+    named = [fields[name] for name in _SUBJECTS if fields.get(name)]
+    said = named[0] if named else " ".join(fields.values())
     return f"{_name(call)} {first_line(reveal(said[: 8 * _LONGEST]), _LONGEST)}".rstrip()
 
 
