@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, CompactionRecord, Record, UserMessage
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
+    Record,
+    UserMessage,
+)
 
 _SAID = ("human", "steer", "import", None)
 
@@ -41,3 +47,12 @@ def last_exchanges(records: Sequence[Record], most: int = 4) -> tuple[Exchange, 
         if len(found) >= most:
             break
     return tuple(reversed(found[:most]))
+
+
+def exchanges_before(records: Sequence[Record], checkpoint: int) -> tuple[Exchange, ...]:
+    """What was said last before a checkpoint: what a revert to it leaves."""
+    for place in range(len(records) - 1, -1, -1):
+        record = records[place]
+        if isinstance(record, Checkpoint) and record.id == checkpoint:
+            return last_exchanges(records[:place])
+    return ()

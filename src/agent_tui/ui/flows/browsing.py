@@ -6,13 +6,15 @@ leads to the same place wherever it stands.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from textual.app import App
 
     from agent_tui.core.tree import TreeRow
+    from agent_tui.history.exchanges import Exchange
     from agent_tui.history.found_record import FoundLine
     from agent_tui.history.session_tree import SessionTree
     from agent_tui.history.view import SessionView
@@ -117,9 +119,17 @@ class Browser:
     async def archives(self) -> bool:
         from agent_tui.ui.screens.time.archives import ArchivesScreen
 
-        screen = ArchivesScreen(self._view.archives, self, self._view.read_only)
+        screen = ArchivesScreen(
+            self._view.archives, self, self._view.read_only, self._last_in_archive
+        )
         changed = await self._app.push_screen_wait(screen)
         return bool(changed)
+
+    async def _last_in_archive(self, number: int) -> Sequence[Exchange]:
+        from agent_tui.history.exchanges import last_exchanges
+
+        view = await self._view.open_archive(number)
+        return await asyncio.to_thread(last_exchanges, view.records)
 
     async def archive(self, number: int) -> bool:
         return await self.look(await self._view.open_archive(number))

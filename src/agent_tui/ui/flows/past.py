@@ -18,11 +18,13 @@ from agent_tui.ui.flows.session_acts import branch_from, browse_session
 
 if TYPE_CHECKING:
     from agent_tui.core.tree import TreeRow
+    from agent_tui.history.exchanges import Exchange
     from agent_tui.ui.conversation.conversation import Conversation
 
 
 async def revert(chat: Conversation, argument: str) -> None:
     """Go back to a checkpoint, chosen from a list where none is given."""
+    from agent_tui.history.exchanges import exchanges_before
     from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
 
     if argument:
@@ -33,7 +35,11 @@ async def revert(chat: Conversation, argument: str) -> None:
     archives = await view.archives() if view.has_compactions else []
     compacted = [archive for archive in archives if archive.reason == "compaction"]
     newest = max(compacted, key=lambda archive: archive.number, default=None)
-    match await chat.app.push_screen_wait(CheckpointsScreen(checkpoints, newest)):
+
+    async def preview(checkpoint: int) -> Sequence[Exchange]:
+        return await asyncio.to_thread(exchanges_before, view.records, checkpoint)
+
+    match await chat.app.push_screen_wait(CheckpointsScreen(checkpoints, newest, preview)):
         case "archives":
             await browse_session(chat).archives()
         case int(checkpoint):

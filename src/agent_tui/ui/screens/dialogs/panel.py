@@ -32,6 +32,9 @@ PANEL_SHEETS = [
 NARROW = 90
 """Below this many cells two things no longer fit side by side."""
 
+WITH_PREVIEW = [(0, "-narrow"), (110, "-wide")]
+"""The breakpoints of lists that have a preview beside them."""
+
 _BREATH_SECONDS = 0.001
 
 

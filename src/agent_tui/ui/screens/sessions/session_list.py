@@ -24,10 +24,9 @@ from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.list_keys import take_list_key
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.preview import REST_SECONDS
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from agent_tui.ui.widgets.prompt.line_input import LineInput
-
-_REST_SECONDS = 0.12
 
 _SHOW_SECONDS = 0.3
 
@@ -234,7 +233,7 @@ class SessionListScreen(Panel[SessionChoice]):
         """Show what was said last, once the cursor has rested for a moment."""
         if summary is None or not self._preview.display:
             return
-        await asyncio.sleep(_REST_SECONDS)
+        await asyncio.sleep(REST_SECONDS)
         exchanges = await self._sessions.last_exchanges(summary)
         if summary == self._highlighted:
             self._preview.show_session(summary, exchanges)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.containers import Horizontal
 from textual.content import Content
 
 from agent_tui.core.format import format_age, format_count, format_size
@@ -16,9 +17,10 @@ from agent_tui.core.text import clean, reveal
 from agent_tui.core.words import operation_words
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.panes.preview import PastPreview, ReadExchanges
 
 if TYPE_CHECKING:
     from agent_tui.ui.screens.time.lead import Lead
@@ -33,10 +35,12 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         load: gives the archives, for example ``view.archives``.
         lead: shows an archive, compares or restores it.
         read_only: why nothing can be restored, or an empty string.
+        preview: gives what was said last in an archive.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/archives.tcss")]
-    AUTO_FOCUS = "Rows"
+    AUTO_FOCUS = "#past-rows"
+    HORIZONTAL_BREAKPOINTS = WITH_PREVIEW
     BINDINGS = [
         Binding("enter", "open_highlighted", "open read-only", key_display="Enter"),
         Binding("r,R", "restore", "restore", key_display="r"),
@@ -48,18 +52,20 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         load: Callable[[], Awaitable[Sequence[ArchiveSummary]]],
         lead: Lead,
         read_only: str = "",
+        preview: ReadExchanges | None = None,
     ) -> None:
         super().__init__()
         self._load_archives = load
         self._lead = lead
         self._read_only = read_only
         self._archives: list[ArchiveSummary] = []
-        self._rows = Rows(self._draw, empty=Content("Reading archives…"))
+        self._preview = PastPreview(preview)
+        self._rows = Rows(self._draw, id="past-rows", empty=Content("Reading archives…"))
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield Fitted(self._draw_heads, id="heads")
-        yield self._rows
+        yield Horizontal(self._rows, self._preview, id="beside")
         yield self.key_hints()
 
     def on_mount(self) -> None:
@@ -95,11 +101,22 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         )
         return Content.assemble((start, "$muted"), text, (f"{figures}{age}", "$muted"))
 
+    async def on_resize(self) -> None:
+        await super().on_resize()
+        self.call_after_refresh(self.query_one("#heads").refresh)  # the rows have a width then
+
     def _draw_heads(self, width: int) -> Content:
-        if width < 58:
+        width = self._rows.scrollable_content_region.width or width
+        if width < 56:
             return Content("")
-        left = fit_cells("  #  SAVED", width - _FIGURES - 1)
+        left = fit_cells("  #  SAVED", width - _FIGURES)
         return Content(f"{left}{'MESSAGES':>8}  {'◇':>6}{'SIZE':>10}{'WHEN':>8}")
+
+    @on(Rows.Highlighted, "#past-rows")
+    def _follow_cursor(self) -> None:
+        if (archive := self._highlighted) is not None:
+            heading = Content.styled(f"Archive {archive.number}", "bold")
+            self._preview.show_place(archive.number, heading)
 
     @property
     def _highlighted(self) -> ArchiveSummary | None:

@@ -8,6 +8,7 @@ from typing import Literal
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
@@ -15,11 +16,12 @@ from agent_tui.core.format import format_age, format_count
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.preview import PastPreview, ReadExchanges
 
-_WITH_COUNTS = 70
+_WITH_COUNTS = 60
 
 
 class CheckpointsScreen(Panel[int | Literal["archives"]]):
@@ -31,27 +33,35 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         checkpoints: those of the log, oldest first.
         compacted: the archive that the newest compaction left, if there was one: it holds the
             checkpoints that are missing here.
+        preview: gives what was said last before a checkpoint.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/checkpoints.tcss")]
-    AUTO_FOCUS = "Rows"
+    AUTO_FOCUS = "#past-rows"
+    HORIZONTAL_BREAKPOINTS = WITH_PREVIEW
     BINDINGS = [
         Binding("enter", "choose", "preview the revert", key_display="Enter"),
         Binding("a", "list_archives", "archives", key_display="a"),
     ]
 
     def __init__(
-        self, checkpoints: Sequence[CheckpointSummary], compacted: ArchiveSummary | None = None
+        self,
+        checkpoints: Sequence[CheckpointSummary],
+        compacted: ArchiveSummary | None = None,
+        preview: ReadExchanges | None = None,
     ) -> None:
         super().__init__()
         self._compacted = compacted
         self._checkpoints = list(reversed(checkpoints))
-        self._rows = Rows(self._draw, empty=Content("No checkpoint yet. Send a prompt first."))
+        self._preview = PastPreview(preview)
+        self._rows = Rows(
+            self._draw, id="past-rows", empty=Content("No checkpoint yet. Send a prompt first.")
+        )
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield Fitted(self._draw_heads, id="heads")
-        yield self._rows
+        yield Horizontal(self._rows, self._preview, id="beside")
         if self._compacted is not None:
             count = format_count(self._compacted.checkpoints, "checkpoint")
             said = f"{count} before the compaction: archive {self._compacted.number} (a)"
@@ -82,10 +92,21 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         text = text.truncate(room, ellipsis=True)
         return Content.assemble(text.pad_right(room - text.cell_length), (figures, "$muted"))
 
+    async def on_resize(self) -> None:
+        await super().on_resize()
+        self.call_after_refresh(self.query_one("#heads").refresh)  # the rows have a width then
+
     def _draw_heads(self, width: int) -> Content:
-        if width < _WITH_COUNTS + 2:
+        width = self._rows.scrollable_content_region.width or width
+        if width < _WITH_COUNTS:
             return Content("")
-        return Content(f"{'     #  BEFORE':<{width - 18}}{'MESSAGES':>8}{'WHEN':>9}")
+        return Content(f"{'     #  BEFORE':<{width - 17}}{'MESSAGES':>8}{'WHEN':>9}")
+
+    @on(Rows.Highlighted, "#past-rows")
+    def _follow_cursor(self) -> None:
+        if self._checkpoints:
+            number = self._checkpoints[self._rows.cursor].id
+            self._preview.show_place(number, Content.styled(f"Before \u25c7 {number}", "bold"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "list_archives":

@@ -10,35 +10,18 @@ from agent_tui.core.format import format_age, format_count, format_size
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, reveal
 from agent_tui.history.exchanges import Exchange
-from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.exchange_lines import exchange_lines
+from agent_tui.ui.widgets.panes.preview import Preview
 
 
-class SessionPreview(Rows, can_focus=False):
-    """One session: what was said last, and its facts; the mouse wheel scrolls it."""
-
-    def __init__(self) -> None:
-        super().__init__(has_cursor=False)
-        self._text = Content("")
-        self._lines: list[Content] = []
+class SessionPreview(Preview):
+    """One session: what was said last, and its facts."""
 
     def show_session(
         self, summary: SessionSummary | None, exchanges: Sequence[Exchange] = ()
     ) -> None:
         """Show this session with what was said last in it, or nothing."""
-        self._text = Content("") if summary is None else describe_session(summary, exchanges)
-        self._wrap()
-        self.scroll_home(animate=False)
-
-    def _wrap(self) -> None:
-        self._lines = self._text.wrap(max(1, self.scrollable_content_region.width))
-        self.show_rows(len(self._lines))
-
-    def on_resize(self) -> None:
-        self._wrap()
-
-    def draw_row(self, index: int, width: int) -> Content:
-        return self._lines[index]
+        self.show_text(Content("") if summary is None else describe_session(summary, exchanges))
 
 
 def describe_session(summary: SessionSummary, exchanges: Sequence[Exchange] = ()) -> Content:

@@ -1,0 +1,92 @@
+"""Lists of a session's past show beside them what is at the place under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.errors import UsageError
+from agent_tui.core.records import AssistantMessage, Checkpoint, Record, UserMessage
+from agent_tui.core.summary import ArchiveSummary, CheckpointSummary
+from agent_tui.history.exchanges import Exchange, exchanges_before
+from agent_tui.ui.screens.time.archives import ArchivesScreen
+from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
+from tests.ui.stage import Stage
+from tests.ui.test_small_screens import Followed
+
+ARCHIVES = [ArchiveSummary(n, "", "compaction", "", 10 * n, 30, 14) for n in (1, 2, 3)]
+CHECKPOINTS = [CheckpointSummary(n, "", 1, None, 2, f"prompt {n}") for n in range(20)]
+WIDE, NARROW = (120, 24), (109, 24)
+
+
+class Told:
+    """Gives what was said, and keeps for which places it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    async def __call__(self, number: int) -> Sequence[Exchange]:
+        self.asked.append(number)
+        if number == 2:
+            raise UsageError("Archive 2 is gone.")
+        return (Exchange(f"asked in {number}", f"answered in {number}"),)
+
+
+async def until(app: Stage, pilot: Pilot[None], text: str) -> None:
+    for _ in range(300):
+        if text in app.text:
+            return
+        await pilot.pause(0.02)
+    raise AssertionError(f"{text!r} was not shown:\n{app.text}")
+
+
+async def load() -> Sequence[ArchiveSummary]:
+    return ARCHIVES
+
+
+async def test_an_archive_shows_what_was_said_last_in_it() -> None:
+    screen = ArchivesScreen(load, Followed(), preview=Told())
+    async with (app := Stage(screen=screen)).run_test(size=WIDE) as pilot:
+        await until(app, pilot, "answered in 3")
+        heads = next(line for line in app.text.splitlines() if "MESSAGES" in line)
+        row = next(line for line in app.text.splitlines() if " 30 " in line)
+        assert heads.index("MESSAGES") + len("MESSAGES") == row.index("30") + len("30")
+        await pilot.press("down")
+        await until(app, pilot, "Archive 2 is gone.")
+        await pilot.press("down")
+        await until(app, pilot, "asked in 1")
+
+
+async def test_a_checkpoint_shows_what_was_said_before_it_once_the_cursor_rests() -> None:
+    told = Told()
+    async with (app := Stage(screen=CheckpointsScreen(CHECKPOINTS, preview=told))).run_test(
+        size=WIDE
+    ) as pilot:
+        await until(app, pilot, "answered in 19")
+        told.asked.clear()
+        screen = app.screen
+        assert isinstance(screen, CheckpointsScreen)
+        for place in range(1, 15):
+            screen._rows.cursor = place
+        await until(app, pilot, "answered in 5")
+        assert told.asked == [5]
+
+
+@pytest.mark.parametrize("size", [NARROW, (60, 20)])
+async def test_where_there_is_no_room_nothing_is_read(size: tuple[int, int]) -> None:
+    told = Told()
+    screen = CheckpointsScreen(CHECKPOINTS, preview=told)
+    async with (app := Stage(screen=screen)).run_test(size=size) as pilot:
+        await pilot.pause(0.3)
+        assert "prompt 19" in app.text
+        assert "Before" not in app.text
+    assert not told.asked
+
+
+def test_what_came_before_a_checkpoint_is_what_a_revert_leaves() -> None:
+    said: list[Record] = [Checkpoint(0), UserMessage("one"), AssistantMessage("1")]
+    later: list[Record] = [Checkpoint(1), UserMessage("two"), AssistantMessage("2")]
+    assert exchanges_before([*said, *later], 1) == (Exchange("one", "1"),)
+    assert exchanges_before([*said, *later], 0) == ()
