@@ -130,8 +130,7 @@ class FirstAnswer(AgentTui):
         def listen_too(session, view):
             session.subscribe(self.hear)
             listen(session, view)
-        self.chat.wire.listen = listen_too
-        super().on_ready()
+        self.chat.wire.listen = listen_too  # the app's own on_ready is called after this one
 
     def hear(self, event):
         if type(event).__name__ == "TextDelta":
