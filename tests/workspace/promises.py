@@ -89,6 +89,8 @@ PROMISES = (
         "a file that is saved late is overwritten",
         "what is saved in the last moment is overwritten",
         "what is created in the last moment is overwritten",
+        "what is saved in the last moment is deleted",
+        "what a deletion took away is gone with a crash",
         "what an exchange took away is deleted",
         "a late capture is the agent's all the same",
     ),

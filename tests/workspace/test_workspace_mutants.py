@@ -168,6 +168,21 @@ def of_saved(test: Callable[..., None], *more: str) -> Callable[[Path], None]:
     return run
 
 
+def of_created(test: Callable[..., None], *more: str) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            test(folder, patch, *more)
+
+    return run
+
+
+def take_away_unseen(name: str, folder: int, aside: str, staging: int) -> bool:
+    """As before names could be moved aside: the moment of the test, and then it is unlinked."""
+    with replaced((renaming, "_library", lambda: None)):
+        renaming.rename_at(folder, name, staging, aside, renaming._NOREPLACE)
+    return False
+
+
 def rename_over_everything() -> Patch:
     def put(staged: str, staging: int, name: str, folder: int, *, exchange: bool) -> bool:
         flags = renaming._EXCHANGE if exchange else renaming._NOREPLACE
@@ -526,6 +541,14 @@ MUTANTS = (
            of_saved(renamings.test_a_file_that_is_saved_in_the_last_moment_is_kept)),
     Mutant("what is created in the last moment is overwritten", rename_over_everything,
            of_saved(renamings.test_a_file_that_is_created_in_the_last_moment_is_kept)),
+    Mutant("what is saved in the last moment is deleted",
+           lambda: replaced((restore, "take_away", take_away_unseen)),
+           of_created(renamings.test_a_file_that_is_saved_just_before_it_is_deleted_is_kept)),
+    Mutant("what a deletion took away is gone with a crash",
+           lambda: replaced((restore._Replacing, "_return_swapped", lambda *_: False)),
+           of_created(
+               renamings.test_a_death_in_the_middle_of_a_deletion_loses_nothing_that_was_saved,
+               "commit")),
     Mutant("what an exchange took away is deleted",
            lambda: replaced((restore._Replacing, "_return_swapped", lambda *_: False)),
            of_saved(renamings.test_a_death_just_after_the_exchange_loses_nothing_that_was_saved,

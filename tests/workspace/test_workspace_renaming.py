@@ -112,6 +112,64 @@ def test_a_death_just_after_the_exchange_loses_nothing_that_was_saved(
     assert not list(yard.root.glob(".agent-tui-*"))
 
 
+def created(folder: Path) -> Yard:
+    """The agent created new.txt in a folder of its own."""
+    yard = Yard(folder / "yard")
+    yard.write("a.txt", "old\n")
+    yard.take()
+    yard.write("made/new.txt", "agent\n")
+    yard.take()
+    return yard
+
+
+def test_a_file_that_is_saved_just_before_it_is_deleted_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard = created(tmp_path)
+    real = renaming.rename_at
+    saved: list[Path] = []
+
+    def rename_at(source: int, old: str, target: int, new: str, flags: int) -> int:
+        if old == "new.txt" and not saved:
+            saved.append(yard.write("made/new.txt", "mine\n"))
+        return real(source, old, target, new, flags)
+
+    monkeypatch.setattr(renaming, "rename_at", rename_at)
+    with pytest.raises(PathChanged, match=r"made/new.txt changed while it was reverted"):
+        revert(yard)
+    assert saved
+    assert yard.files() == {"a.txt": "old\n", "made/new.txt": "mine\n"}
+    assert not list(yard.root.glob(".agent-tui-*"))
+
+
+@pytest.mark.parametrize("phase", ["commit", "rollback"])
+def test_a_death_in_the_middle_of_a_deletion_loses_nothing_that_was_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    yard = created(tmp_path)
+    real = renaming.rename_at
+
+    def die(source: int, old: str, target: int, new: str, flags: int) -> int:
+        yard.write("made/new.txt", "mine\n")
+        assert real(source, old, target, new, flags) == 0
+        raise Died
+
+    with monkeypatch.context() as patch:
+        patch.setattr(renaming, "rename_at", die)
+        with pytest.raises(Died):
+            revert(yard)
+    assert not (yard.root / "made/new.txt").exists()
+    journal = Path(yard.store.journal_path)
+    journal.write_text(journal.read_text().replace('"commit"', f'"{phase}"'))
+    restore = Restore(str(yard.root), yard.store)
+    found = restore.recover()
+    restore.finish()
+    assert found is not None
+    assert found.left == ("made/new.txt",)
+    assert yard.read("made/new.txt") == "mine\n"
+    assert not list(yard.root.glob(".agent-tui-*"))
+
+
 def test_where_names_cannot_be_exchanged_a_rename_does(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,20 @@ def put_in_place(staged: str, staging: int, name: str, folder: int, *, exchange:
     return exchange
 
 
+def take_away(name: str, folder: int, aside: str, staging: int) -> bool:
+    """Rename ``name`` to ``aside``, where nothing stands; False where that cannot be done here.
+
+    Raises:
+        FileExistsError, FileNotFoundError: it is not as it should be; nothing was done.
+    """
+    number = rename_at(folder, name, staging, aside, _NOREPLACE)
+    if number in _CANNOT or number == errno.EXDEV:
+        return False
+    if number:
+        raise OSError(number, os.strerror(number), name)
+    return True
+
+
 def rename_at(source: int, old: str, target: int, new: str, flags: int) -> int:
     """The system call; returns its error number, 0 where it was done."""
     library = _library()

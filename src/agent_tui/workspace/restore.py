@@ -34,7 +34,7 @@ from agent_tui.workspace.journal import Journal, read_journal, remove_journal, w
 from agent_tui.workspace.limits import DEFAULT_LIMITS
 from agent_tui.workspace.plan import Action
 from agent_tui.workspace.reading import UNREADABLE, read_entry
-from agent_tui.workspace.renaming import put_in_place
+from agent_tui.workspace.renaming import put_in_place, take_away
 from agent_tui.workspace.scanning import STAGING_PREFIX
 from agent_tui.workspace.store import ContentStore
 
@@ -314,7 +314,7 @@ class _Replacing:
         try:
             with open_parent(self.root, path, make=new is not None) as (folder, name):
                 if new is None:
-                    os.unlink(name, dir_fd=folder)
+                    self._delete(staged, folder, name, path, old)
                 else:
                     self._move(staged, folder, name, path, old)
         except NotADirectoryError as error:
@@ -322,6 +322,25 @@ class _Replacing:
                 f"a link or a file stands where a folder of {path} was; nothing was reverted."
             ) from error
         self.folders.add(os.path.dirname(path))
+
+    def _delete(
+        self, staged: str, folder: int, name: str, path: str, old: FileState | None
+    ) -> None:
+        """Delete a file; what stood there is looked at once more, out of the way."""
+        with suppress(FileExistsError):
+            os.mkdir(self.journal.staging, 0o700, dir_fd=self.root)
+        staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
+        try:
+            if not take_away(name, folder, staged, staging):
+                os.unlink(name, dir_fd=folder)
+            elif _is(self._now(f"{self.journal.staging}/{staged}"), old):
+                os.unlink(staged, dir_fd=staging)
+            else:
+                with suppress(FileExistsError):  # it was saved once more, and that stays
+                    put_in_place(staged, staging, name, folder, exchange=False)
+                raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
+        finally:
+            close(staging)
 
     def _move(self, staged: str, folder: int, name: str, path: str, old: FileState | None) -> None:
         with suppress(FileNotFoundError):
@@ -361,8 +380,8 @@ class _Replacing:
             raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
 
     def _return_swapped(self, staged: str, change: FileChange, now: FileState | None) -> bool:
-        """Give back what an exchange took away, where a crash came before it was looked at."""
-        if now is None or not _is(now, change.new):
+        """Give back what was taken away, where a crash came before it was looked at."""
+        if not _is(now, change.new):
             return False
         found = self._now(f"{self.journal.staging}/{staged}")
         if found is None or _is(found, change.old) or _is(found, change.new):
@@ -370,7 +389,8 @@ class _Replacing:
         with open_parent(self.root, change.path) as (folder, name):
             staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
             try:
-                return put_in_place(staged, staging, name, folder, exchange=True)
+                put_in_place(staged, staging, name, folder, exchange=now is not None)
+                return True
             finally:
                 close(staging)
 
