@@ -43,7 +43,7 @@ from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.starting.assembling import Run
 from agent_tui.sessions.store import SessionStore
-from agent_tui.tools import background
+from agent_tui.tools import running_commands
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.conversation import notices
 from agent_tui.ui.renderers.languages import Languages
@@ -145,7 +145,7 @@ class Stage:
             clock = Clock(wall)
             _hold_environment(patch, tmp_path)
             _hold_program(patch, folder, clock)
-            patch.setattr(background, "_threads", lambda: one_by_one)
+            patch.setattr(running_commands, "ThreadPoolExecutor", lambda *_, **__: one_by_one)
             (tmp_path / "home").mkdir()
             yield cls(tmp_path / "home", folder, clock, patch)
             shutil.rmtree(folder, ignore_errors=True)

@@ -134,6 +134,32 @@ async def test_a_branch_begins_before_the_prompt_of_a_number(
         await here.until(lambda: here.chat.prompt_box.text == returned)
 
 
+async def test_a_branch_begins_before_the_prompt_of_a_label(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        await here.say("another")
+        records = [json.loads(line) for line in log_of(here, tmp_path).read_text().splitlines()]
+        (first,) = (each for each in records if each.get("content") == "one thing")
+        assert here.chat.session is not None
+        await here.chat.session.operations.label(first["uuid"], "start")
+        await run(here, "/branch strat")
+        await here.until(lambda: "or a label (start)" in text_of_screen(here))
+        await run(here, "/branch start")
+        await here.until(lambda: here.chat.prompt_box.text == "one thing")
+
+
+async def test_another_model_is_told_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await run(here, "/model tide-2")
+        await here.until(lambda: "Model: tide-2" in here.chat.status.notice)
+        assert here.chat.session is not None
+        assert here.chat.session.model == "tide-2"
+
+
 async def test_init_asks_the_agent_for_agents_md(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
