@@ -39,6 +39,7 @@ class Sessions:
     def __init__(self, *summaries: SessionSummary) -> None:
         self.all = {each.session_id: each for each in summaries}
         self.trash: dict[str, SessionSummary] = {}
+        self.deleted: list[str] = []
         self.error: Exception | None = None
 
     async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
@@ -227,7 +228,7 @@ async def test_a_delete_that_was_made_before_the_list_was_opened_is_undone_by_na
     sessions = Sessions(*THREE)
     title = sessions.all["s2"].title
     token = await sessions.delete_session("s2")
-    sessions.deleted = [token]  # type: ignore[attr-defined]
+    sessions.deleted = [token]
     async with (app := show(sessions)).run_test(size=(100, 20)) as pilot:
         await settle(pilot, workers=True)
         await pilot.press("u")

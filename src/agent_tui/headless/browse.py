@@ -22,7 +22,12 @@ from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.history.view import SessionView
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.live_session import LiveSession
-from agent_tui.runtime.stored.exporting import write_private
+from agent_tui.runtime.stored.exporting import (
+    Exported,
+    export_file,
+    export_view,
+    write_private,
+)
 
 
 @asynccontextmanager
@@ -205,7 +210,7 @@ async def export_session(
     engine: Engine, source: str, form: str, output: Path | None, part: ContextFilter
 ) -> None:
     """Write a session in another format, to a new file or to standard output."""
-    found = await engine.export(source, form, part)
+    found = await _exported(engine, source, form, part)
     if found.redacted:
         complain(found.redacted)
     if output is None:
@@ -213,6 +218,15 @@ async def export_session(
         return
     written = await write_private(output, found.content)
     say(f"Exported to {clean(str(written))}")
+
+
+async def _exported(engine: Engine, source: str, form: str, part: ContextFilter) -> Exported:
+    """A session, by its id or by the path of a file, in another format, without secrets."""
+    path = Path(source)
+    if await asyncio.to_thread(path.exists):
+        return await asyncio.to_thread(export_file, path, form, part)
+    async with looked_at(engine, source) as session:
+        return await export_view(session.view, form, part)
 
 
 async def repair_session(engine: Engine, session_id: str, *, as_json: bool) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import shutil
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.agent.spec import DEFAULT_AGENT
@@ -19,14 +18,13 @@ from agent_tui.runtime.opening import Opening
 from agent_tui.runtime.starting.assembling import Run, assemble_run
 from agent_tui.runtime.starting.confining import describe_sandbox
 from agent_tui.runtime.starting.project import Project
-from agent_tui.runtime.starting.run_settings import places_of, read_settings
+from agent_tui.runtime.starting.run_settings import read_settings
+from agent_tui.runtime.starting.setting_files import SettingFiles
 from agent_tui.runtime.stored.headers import new_header
 
 if TYPE_CHECKING:
-    from agent_tui.context.filters import ContextFilter
     from agent_tui.library.agent_sessions import AgentSessions
     from agent_tui.runtime.connect.connecting import Connecting
-    from agent_tui.runtime.stored.exporting import Exported
     from agent_tui.runtime.stored.searching import SearchService
     from agent_tui.runtime.stored.sessions import StoredSessions
 
@@ -39,6 +37,7 @@ class Engine:
     Attributes:
         launch: what the command line asked for.
         settings: the settings of this run.
+        setting_files: where they are written.
         workspace: where a new session works.
         project: what that folder is, and whether what it ships is used.
         agents: the agents there are.
@@ -50,6 +49,7 @@ class Engine:
     def __init__(self, run: Run) -> None:
         self.launch = run.launch
         self.settings = run.settings
+        self.setting_files = SettingFiles(run.launch)
         self.workspace = run.workspace
         self.suggestions = run.suggestions
         self.tool_servers = run.tool_servers
@@ -168,35 +168,12 @@ class Engine:
             return await self.latest_session()
         return await self.new_session()
 
-    async def export(self, source: str, form: str, part: ContextFilter | None = None) -> Exported:
-        """A session, by its id or by the path of a file, in another format, without secrets."""
-        from agent_tui.runtime.stored.exporting import export_file, export_view
-
-        path = Path(source)
-        if await asyncio.to_thread(path.exists):
-            return await asyncio.to_thread(export_file, path, form, part)
-        session = await self.read_session(source)
-        try:
-            return await export_view(session.view, form, part)
-        finally:
-            await session.close()
-
     async def reload_settings(self) -> None:
         """Read the settings again, and ask the providers that they name now; raises ConfigError."""
         trusted = self.project.trusted
         self.settings = await asyncio.to_thread(read_settings, self.launch, trusted=trusted)
         await asyncio.to_thread(self.connections.refresh, self.settings)
         await self.connections.warm()
-
-    async def places_of(self, section: str) -> dict[str, str]:
-        """Where each setting of a section was set: file and line, variable or flag."""
-        return await asyncio.to_thread(places_of, self.launch, section)
-
-    async def save_setting(self, key: str, value: str | bool) -> None:
-        """Write a setting into the user's config file, for later runs; raises ConfigError."""
-        from agent_tui.config.writing import set_value
-
-        await asyncio.to_thread(set_value, config_path(), key, value)
 
     async def close_session(self, session: LiveSession) -> None:
         """Close a session; one in which nothing was ever said leaves nothing behind."""

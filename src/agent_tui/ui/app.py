@@ -22,6 +22,7 @@ from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
+from agent_tui.ui.telling import Teller
 from agent_tui.ui.themes.theme import default_theme
 from agent_tui.ui.themes.themed import ThemedApp
 
@@ -158,7 +159,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             return ()
         from agent_tui.ui.keymap import names_screens, read_keymap
 
-        chosen, places = engine.settings.keys, await engine.places_of("keys")
+        chosen, places = engine.settings.keys, await engine.setting_files.places_of("keys")
         if names_screens(chosen):
             from agent_tui.ui.screens.remapping import remappable_keys
 
@@ -284,12 +285,11 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
     ) -> None:
         """Say a sentence where this screen says things: no toast ever covers the prompt."""
         screen = self.screen
-        tell = getattr(screen, "tell", None)
         self._told = message, time.monotonic()
         if isinstance(screen, ChatScreen):
             screen.chat.notices.hint(message)
-        elif callable(tell):
-            tell(message, is_error=severity == "error")
+        elif isinstance(screen, Teller):
+            screen.tell(message, is_error=severity == "error")
         else:
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 

@@ -84,7 +84,7 @@ async def switch_panel(chat: Conversation, _argument: str) -> None:
     if chat.screen.size.width < WIDE:
         shown = "shown" if side.is_on else "hidden"
         chat.notices.hint(f"The side panel is {shown} from {WIDE} columns on.")
-    await chat.holder.require_engine().save_setting("ui.panel", side.is_on)
+    await chat.holder.require_engine().setting_files.save("ui.panel", side.is_on)
 
 
 _KEPT = "always in this folder · Enter revokes it"
@@ -129,7 +129,7 @@ async def change_theme(chat: Conversation, argument: str) -> None:
     if isinstance(app, ThemedApp):
         app.follows_terminal = False
     if chat.engine is not None:
-        await chat.engine.save_setting("ui.theme", chosen)
+        await chat.engine.setting_files.save("ui.theme", chosen)
         chat.notices.hint(f"Theme {chosen} saved.")
 
 

@@ -206,7 +206,7 @@ async def set_thinking(chat: Conversation, argument: str) -> None:
     level = argument or await chat.app.push_screen_wait(screen)
     if not level:
         return
-    await engine.save_setting("thinking", level)
+    await engine.setting_files.save("thinking", level)
     await engine.reload_settings()
     await session.operations.use_model(session.model, session.provider)
     chat.notices.hint(f"Thinking: {level}")

@@ -36,7 +36,9 @@ SessionChoice: TypeAlias = tuple[Literal["open", "new", "view", "search"], str]
 
 
 class Sessions(Protocol):
-    """What the list needs of the engine."""
+    """What the list needs of the engine; ``deleted`` are tokens to undo with, the newest last."""
+
+    deleted: list[str]
 
     def growing_list(self) -> AsyncIterator[list[SessionSummary]]: ...
     async def rename_session(self, session_id: str, title: str) -> None: ...
@@ -97,7 +99,7 @@ class SessionListScreen(Panel[SessionChoice]):
         self._all: list[SessionSummary] = []
         self._texts: list[str] = []
         self._shown: list[SessionSummary] = []
-        self._deleted = [(token, "") for token in getattr(sessions, "deleted", ())]
+        self._deleted = [(token, "") for token in sessions.deleted]
         self._renaming = ""
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
         self._new_title: LineInput | None = None
