@@ -13,8 +13,9 @@ import pytest
 
 from agent_tui import __version__, cli
 from agent_tui.cli.manual import argument_words
+from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS
 from agent_tui.cli.parsers import chat_parser
-from agent_tui.cli.table import CHAT_OPTIONS, COMMANDS, ENGINE_OPTIONS, GROUPS
+from agent_tui.cli.table import COMMANDS, GROUPS
 
 
 def run_main(*arguments: str) -> int:
@@ -233,3 +234,9 @@ def test_flags_of_kimi_cli_have_their_meanings() -> None:
     assert (options.yolo, options.daemon, options.command) == (True, True, "Fix it")
     assert chat_parser().parse_args(["--continue"]).latest
     assert chat_parser().parse_args(["-c"]).latest
+
+
+def test_every_option_and_argument_says_what_it_is() -> None:
+    of_commands = (argument for command in COMMANDS for argument in command.arguments)
+    every = (*CHAT_OPTIONS, *ENGINE_OPTIONS, *of_commands)
+    assert [argument.names for argument in every if not argument.options.get("help")] == []

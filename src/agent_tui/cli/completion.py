@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent_tui.cli.table import (
-    CHAT_OPTIONS,
-    COMMANDS,
-    ENGINE_OPTIONS,
-    GROUPS,
-    Argument,
-    Command,
-    verbs_of,
-)
+from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS, Argument
+from agent_tui.cli.table import COMMANDS, GROUPS, Command, verbs_of
 
 _BASH = """\
 # bash completion for agent-tui: source this, or put it into your completions folder

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent_tui import __version__
+from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS, Argument
 from agent_tui.cli.parsers import chat_parser, command_parser
-from agent_tui.cli.table import CHAT_OPTIONS, COMMANDS, ENGINE_OPTIONS, EXIT_CODES, Argument
+from agent_tui.cli.table import COMMANDS, EXIT_CODES
 
 _DESCRIPTION = (
     "A full-screen terminal front-end for AI agents, and a browser for every session they ever "
@@ -55,7 +56,8 @@ def _man_lines() -> Iterator[str]:
         yield from _man_argument(argument)
     yield ".SH COMMANDS"
     for command in COMMANDS:
-        yield f".SS {_troff(f'agent-tui {command.name}')}\n{_troff(command.summary)}."
+        summary = command.summary[0].upper() + command.summary[1:]
+        yield f".SS {_troff(f'agent-tui {command.name}')}\n{_troff(summary)}."
         for argument in command.arguments:
             yield from _man_argument(argument)
         if command.json:
@@ -72,7 +74,7 @@ def _man_lines() -> Iterator[str]:
 def _man_argument(argument: Argument) -> Iterator[str]:
     yield ".TP"
     yield f".B {_troff(argument_words(argument))}"
-    yield _troff(str(argument.options.get("help", "")) or "see above")
+    yield _troff(str(argument.options["help"]))
 
 
 def argument_words(argument: Argument) -> str:

@@ -5,16 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from agent_tui.cli.table import (
-    CHAT_OPTIONS,
-    DEFAULT_VERBS,
-    ENGINE_OPTIONS,
-    GROUPS,
-    Argument,
-    Command,
-    find_command,
-    verbs_of,
-)
+from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS, Argument
+from agent_tui.cli.table import DEFAULT_VERBS, GROUPS, Command, find_command, verbs_of
 
 
 class UnknownVerb(Exception):

@@ -119,7 +119,7 @@ PLAIN_COMMANDS = (
     PlainCommand("undo", "", "undo the last operation", _undo),
     PlainCommand("redo", "", "redo what was undone", _redo),
     PlainCommand("archives", "", "list the logs that were replaced", _archives),
-    PlainCommand("restore", "N", "make an archive the live log again", _restore),
+    PlainCommand("restore", "N", "restore an archived log", _restore),
     PlainCommand("compact", "[FOCUS]", "summarise old messages to make room", _compact),
     PlainCommand("retry", "", "ask the model again after a failed turn", _retry),
     PlainCommand("mode", "NAME", f"the approval mode: {', '.join(MODES)}", _mode),
