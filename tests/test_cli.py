@@ -136,7 +136,10 @@ def test_every_option_and_command_stands_in_the_whole_help_and_the_man_page(
         assert argument_words(argument) in man
     for command in COMMANDS:
         assert f"usage: agent-tui {command.name}" in whole
-        assert f".SS agent-tui {command.name}\n{command.summary}." in man
+        assert (
+            f".SS agent-tui {command.name}\n{command.summary[0].upper()}{command.summary[1:]}."
+            in man
+        )
 
 
 def test_help_of_one_command_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

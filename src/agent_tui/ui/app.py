@@ -22,7 +22,6 @@ from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
-from agent_tui.ui.telling import Teller
 from agent_tui.ui.themes.theme import default_theme
 from agent_tui.ui.themes.themed import ThemedApp
 
@@ -288,7 +287,10 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         self._told = message, time.monotonic()
         if isinstance(screen, ChatScreen):
             screen.chat.notices.hint(message)
-        elif isinstance(screen, Teller):
+            return
+        from agent_tui.ui.screens.dialogs.panel import Panel
+
+        if isinstance(screen, Panel):
             screen.tell(message, is_error=severity == "error")
         else:
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)

@@ -20,6 +20,11 @@ class ThemedApp(App[Result]):
         follows_terminal: whether the theme is dark or light as the terminal is; not once chosen.
     """
 
+    @property
+    def just_told(self) -> str:
+        """What was said a moment ago, for a screen that opens over it; else nothing."""
+        return ""
+
     def __init__(self) -> None:
         super().__init__()
         self.follows_terminal = True

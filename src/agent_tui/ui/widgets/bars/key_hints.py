@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from agent_tui.core.text import first_line
 from agent_tui.ui.commands.command import label_of
-from agent_tui.ui.telling import LastTold
+from agent_tui.ui.themes.themed import ThemedApp
 
 _SAY_SECONDS = 6
 _LAST = {"other_side": 1, "switch": 2, "show_keys": 3, "leave": 4}
@@ -30,7 +30,7 @@ class KeyHints(Widget):
         self._timer: Timer | None = None
 
     def on_mount(self) -> None:
-        if isinstance(self.app, LastTold) and (told := self.app.just_told):
+        if isinstance(self.app, ThemedApp) and (told := self.app.just_told):
             self.say(told)
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
