@@ -135,14 +135,14 @@ async def change_theme(chat: Conversation, argument: str) -> None:
 
 async def interrupt(chat: Conversation, _argument: str) -> None:
     """Stop what runs; with nothing to stop, a second Esc offers to go back."""
-    from agent_tui.ui.flows.past import revert
-
     if chat.runner.under_way():
         chat.status.work = "interrupting"  # a command that runs may take its time to end
         await chat.runner.interrupt()
         if not chat.runner.under_way():
             chat.panes.show_work("")
     elif chat.escape.press() and not chat.prompt_box.text:
+        from agent_tui.ui.flows.past import revert  # not before what runs is stopped
+
         await revert(chat, "")
     else:
         chat.prompt_box.focus()
