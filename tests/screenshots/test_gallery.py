@@ -512,6 +512,22 @@ def test_wide_200x60(snap_compare: Compare, stage: Stage) -> None:
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (200, 60))
 
 
+def test_light_wide_200x60(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("/theme agent-light")
+        await visitor.ask("Fix the bug", allow=2)
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (200, 60))
+
+
+def test_light_narrow_60x20(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.say("/theme agent-light")
+        await visitor.ask("Fix the bug", allow=2)
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (60, 20))
+
+
 def test_narrow_40x12(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Run the tests", allow=1)
