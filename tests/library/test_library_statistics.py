@@ -241,3 +241,13 @@ def test_an_unknown_group_is_told(library: Library) -> None:
     with pytest.raises(UsageError, match="Expected one of day, model"):
         library.index.statistics("colour")
     assert GROUPS == STATISTICS
+
+
+def test_a_session_in_which_nothing_was_said_is_neither_found_nor_counted(
+    library: Library,
+) -> None:
+    prompt = {"role": "_system_prompt", "content": "You are careful with tides.", "model": "m"}
+    library.log("empty", [prompt])
+    library.index.update()
+    assert library.index.search("tides") == []
+    assert by(library.index, "model") == {}

@@ -80,6 +80,8 @@ _DAYS = """SELECT {key}, count(DISTINCT files.session), sum(prompts), sum(replie
     sum(errors), sum(compactions), sum(input), sum(output), sum(cached), sum(cost),
     sum(unpriced)
     FROM days JOIN files ON files.id = days.file
-    WHERE days.day >= ? GROUP BY 1 ORDER BY {order}"""
+    WHERE days.day >= ? GROUP BY 1
+    HAVING total(prompts + replies + calls + compactions + input + output) > 0
+    ORDER BY {order}"""
 _TOOLS = """SELECT tool, count(DISTINCT files.session), sum(calls), sum(errors)
     FROM tools JOIN files ON files.id = tools.file GROUP BY 1 ORDER BY 3 DESC"""

@@ -39,7 +39,6 @@ _ROLES = {
     "reasoning": "assistant",
     "system": "system",
     "developer": "system",
-    "_system_prompt": "system",
     "_title": TITLE,
     "custom-title": TITLE,
     "ai-title": TITLE,
@@ -47,6 +46,8 @@ _ROLES = {
 _COMPACTIONS = {"_compaction", "compact_boundary", "compacted", "compaction"}
 _TWICE = {"event_msg", "progress", "file-history-snapshot", "turn_context", "last-prompt"}
 """Lines that repeat what other lines of the same log say, or that hold no talk."""
+_MUTE = {"_session", "_usage", "_head", "_checkpoint", "_system_prompt"}
+"""Roles of our lines that nobody said: what every session begins with is no find."""
 _SILENT = frozenset(
     (
         *("id", "uuid", "parentUuid", "parent_uuid", "parentId", "sessionId", "session_id"),
@@ -125,7 +126,7 @@ def decode(line: bytes) -> dict[str, Any] | None:
 def read_object(value: dict[str, Any]) -> LineText | None:
     """What an object of a log says, as read_line does."""
     kind = value.get("type")
-    if kind in _TWICE or value.get("role") in ("_session", "_usage", "_head", "_checkpoint"):
+    if kind in _TWICE or value.get("role") in _MUTE:
         return None
     found = LineText()
     found.role = _role_of(value)
