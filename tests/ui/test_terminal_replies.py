@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.events import Key, Paste
+from textual.message import Message
 
 from agent_tui.ui.terminal_replies import BackgroundTold, FeaturesTold, ReplyParser, is_dark
 
@@ -14,9 +15,13 @@ def hear(*pieces: str) -> tuple[list[bool], str]:
     """What was told of the background, and what was typed."""
     parser = ReplyParser()
     heard = [message for piece in pieces for message in parser.feed(piece)]
+    return [each.dark for each in heard if isinstance(each, BackgroundTold)], typed_in(heard)
+
+
+def typed_in(heard: list[Message]) -> str:
+    """What was typed, and then what was pasted."""
     typed = "".join(each.character or each.key for each in heard if isinstance(each, Key))
-    typed += "".join(each.text for each in heard if isinstance(each, Paste))
-    return [each.dark for each in heard if isinstance(each, BackgroundTold)], typed
+    return typed + "".join(each.text for each in heard if isinstance(each, Paste))
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ from agent_tui.importers.opencode_parts import (
 from agent_tui.importers.opencode_parts import stamp_of as message_stamp
 from agent_tui.importers.opencode_store import (
     StoredSession,
+    file_name,
     is_opencode_database,
     list_database,
     open_database,
@@ -113,7 +114,7 @@ def _session_of(stored: StoredSession, ref: SessionRef) -> ImportedSession:
         conversation.rewind(place, "user", Stamp())
     for child, title in stored.children:
         place_of_child = f"{ref.path}#{child}" if ref.key or _is_database(ref.path) else ""
-        path = place_of_child or str(ref.path.parent / f"{child}.json")
+        path = place_of_child or str(ref.path.parent / f"{file_name(child)}.json")
         conversation.children.append(ImportedChild(child, title, path=path))
     return conversation.finish(
         OPENCODE,

@@ -140,7 +140,7 @@ def _children(infos: list[dict[str, Any]], session_id: str) -> list[tuple[str, s
     return [
         (fields.text(info, "id"), fields.text(info, "title"))
         for info in infos
-        if fields.text(info, "parentID") == session_id
+        if fields.text(info, "parentID") == session_id != fields.text(info, "id")
     ]
 
 
@@ -183,12 +183,12 @@ def read_folder(info_path: Path) -> StoredSession:
     session_id = fields.text(info, "id") or info_path.stem
     stored = StoredSession(info)
     loose = _loose_parts(root / "part")
-    for path in list_folder(root / "message" / _file_name(session_id)):
+    for path in list_folder(root / "message" / file_name(session_id)):
         message = read_small_object(path)
         stored.damaged += not message
         message_id = fields.text(message, "id") or path.stem
         parts = [
-            read_small_object(each) for each in list_folder(root / "part" / _file_name(message_id))
+            read_small_object(each) for each in list_folder(root / "part" / file_name(message_id))
         ]
         stored.damaged += sum(not part for part in parts)
         good = [part for part in (*parts, *loose.get(message_id, ())) if part]
@@ -199,7 +199,7 @@ def read_folder(info_path: Path) -> StoredSession:
     return stored
 
 
-def _file_name(id_: str) -> str:
+def file_name(id_: str) -> str:
     """An id as the name of a file, which leads nowhere else."""
     return id_.replace("/", "_") if id_ not in ("", ".", "..") else "_"
 

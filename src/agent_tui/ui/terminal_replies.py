@@ -7,6 +7,7 @@ changes it; whether it draws Sixel is asked by DA1.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 
 from textual._xterm_parser import XTermParser
@@ -20,6 +21,10 @@ _REPLY = re.compile(
     r"|\x1b\[\?(?P<features>[0-9;]{1,64})c"
 )
 _BEGUN = re.compile(r"\x1b(?:\]1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?|\[\?[0-9;]{0,64})\Z")
+_PASTE = re.compile(r"\x1b\[20([01])~")
+_PASTE_LENGTH = 6
+_REST_SECONDS = 0.5
+"""The rest of a reply comes within this time; what comes later was typed."""
 _CHANNELS = re.compile(r"(?:rgba?:|#)([0-9a-fA-F]{1,4})/?([0-9a-fA-F]{1,4})/?([0-9a-fA-F]{1,4})")
 _SIXEL = "4"
 _BRIGHTNESS = (0.299, 0.587, 0.114)
@@ -48,18 +53,43 @@ class ReplyParser(XTermParser):
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         self._begun = ""
+        self._begun_at = 0.0
+        self._last = ""
+        self._pasting = False
 
     def feed(self, data: str) -> Iterable[Message]:
         told: list[Message] = []
         if data:
+            if self._begun and time.monotonic() - self._begun_at > _REST_SECONDS:
+                self._begun = ""
             data, self._begun = self._begun + data, ""
-            if "\x1b" in data:
-                data = self._take_replies(data, told)
+            if "\x1b" in data or "\x1b" in self._last:
+                data = self._read(data, told)
+            else:
+                self._last = ""
+            told = list({type(each): each for each in told}.values())  # the last of each
             if not data:
                 return told
         return [*told, *super().feed(data)]
 
+    def _read(self, data: str, told: list[Message]) -> str:
+        """What is left of it for others: all that was pasted, and what is no reply."""
+        known, joined = len(self._last), self._last + data
+        kept, place = "", 0
+        for mark in _PASTE.finditer(joined):
+            if (end := mark.end() - known) > 0:
+                kept += self._take_replies(data[place:end], told)
+                place, self._pasting = end, mark[1] == "0"
+        kept += self._take_replies(data[place:], told)
+        if not self._pasting and (begun := _BEGUN.search(kept)):
+            kept, self._begun = kept[: begun.start()], begun.group()
+            self._begun_at = time.monotonic()
+        self._last = kept[1 - _PASTE_LENGTH :]
+        return kept
+
     def _take_replies(self, data: str, told: list[Message]) -> str:
+        if self._pasting:
+            return data
         for reply in _REPLY.finditer(data):
             if reply["features"]:  # the first number is the terminal's class
                 told.append(FeaturesTold(sixel=_SIXEL in reply["features"].split(";")[1:]))
@@ -67,10 +97,7 @@ class ReplyParser(XTermParser):
             dark = reply["mode"] == "1" if reply["mode"] else is_dark(reply["colour"])
             if dark is not None:
                 told.append(BackgroundTold(dark=dark))
-        data = _REPLY.sub("", data)
-        if begun := _BEGUN.search(data):
-            data, self._begun = data[: begun.start()], begun.group()
-        return data
+        return _REPLY.sub("", data)
 
 
 def is_dark(colour: str) -> bool | None:

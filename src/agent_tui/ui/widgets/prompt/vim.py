@@ -201,7 +201,7 @@ def _line(text: str, number: int) -> int:
 def _lines(text: str, cursor: int, count: int) -> tuple[int, int]:
     """Where a number of lines from the cursor's begin and end, the last newline included."""
     end = cursor
-    for _ in range(count):
+    for _ in range(min(count, text.count("\n", cursor) + 1)):
         end = min(_line_end(text, end) + 1, len(text))
     return _line_start(text, cursor), end
 

@@ -1,0 +1,104 @@
+"""What a terminal, a clipboard and a hand on the keys can send: text stays text, in good time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from textual._xterm_parser import XTermParser
+
+from agent_tui.ui.terminal_replies import ReplyParser
+from agent_tui.ui.widgets.prompt.vim import Vim
+from tests.ui.test_terminal_replies import hear, typed_in
+from tests.ui.test_vim import type_keys
+
+START, END = "\x1b[200~", "\x1b[201~"
+REPLIES = [
+    "\x1b]11;rgb:ffff/ffff/ffff\x1b\\",
+    "\x1b]11;rgb:0/0/0\x07",
+    "\x1b[?997;1n",
+    "\x1b[?997;2n",
+]
+BIG = "high water at six, low at noon\n" * 3_300
+
+
+@pytest.mark.parametrize("reply", REPLIES, ids=ascii)
+def test_a_reply_inside_of_a_paste_is_text(reply: str) -> None:
+    pasted = f"a{reply}b"
+    whole = START + pasted + END
+    cuts = 0
+    for cut in range(1, len(whole)):
+        parser = XTermParser()
+        usual = [
+            each for piece in (whole[:cut], whole[cut:]) if piece for each in parser.feed(piece)
+        ]
+        told, typed = hear(whole[:cut], whole[cut:])
+        assert told == [], cut
+        assert typed == typed_in(usual), cut
+        cuts += 1
+    assert hear(whole, reply)[0] != [], "and behind the paste it is a reply again"
+    assert hear(*whole.split("a"))[0] == []
+    print(f"a reply in a paste, cut at {cuts} places: 0 heard")
+
+
+def test_a_flood_of_replies_is_told_once_a_read_and_in_linear_time() -> None:
+    def cost(count: int) -> float:
+        start = time.process_time()
+        told, typed = hear(REPLIES[0] * count + "x")
+        assert (told, typed) == ([False], "x")
+        return time.process_time() - start
+
+    cost(100)
+    assert cost(50_000) < 40 * max(cost(5_000), 0.005)
+
+
+@pytest.mark.parametrize("begun", ["\x1b]11;", "\x1b]11;rgb:", "\x1b]1", "\x1b[?99"], ids=ascii)
+def test_a_reply_that_never_ends_swallows_no_keys(begun: str) -> None:
+    parser = ReplyParser()
+    assert list(parser.feed(begun)) == []
+    parser._begun_at -= 1.0
+    assert [getattr(each, "character", None) for each in parser.feed("y")] == ["y"]
+    endless = "\x1b]11;" + "f" * 20_000
+    start = time.process_time()
+    hear(endless)
+    assert len(parser._begun) < 80
+    assert time.process_time() - start < 20
+
+
+COMMANDS = ["9999dd", "9999d9999d", "9999yy9999p", "9999dw", "d9999w", "9999j", "9999k", "9999x"]
+COMMANDS += [
+    "9999~",
+    "9999G",
+    "d9999G",
+    "9999c9999c<",
+    "9999e",
+    "9999b",
+    "9" * 40 + "dd",
+    "y9999yP",
+]
+COMMANDS += ["yGGp", "dggP", "9999d9999e", "9999rX", "d9999d9999d"]
+
+
+@pytest.mark.parametrize("keys", COMMANDS)
+@pytest.mark.parametrize("kind", ["lines", "one line", "blanks", "newlines", "empty"])
+def test_no_count_takes_long_on_a_big_paste(keys: str, kind: str) -> None:
+    text = {
+        "lines": BIG,
+        "one line": BIG.replace("\n", " "),
+        "blanks": " " * len(BIG),
+        "newlines": "\n" * len(BIG),
+        "empty": "",
+    }[kind]
+    start = time.process_time()
+    after, cursor, _, _ = type_keys(keys, text, len(text) // 2)
+    assert 0 <= cursor <= len(after)
+    assert len(after) <= 2 * len(text) + 10
+    assert time.process_time() - start < 5
+
+
+def test_a_count_has_no_end_but_the_command_has() -> None:
+    vim = Vim()
+    vim.mode = "normal"
+    for _ in range(10_000):
+        vim.take("9", BIG, 0)
+        assert len(vim._pending) < 20
