@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import TextArea
 
 from agent_tui.ui.chat import key_bindings
-from agent_tui.ui.commands.command import FLOWS
+from agent_tui.ui.commands import FLOWS
 from agent_tui.ui.commands.table import (
     ALIASES,
     BY_NAME,

@@ -131,6 +131,8 @@ def _run_screen(launch: Launch) -> int:
     gc.disable()
     # A key waits for the next tick of the screen: at 60 a second that is half of its way back.
     os.environ.setdefault("TEXTUAL_FPS", "120")
+    # An Esc is one for certain only when nothing has followed for so many ms; usual are 100.
+    os.environ.setdefault("ESCDELAY", "50")
     from agent_tui.ui.app import run_app
 
     return run_app(launch)

@@ -10,7 +10,7 @@ from textual.keys import Keys
 from textual.widgets import TextArea
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.ui.commands.command import NO_KEY
+from agent_tui.ui.commands import NO_KEY
 from agent_tui.ui.commands.table import BY_NAME, COMMANDS
 
 _KEY = re.compile(r"(?:(?:ctrl|alt|shift|super|meta|hyper)\+)*([a-z0-9_]+|\S)")

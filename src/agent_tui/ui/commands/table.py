@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agent_tui.ui.commands.command import Command, key_label, label_of
+from agent_tui.ui.commands import Command, key_label, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

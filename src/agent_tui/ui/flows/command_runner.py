@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import AgentTuiError, UsageError
-from agent_tui.ui.commands.command import FLOWS, Command
+from agent_tui.ui.commands import FLOWS, Command
 from agent_tui.ui.commands.table import find_command
 
 if TYPE_CHECKING:

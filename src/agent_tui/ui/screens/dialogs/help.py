@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.commands.command import key_label
+from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import COMMANDS, name_keys
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions

@@ -12,7 +12,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.commands.command import NO_KEY, spell_key
+from agent_tui.ui.commands import NO_KEY, spell_key
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 

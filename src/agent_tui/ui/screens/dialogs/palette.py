@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.fuzzy import Matcher
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.commands.command import Command, key_label
+from agent_tui.ui.commands import Command, key_label
 from agent_tui.ui.commands.table import COMMANDS
 from agent_tui.ui.screens.dialogs.filtered_popup import FilteredPopup
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS

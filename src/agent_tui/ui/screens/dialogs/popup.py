@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
-from agent_tui.ui.commands.command import label_of
+from agent_tui.ui.commands import label_of
 from agent_tui.ui.screens.remapping import Remappable
 
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from agent_tui.core.text import first_line
-from agent_tui.ui.commands.command import label_of
+from agent_tui.ui.commands import label_of
 from agent_tui.ui.themes.themed import ThemedApp
 
 _SAY_SECONDS = 6

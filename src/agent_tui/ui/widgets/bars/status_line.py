@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from agent_tui.core.modes import MODE_WORDS, ApprovalMode
 from agent_tui.core.text import first_line
-from agent_tui.ui.commands.command import key_label
+from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import footer_commands
 
 _SPINNER = "◐◓◑◒"

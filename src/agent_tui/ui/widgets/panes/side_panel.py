@@ -17,7 +17,7 @@ from agent_tui.core.summary import CheckpointSummary
 from agent_tui.core.text import first_line, reveal
 from agent_tui.core.todo import TodoItem
 from agent_tui.core.usage import Gauge
-from agent_tui.ui.commands.command import key_label
+from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import BY_NAME
 from agent_tui.ui.widgets.bars.gauge import EMPTY
 from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind

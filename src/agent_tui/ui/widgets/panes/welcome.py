@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.text import first_line
-from agent_tui.ui.commands.command import key_label
+from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import BY_NAME
 from agent_tui.ui.widgets.lists.rows import fit_cells
 

@@ -11,7 +11,7 @@ from textual.fuzzy import FuzzySearch
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.text import first_line, format_count, reveal
-from agent_tui.ui.commands.command import Command
+from agent_tui.ui.commands import Command
 from agent_tui.ui.commands.table import find_command, slash_commands
 from agent_tui.ui.widgets.lists.rows import Rows
 
