@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.places import data_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,8 @@ class Launch:
     @property
     def home(self) -> Path:
         """Where its sessions are kept: a try of the demo does not stand among the real ones."""
+        from agent_tui.places import data_root  # not for the first frame
+
         return data_root() / "demo" if self.is_tour else data_root()
 
     @property
