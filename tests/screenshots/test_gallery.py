@@ -327,6 +327,7 @@ def test_checkpoints(snap_compare: Compare, stage: Stage) -> None:
         await _work(visitor)
         await visitor.press("f3")
         await visitor.until_screen("CheckpointsScreen")
+        await visitor.until_text("FAILED (failures=2)")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
@@ -400,6 +401,7 @@ def test_archives(snap_compare: Compare, stage: Stage) -> None:
         await _clear(visitor)
         await visitor.press("f5")
         await visitor.until_text("5 archives")
+        await visitor.until_text("Nothing was said here.")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
