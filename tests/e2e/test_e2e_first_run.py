@@ -32,7 +32,7 @@ def test_six_key_presses_lead_from_nothing_to_an_answer(tmp_path: Path, server: 
             presses += len(keys)
             terminal.press(*keys)
 
-        terminal.wait_for("Look on this computer")
+        terminal.wait_for("Find servers on this computer")
         assert server.listings == []
         press("enter")
         terminal.wait_for("llama3.1:8b")
@@ -84,14 +84,14 @@ def test_where_nothing_answers_it_is_said_and_esc_leaves(tmp_path: Path) -> None
     stage = Stage(tmp_path)
     stage.env["OLLAMA_HOST"] = "127.0.0.1:9"
     with stage.open() as terminal:
-        terminal.wait_for("Look on this computer")
+        terminal.wait_for("Find servers on this computer")
         terminal.press("enter")
         terminal.wait_for(lambda text: "No server answered" in plain(text))
         terminal.press("escape")
         say(terminal, "hi")
         terminal.wait_for(lambda text: "No model is connected: use /connect" in plain(text))
         say(terminal, "/connect")
-        terminal.wait_for("Look on this computer")
+        terminal.wait_for("Find servers on this computer")
         terminal.press("escape")
         quit_by_command(terminal)
     assert not (stage.home / "config.toml").exists()

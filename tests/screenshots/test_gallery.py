@@ -638,7 +638,7 @@ def test_connect(snap_compare: Compare, stage: Stage, monkeypatch: pytest.Monkey
 
     async def visit(visitor: Visitor) -> None:
         await visitor.say("/connect")
-        await visitor.until_text("Look on this computer")
+        await visitor.until_text("Find servers on this computer")
 
     app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
     assert is_as_accepted(snap_compare, stage, app, visit, LOW)

@@ -101,7 +101,7 @@ class ContextSettings(_Section):
         description="Older tool output of this many tokens or more is masked; 0 masks none.",
     )
     index_tokens: int = Field(
-        default=600, ge=0, description="How long the index of names beside a summary may get."
+        default=600, ge=0, description="How long the index of identifiers beside a summary may get."
     )
     minimum_saving: float = Field(
         default=0.0, ge=0, lt=1, description="Share that a compaction must free to be applied."

@@ -127,7 +127,7 @@ class CompactionAmounts:
         minimum_saving: the share that a compaction must free to be applied.
         unmasked_tokens: the newest tokens, whose tool output is never masked.
         masked_from: tokens from which on an older output is masked; 0 masks none.
-        index_tokens: how long the index of names may get; 0 for none.
+        index_tokens: how long the index of identifiers may get; 0 for none.
     """
 
     kept_messages: int = 2

@@ -93,7 +93,9 @@ def _dotted(names: Names) -> str:
 def _toml(value: Any) -> str:
     import tomlkit
 
-    return "(not set)" if value is None else tomlkit.item(value).as_string()
+    if value is None:
+        return "(not set)"
+    return tomlkit.item(value).as_string() or "{}"
 
 
 def _edit(path: Path) -> int:

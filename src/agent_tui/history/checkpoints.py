@@ -115,6 +115,7 @@ def _line(message: Message) -> str:
         case AssistantMessage():
             calls = ", ".join(call.name for call in message.tool_calls)
             who = f"agent [{calls}]" if calls else "agent"
+            said = said.lstrip("#").lstrip()  # a heading's words, not its sign
             return f"{who}: {said}" if said else who
         case ToolMessage():
             return f"result: {said}"

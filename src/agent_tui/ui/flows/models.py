@@ -49,7 +49,7 @@ async def _ways(engine: Engine, trouble: str) -> ChoiceScreen:
     other = [each for each in candidates if not each.has_key]
     choices = [
         *(Choice(each.name, each.title, f"key found in {each.key_env}") for each in ready),
-        Choice(_LOOK, "Look on this computer", "Ollama, LM Studio, llama.cpp"),
+        Choice(_LOOK, "Find servers on this computer", "Ollama, LM Studio, llama.cpp"),
         *(Choice(each.name, each.title, f"needs a key ({each.key_env})") for each in other),
         Choice(_ADDRESS, "Another server", "any OpenAI-compatible address"),
     ]
@@ -66,7 +66,7 @@ async def _find(
     """
     connecting = engine.connecting
     if chosen == _LOOK:
-        looking = "Looking on this computer …"
+        looking = "Looking for servers on this computer …"
         chat.notices.hint(looking)
         rows = await connecting.find_local()
         chat.notices.drop(looking)

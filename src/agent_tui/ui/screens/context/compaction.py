@@ -106,7 +106,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
         files = f"with {', '.join(report.files)}" if report.files else ""
         retries = format_count(report.retries, "retry", "retries") if report.retries else ""
         index = (
-            f"index of names {format_tokens(report.index_tokens)}" if report.index_tokens else ""
+            f"identifiers {format_tokens(report.index_tokens)}" if report.index_tokens else ""
         )
         usage = report.usage
         cost = f"summary took {format_tokens(usage.total_tokens)} tokens" if usage else ""

@@ -206,7 +206,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         draft = first_line(reveal(self._prompt.text[-400:].replace("\n", " ")), 400)
         self._options.show_letters(shown=not draft)
         cells = set_cell_size(draft[::-1], min(cell_len(draft), _DRAFT_CELLS))[::-1]
-        words = f"In the prompt: {cells} · ↑↓ Enter or a digit answers" if draft else ""
+        words = f"In the prompt: {cells} · ↑↓ then Enter, or a digit, answers" if draft else ""
         self.query_one("#approval").border_subtitle = Content(words)
 
     def _tick(self) -> None:
