@@ -38,6 +38,8 @@ TROUBLES = ("Traceback", "Something went wrong", "This is a bug")
 CLEAN_END = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?2004l")
 """What puts a terminal back: its own screen, its cursor, its mouse, its pastes."""
 _CALLS_A_STEP = 5
+MOST_MEGABYTES_A_ROUND = 1.0
+"""What a round may add once the caches are full: its own part of the session is a few kilobytes."""
 _PATIENCE_SECONDS = 60
 _REST_SECONDS = 12
 """In a pause the program tidies up."""
@@ -218,6 +220,10 @@ def main() -> None:
         f"{hour.reverts} reverts, {hour.resized} resizes: no trouble"
     )
     print("MB after each round: " + " ".join(f"{each:.0f}" for each in hour.megabytes))
+    grown = growth(hour.megabytes)
+    print(f"{grown:.1f} MB a round in the second half; limit {MOST_MEGABYTES_A_ROUND}")
+    if grown > MOST_MEGABYTES_A_ROUND:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.hour import Hour, growth
-
-MOST_MEGABYTES_A_ROUND = 3.0
-"""What a round may add once the caches are full: its own part of the session is a few kilobytes."""
+from tests.e2e.hour import Hour
 
 
 @pytest.mark.timeout(400)
-def test_nothing_breaks_and_nothing_is_kept_in_an_hour_of_use(tmp_path: Path) -> None:
+def test_nothing_breaks_in_an_hour_of_use(tmp_path: Path) -> None:
     hour = Hour(rounds=6, resizes=15, chunks_a_round=300)
     hour.play(tmp_path)
     assert hour.reverts == hour.rounds - 1
-    assert growth(hour.megabytes) < MOST_MEGABYTES_A_ROUND, hour.megabytes

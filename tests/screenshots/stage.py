@@ -18,7 +18,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import AsyncGenerator, Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from agent_tui.agent import attachments, reply
+from agent_tui.agent import reply
 from agent_tui.config import Settings
 from agent_tui.core.events import StreamPart, TextDelta
 from agent_tui.providers.base import ModelRequest
@@ -43,7 +43,8 @@ from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.starting.assembling import Run
 from agent_tui.sessions.store import SessionStore
-from agent_tui.tools import background, running_commands, text_file
+from agent_tui.tools import background, read_file, running_commands
+from agent_tui.tools.text_file import read_bytes
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.conversation import notices
 from agent_tui.ui.renderers.languages import Languages
@@ -119,16 +120,9 @@ class Exhibit(AgentTui):
             super().exit(self._picture)  # type: ignore[arg-type]
 
 
-class AtOnce(Executor):
-    """Does its work where it is asked for: of calls side by side the order is always the same."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
+async def read_in_turn(open_file: Callable[[], int], path: str) -> bytes:
+    """Read a file in one go, so that of calls side by side the order is always the same."""
+    return await background.run_off_loop(lambda _: read_bytes(open_file(), Path(path)))
 
 
 class Stage:
@@ -158,8 +152,8 @@ class Stage:
             _hold_environment(patch, tmp_path)
             _hold_program(patch, folder, clock)
             patch.setattr(running_commands, "ThreadPoolExecutor", lambda *_, **__: one_by_one)
-            for module in (background, text_file, attachments):
-                patch.setattr(module, "threads", AtOnce)
+            patch.setattr(background, "threads", lambda: one_by_one)
+            patch.setattr(read_file, "read_bytes_async", read_in_turn)
             (tmp_path / "home").mkdir()
             yield cls(tmp_path / "home", folder, clock, patch)
             shutil.rmtree(folder, ignore_errors=True)
