@@ -669,6 +669,8 @@ def test_mcp(snap_compare: Compare, stage: Stage) -> None:
         engine = visitor.app.chat.engine
         assert engine is not None
         await engine.settle_tools()
+        await visitor.until_text("MCP server mail")
+        await visitor.until_text("2.2k / 400k tokens")
         await visitor.say("/mcp")
         await visitor.until_text("200 tools")
 
