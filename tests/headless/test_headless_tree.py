@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core import record_parsing
-from agent_tui.history import session_tree
+from agent_tui.history.tree import session_tree
 from agent_tui.sessions import replay
 from tests.headless.command_line import CommandLine
 

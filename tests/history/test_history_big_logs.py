@@ -21,14 +21,15 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.tree import TreeRow
-from agent_tui.history import file_source, session_tree
-from agent_tui.history.file_source import open_source
-from agent_tui.history.indexed_records import IndexedRecords
 from agent_tui.history.opening import open_view
+from agent_tui.history.records.indexed_records import IndexedRecords
 from agent_tui.history.scrub import Scrub
-from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.sources import file_source
+from agent_tui.history.sources.file_source import open_source
+from agent_tui.history.tree import session_tree
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import Tree
+from agent_tui.history.tree.session_tree import SessionTree
 from tests.agent.stage import Reply, Stage
 from tests.history.test_history_tree import ANSWERS, branch_at, say
 

@@ -11,8 +11,8 @@ from agent_tui.core.events import Reverted
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import BranchSummary, HeadRecord, UserMessage
 from agent_tui.core.tree import Detail, TreePlace, TreeRow
-from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.outline import find_rails
+from agent_tui.history.tree.session_tree import SessionTree
 from tests.agent.stage import Reply, Stage
 
 ANSWERS = tuple(Reply(text=f"Answer {number}.") for number in range(12))

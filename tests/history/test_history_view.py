@@ -18,7 +18,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.history.contents import count_tokens
+from agent_tui.history.records.contents import count_tokens
 from agent_tui.history.view import SessionView
 from tests.agent.stage import Reply, Stage
 from tests.history.views import source_of

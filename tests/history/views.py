@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent_tui.core.records import Record
-from agent_tui.history.file_source import ImportedSource
+from agent_tui.history.sources.file_source import ImportedSource
 from agent_tui.importers.imported import ImportedArchive, ImportedCompaction, ImportedSession
 
 

@@ -14,7 +14,7 @@ from agent_tui.core.events import Reverted
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import ModelRecord, TitleRecord, UserMessage
 from agent_tui.core.tree import TreeRow
-from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.sessions.store import Durability
 from tests.agent.stage import Stage, read_log

@@ -9,7 +9,7 @@ import pytest
 from agent_tui.core.errors import LogChanged, SessionError, SessionNotFound, UnknownArchive
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import CompactionRecord, RevertRecord, TitleRecord, UserMessage
-from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.live_session import LiveSession
 from tests.agent.stage import Stage

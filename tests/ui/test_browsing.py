@@ -17,7 +17,8 @@ from agent_tui.core.records import (
     SessionHeader,
     UserMessage,
 )
-from agent_tui.history import file_source, session_tree
+from agent_tui.history.sources import file_source
+from agent_tui.history.tree import session_tree
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui

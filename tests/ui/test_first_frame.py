@@ -64,7 +64,7 @@ These go down, never up.
 LATE = (
     "agent_tui.context.compaction.compaction",
     "agent_tui.history.scrub",
-    "agent_tui.history.session_tree",
+    "agent_tui.history.tree.session_tree",
     "agent_tui.importers.registry",
     "agent_tui.library",
     "agent_tui.mcp.servers",

@@ -23,8 +23,8 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.tree import TreeRow
-from agent_tui.history.file_source import ImportedSource
-from agent_tui.history.session_tree import SessionTree
+from agent_tui.history.sources.file_source import ImportedSource
+from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.history.view import SessionView
 from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen

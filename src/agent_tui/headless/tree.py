@@ -23,8 +23,8 @@ from agent_tui.core.tree import Detail, Fork, TreeRow
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
 from agent_tui.history.checkpoints import find_checkpoint, prompt_after
-from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.record_words import describe_record
+from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.live_session import LiveSession
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from agent_tui.core.records import Message, Record, is_message
 from agent_tui.core.tree import Branch, Comparison, message_key
-from agent_tui.history.contents import count_tokens
+from agent_tui.history.records.contents import count_tokens
 
 
 def compare_branches(

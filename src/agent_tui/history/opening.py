@@ -28,14 +28,14 @@ async def open_view_tail(path: Path) -> SessionView | None:
     Raises:
         SessionError, StorageError: it cannot be read; the sentence says why.
     """
-    from agent_tui.history.file_source import open_tail
+    from agent_tui.history.sources.file_source import open_tail
 
     source = await asyncio.to_thread(open_tail, path)
     return SessionView(source) if source is not None else None
 
 
 def _open(path: Path, kept: KeptLines | None) -> SessionView:
-    from agent_tui.history.file_source import open_source
+    from agent_tui.history.sources.file_source import open_source
 
     with kept.used() if kept is not None else nullcontext():
         source = open_source(path)

@@ -27,9 +27,9 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.tree import ContextAt, Moment, MomentKind
 from agent_tui.core.words import describe_revert, describe_switch
-from agent_tui.history.session_tree import SessionTree
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import ROOT
+from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.sessions.sent_messages import repaired_messages
 

@@ -15,14 +15,14 @@ from agent_tui.core.summary import (
     RevertPreview,
 )
 from agent_tui.history import checkpoints
-from agent_tui.history.contents import LogContents
-from agent_tui.history.source import SessionSource
+from agent_tui.history.records.contents import LogContents
+from agent_tui.history.sources.source import SessionSource
 
 if TYPE_CHECKING:
     from agent_tui.core.tree import Comparison, TreeRow
     from agent_tui.history.costs import SessionCosts
     from agent_tui.history.scrub import Scrub
-    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.tree.session_tree import SessionTree
     from agent_tui.history.undo import WayBack
 
 

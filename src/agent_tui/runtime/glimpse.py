@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import HeadRecord, Record
-from agent_tui.history.records_view import ShownRecords
+from agent_tui.history.records.records_view import ShownRecords
 from agent_tui.runtime.launch import Launch
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.folders import project_name, projects_folder, session_folders, subfolders

@@ -13,7 +13,7 @@ from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Event, TurnEnd
 from agent_tui.core.text import first_line
 from agent_tui.core.usage import Gauge
-from agent_tui.history.live_source import LiveSource, MemorySource
+from agent_tui.history.sources.live_source import LiveSource, MemorySource
 from agent_tui.history.view import SessionView
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.runtime.building.shares import Shares

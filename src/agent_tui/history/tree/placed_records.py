@@ -14,8 +14,8 @@ from agent_tui.core.records import (
     UnknownRecord,
     is_message,
 )
-from agent_tui.history.indexed_records import shown_record
-from agent_tui.history.lazy_sequence import LazySequence
+from agent_tui.history.records.indexed_records import shown_record
+from agent_tui.history.records.lazy_sequence import LazySequence, RecordsOnDisk
 from agent_tui.history.tree.record_links import Tree
 from agent_tui.history.tree.shape import MESSAGES
 from agent_tui.sessions.sent_messages import repaired_messages
@@ -36,7 +36,7 @@ def read_records(tree: Tree, places: Sequence[int]) -> Iterator[Record]:
             yield UnknownRecord("changed line", {"was here": tree.uuid(place)})
 
 
-class PlacedRecords(LazySequence[Record]):
+class PlacedRecords(RecordsOnDisk):
     """One record for each place of a path; what cannot be read is shown as such."""
 
     def __init__(self, tree: Tree, places: Sequence[int], read: ReadPlace) -> None:
@@ -77,7 +77,6 @@ class PlacedRecords(LazySequence[Record]):
 
     @property
     def message_count(self) -> int:
-        """How many of the records are messages, as their roles tell."""
         return len(self._texts)
 
     def messages_before(self, count: int) -> int:

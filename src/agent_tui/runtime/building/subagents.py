@@ -17,7 +17,7 @@ from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import TurnEnd
 from agent_tui.core.records import Record, TitleRecord
 from agent_tui.core.text import first_line
-from agent_tui.history.records_view import RecordsView
+from agent_tui.history.records.records_view import RecordsView
 from agent_tui.runtime.building.parts import SessionParts
 from agent_tui.runtime.stored.headers import new_header
 from agent_tui.sessions.session_log import SessionLog

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent_tui.core.tree import TreeRow
     from agent_tui.history.exchanges import Exchange
     from agent_tui.history.found_record import FoundLine
-    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.tree.session_tree import SessionTree
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.tree import TreeChoice
 

@@ -13,7 +13,7 @@ from agent_tui.ui.flows.browsing import Browser
 if TYPE_CHECKING:
     from agent_tui.core.summary import OperationReport
     from agent_tui.core.tree import TreeRow
-    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.tree.session_tree import SessionTree
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.conversation import Conversation

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from agent_tui.core.tree import TreeRow
-    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.tree.session_tree import SessionTree
 
 
 class Lead(Protocol):

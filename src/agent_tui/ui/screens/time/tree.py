@@ -23,7 +23,7 @@ from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 
 if TYPE_CHECKING:
-    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.tree.session_tree import SessionTree
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.lead import Lead
 

@@ -55,7 +55,7 @@ from agent_tui.core.system_notes import (
 )
 from agent_tui.core.text import reveal
 from agent_tui.core.words import outcome_of
-from agent_tui.history.lazy_sequence import LazySequence
+from agent_tui.history.records.lazy_sequence import LazySequence
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,

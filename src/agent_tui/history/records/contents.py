@@ -15,9 +15,9 @@ from agent_tui.core.records import (
     UsageRecord,
     is_message,
 )
-from agent_tui.history.indexed_records import IndexedRecords
-from agent_tui.history.records_view import RecordsView, ShownRecords
-from agent_tui.history.tree.placed_records import PlacedRecords
+from agent_tui.history.records.indexed_records import IndexedRecords
+from agent_tui.history.records.lazy_sequence import RecordsOnDisk
+from agent_tui.history.records.records_view import RecordsView, ShownRecords
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.sent_messages import repaired_messages
 
@@ -88,7 +88,7 @@ class ReadLog:
 
 def count_messages(records: Sequence[Record]) -> int:
     """How many of the records are messages; records on disk are told by their roles."""
-    if isinstance(records, IndexedRecords | PlacedRecords):
+    if isinstance(records, RecordsOnDisk):
         return records.message_count
     return sum(map(is_message, records))
 
@@ -105,7 +105,7 @@ def count_tokens(records: Sequence[Record], count: CountMessage) -> int:
         if isinstance(record, UsageRecord):
             return record.token_count + _count_since(records, index, since[::-1], count)
         if is_message(record):
-            if isinstance(records, IndexedRecords | PlacedRecords):
+            if isinstance(records, RecordsOnDisk):
                 return 0
             since.append(record)
     return sum(map(count, repaired_messages(since[::-1])))

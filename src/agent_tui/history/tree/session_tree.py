@@ -12,8 +12,8 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message, Record, UserMessage
 from agent_tui.core.tree import Comparison, Detail, TreePlace, TreeRow
 from agent_tui.history.compare import compare_branches
-from agent_tui.history.contents import ReadLog
-from agent_tui.history.indexed_records import BIG_BYTES
+from agent_tui.history.records.contents import ReadLog
+from agent_tui.history.records.indexed_records import BIG_BYTES
 from agent_tui.history.tree.outline import Outline
 from agent_tui.history.tree.paths import LogPaths, Paths, PlacedPaths, RecordPaths
 from agent_tui.history.tree.placed_records import PlacedRecords

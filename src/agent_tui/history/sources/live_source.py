@@ -11,14 +11,14 @@ from agent_tui.core.errors import AgentTuiError, SessionError
 from agent_tui.core.records import CompactionRecord, Message, Record
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.history.checkpoints import first_prompt
-from agent_tui.history.contents import CountMessage, LogContents, ReadLog
-from agent_tui.history.records_view import RecordsView, ShownRecords
+from agent_tui.history.records.contents import CountMessage, LogContents, ReadLog
+from agent_tui.history.records.records_view import RecordsView, ShownRecords
 from agent_tui.sessions.replay import Entry, SessionState, read_log
 from agent_tui.sessions.session_log import SessionLog
 
 if TYPE_CHECKING:
-    from agent_tui.history.session_tree import SessionTree
-    from agent_tui.history.source import CompactionSides
+    from agent_tui.history.sources.source import CompactionSides
+    from agent_tui.history.tree.session_tree import SessionTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class LiveSource:
         return self._log.archives()[::-1]
 
     def read_archive(self, number: int) -> LogContents:
-        from agent_tui.history.indexed_records import BIG_BYTES
+        from agent_tui.history.records.indexed_records import BIG_BYTES
 
         path = self._log.archive_file(number)
         if path.stat().st_size >= BIG_BYTES:
@@ -131,8 +131,8 @@ class LiveSource:
         raise SessionError(f"No compaction made archive {archive}.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
-        from agent_tui.history.session_tree import SessionTree
         from agent_tui.history.tree.record_links import sources_of
+        from agent_tui.history.tree.session_tree import SessionTree
 
         own = self._log.folder
         sources, live = sources_of(own, self._related() if related else [own])

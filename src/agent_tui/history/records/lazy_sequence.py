@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, TypeVar, overload
 
+from agent_tui.core.records import Record
+
 Item_co = TypeVar("Item_co", covariant=True)
 
 
@@ -41,3 +43,12 @@ class LazySequence(Sequence[Item_co]):
         if not 0 <= place < length:
             raise IndexError(index)
         return self.at(place)
+
+
+class RecordsOnDisk(LazySequence[Record]):
+    """Records that are read when they are looked at; their roles are known before."""
+
+    @property
+    @abstractmethod
+    def message_count(self) -> int:
+        """How many of them are messages."""

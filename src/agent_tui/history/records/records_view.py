@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from agent_tui.core.records import DAMAGED_LINES, Record, UnknownRecord
-from agent_tui.history.lazy_sequence import LazySequence
+from agent_tui.history.records.lazy_sequence import LazySequence
 from agent_tui.sessions.replay import Damage, Entry
 
 

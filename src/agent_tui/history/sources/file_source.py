@@ -10,11 +10,11 @@ from agent_tui.core.errors import SessionError, UnknownArchive
 from agent_tui.core.records import CompactionRecord, Message
 from agent_tui.core.summary import OURS, ArchiveSummary
 from agent_tui.history.checkpoints import list_checkpoints
-from agent_tui.history.contents import LogContents, ReadLog, count_messages
-from agent_tui.history.indexed_records import BIG_BYTES, IndexedRecords
-from agent_tui.history.session_tree import WHOLE_BYTES, SessionTree
-from agent_tui.history.source import CompactionSides
+from agent_tui.history.records.contents import LogContents, ReadLog, count_messages
+from agent_tui.history.records.indexed_records import BIG_BYTES, IndexedRecords
+from agent_tui.history.sources.source import CompactionSides
 from agent_tui.history.tree.record_links import Source
+from agent_tui.history.tree.session_tree import WHOLE_BYTES, SessionTree
 from agent_tui.importers import kimi
 from agent_tui.importers.imported import ImportedArchive, ImportedSession, ImportedTail
 from agent_tui.importers.registry import (

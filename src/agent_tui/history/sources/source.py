@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from agent_tui.core.records import CompactionRecord, Message, Record
 from agent_tui.core.summary import ArchiveSummary
-from agent_tui.history.contents import LogContents
+from agent_tui.history.records.contents import LogContents
 
 if TYPE_CHECKING:
-    from agent_tui.history.session_tree import SessionTree
+    from agent_tui.history.tree.session_tree import SessionTree
 
 CompactionSides: TypeAlias = tuple[Sequence[Record], Sequence[Record]]
 """The log before a compaction, and the log after it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from agent_tui.core.records import Record, UnknownRecord
-from agent_tui.history.lazy_sequence import LazySequence
+from agent_tui.history.records.lazy_sequence import RecordsOnDisk
 from agent_tui.sessions.index import LogIndex
 from agent_tui.sessions.replay import Entry, Item
 
@@ -25,7 +25,7 @@ def shown_record(item: Item | None) -> Record:
     return UnknownRecord("damaged line", {"kept here": item.reason if item else "a blank line"})
 
 
-class IndexedRecords(LazySequence[Record]):
+class IndexedRecords(RecordsOnDisk):
     """One record for each line of a log; a line that cannot be read is shown as such.
 
     Making one scans the file for line ends (about a gigabyte in 0.3 s): do it in a thread. Memory
@@ -76,5 +76,4 @@ class IndexedRecords(LazySequence[Record]):
 
     @property
     def message_count(self) -> int:
-        """How many lines are messages, as their first bytes tell."""
         return sum(self._log.count(role) for role in ("user", "assistant", "tool"))

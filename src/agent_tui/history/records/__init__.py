@@ -1,0 +1,1 @@
+"""The records of a log: in memory or on disk, as they are shown and counted."""

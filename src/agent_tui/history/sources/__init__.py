@@ -1,0 +1,1 @@
+"""Where a session is read: open here, in a file of any kind, or in memory only."""
