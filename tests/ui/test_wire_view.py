@@ -62,6 +62,7 @@ from agent_tui.ui.blocks import (
     ToolBlock,
 )
 from agent_tui.ui.conversation.wire_view import WireView
+from agent_tui.ui.renderers.long_text import GLANCE_CHARS
 from tests.ui.timeline_stage import DIFF, TimelineStage
 
 READ = ToolCall("a", "read_file", '{"path": "x.py"}')
@@ -392,3 +393,22 @@ async def test_a_failure_is_shown_in_words() -> None:
         WireView(app.timeline, Listener()).handle(Failed("The server at x refused."))
         await pilot.pause()
         assert "✗ The server at x refused." in app.text
+
+
+async def test_of_a_call_that_is_written_only_the_drawn_part_is_kept() -> None:
+    """Joining all of it at every frame held up the keys beside megabytes of arguments."""
+    app = TimelineStage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        view.handle(ToolCallBegan(0, READ.id, READ.name))
+        pieces = ['{"path": "x.py", "text": "', *["word " * 2_000] * 200]
+        for piece in pieces:
+            view.handle(ToolCallDelta(0, piece))
+        await pilot.pause(0.1)
+        block = app.timeline.block(0)
+        assert isinstance(block, ToolBlock)
+        assert len(block.arguments) <= GLANCE_CHARS
+        assert block.arguments.startswith(pieces[0])
+        assert block.written == sum(map(len, pieces))
+        assert "x.py" in app.text
+        assert "2,000,026 characters" in app.text

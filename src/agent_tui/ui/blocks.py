@@ -39,7 +39,11 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class ToolBlock:
-    """A tool call with what came of it. ``arguments`` is JSON text, perhaps not complete yet."""
+    """A tool call with what came of it.
+
+    While the call is ``pending``, ``arguments`` holds only the beginning of what was written, and
+    ``written`` counts all of its characters.
+    """
 
     call_id: str
     name: str
@@ -48,6 +52,7 @@ class ToolBlock:
     output: str = ""
     display: Display | None = None
     changed: Changed | None = None
+    written: int = 0
 
 
 @dataclass(frozen=True, slots=True)

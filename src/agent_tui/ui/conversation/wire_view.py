@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, assert_never
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import (
     AnswerUnsaved,
     ApprovalAnswered,
@@ -71,6 +72,7 @@ from agent_tui.ui.blocks import (
     turn_end_block,
 )
 from agent_tui.ui.conversation.subagent_lines import SubagentLines
+from agent_tui.ui.renderers.long_text import GLANCE_CHARS
 from agent_tui.ui.widgets.bars.status_line import WAITING
 
 if TYPE_CHECKING:
@@ -102,6 +104,27 @@ class WireListener(Protocol):
     def reverted(self, report: OperationReport) -> None: ...
 
 
+@dataclass(slots=True)
+class _Writing:
+    """A call that is being written: of its arguments the part that is drawn, and their length.
+
+    Joining megabytes at every frame would hold up the keys.
+    """
+
+    block: ToolBlock
+    head: str = ""
+    written: int = 0
+
+    def extend(self, arguments: str) -> None:
+        """Take more of the arguments."""
+        self.head += arguments[: max(0, GLANCE_CHARS - len(self.head))]
+        self.written += len(arguments)
+
+    def shown(self) -> ToolBlock:
+        """The block to draw now."""
+        return replace(self.block, arguments=self.head, written=self.written)
+
+
 class WireView:
     """Keeps a timeline in step with what happens.
 
@@ -114,7 +137,7 @@ class WireView:
         self._listener = listener
         self._tokens: int | None = None
         self._estimated = False
-        self._writing: dict[int, tuple[ToolBlock, list[str]]] = {}
+        self._writing: dict[int, _Writing] = {}
         self._subagents = SubagentLines()
         self._tools: dict[str, tuple[int, ToolBlock]] = {}
         self._compaction: int | None = None
@@ -247,17 +270,17 @@ class WireView:
 
     def _begin_call(self, index: int, call_id: str, name: str) -> None:
         block = ToolBlock(call_id, name, "", "pending")
-        self._writing[index] = block, []
+        self._writing[index] = _Writing(block)
         self._set_tool(block)
         self._listener.working(f"preparing {name}")
 
     def _extend_call(self, index: int, arguments: str) -> None:
         if index not in self._writing:
             return
-        block, pieces = self._writing[index]
-        pieces.append(arguments)
-        place, _ = self._tools[block.call_id]
-        self._timeline.replace_soon(place, lambda: replace(block, arguments="".join(pieces)))
+        writing = self._writing[index]
+        writing.extend(arguments)
+        place, _ = self._tools[writing.block.call_id]
+        self._timeline.replace_soon(place, writing.shown)
 
     def _change_call(
         self, call: ToolCall, state: ToolState, output: str = "", display: Display | None = None

@@ -71,7 +71,7 @@ def _facts(block: ToolBlock, canvas: Canvas) -> Line:
     palette = canvas.palette
     if block.state in _NOTES:
         style = {"pending": palette.muted, "running": palette.tool}.get(block.state)
-        written = format_count(len(block.arguments), "character")
+        written = format_count(block.written, "character")
         size = f" {written}" if block.state == "pending" else ""
         return [Segment(f" {_NOTES[block.state]}{size}", style or palette.attention)]
     if changed := draw_changed(block.changed, canvas):
