@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
+import queue
+import threading
 
 import pytest
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
+from textual.message import Message
 
 from agent_tui.ui.terminal_driver import TerminalDriver, Unheard
 
@@ -38,3 +43,30 @@ async def test_a_second_start_does_nothing_until_it_was_stopped(
     driver.suspend_application_mode()
     driver.resume_application_mode()
     assert starts == ["start", "stop", "start"]
+
+
+async def test_keys_are_heard_whole_and_a_lone_esc_without_another_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard: queue.Queue[Message] = queue.Queue()
+    driver = TerminalDriver(App())
+    monkeypatch.setattr(driver, "process_message", heard.put)
+    driver.fileno, keyboard = os.pipe()
+    reader = threading.Thread(target=driver.run_input_thread)
+    reader.start()
+    try:
+        for pieces, names in (
+            ((b"a", "ä".encode()[:1], "ä".encode()[1:]), ("a", "ä")),
+            ((b"\x1b[A",), ("up",)),
+            ((b"\x1b",), ("escape",)),
+        ):
+            for piece in pieces:
+                os.write(keyboard, piece)
+            for name in names:
+                told = heard.get(timeout=10)
+                assert isinstance(told, Key)
+                assert name in (told.key, told.character)
+    finally:
+        driver.exit_event.set()
+        reader.join(10)
+    assert not reader.is_alive()

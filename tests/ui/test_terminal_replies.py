@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from textual import constants
 from textual.events import Key, Paste
 from textual.message import Message
 
@@ -78,3 +81,15 @@ def test_the_terminal_says_whether_it_draws_sixel(reply: str, sixel: bool) -> No
         ]
         assert [each.sixel for each in heard if isinstance(each, FeaturesTold)] == [sixel]
         assert [each.character for each in heard if isinstance(each, Key)] == ["a", "b"]
+
+
+def test_a_lone_esc_is_waited_for_no_longer_than_it_takes_to_know_it() -> None:
+    """Asking ten times a second made it up to a tenth of a second late."""
+    parser = ReplyParser()
+    assert parser.seconds_to_wait(60.0) == 60.0
+    assert not list(parser.feed("\x1b"))
+    wait = parser.seconds_to_wait(60.0)
+    assert 0 <= wait <= constants.ESCAPE_DELAY
+    time.sleep(wait)
+    assert [event.key for event in parser.tick() if isinstance(event, Key)] == ["escape"]
+    assert parser.seconds_to_wait(60.0) == 60.0

@@ -1,25 +1,30 @@
-"""Textual's terminal driver, made to outlive its terminal.
+"""Textual's terminal driver, made to outlive its terminal and to hear a lone Esc at once.
 
 When a terminal goes away, the system sends SIGHUP and then SIGCONT, and every write fails. Textual
 would start input and output a second time, and its output thread would die: nobody empties the
 queue then, and the program waits forever to write its last words.
+
+A lone Esc may be the beginning of another key, and is known by the time that nothing follows;
+Textual would look for that only ten times a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from typing import IO, Any, cast
 
-from textual.drivers import linux_driver
+from textual._parser import ParseError
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 from agent_tui.runtime.machine.terminal_colours import can_ask_terminal
+from agent_tui.runtime.machine.terminal_input import TerminalInput
 from agent_tui.ui.terminal_replies import ASK_BACKGROUND, ASK_FEATURES, STOP_TELLING, ReplyParser
 from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE
 
-# The driver makes its parser itself, in its own thread, and offers no other place to choose one.
-linux_driver.XTermParser = ReplyParser  # type: ignore[attr-defined]
+_REST_SECONDS = 0.1
+"""How long input is waited for at most: then it is asked whether the program ends."""
 
 
 class TerminalDriver(LinuxDriver):
@@ -45,6 +50,21 @@ class TerminalDriver(LinuxDriver):
             self.tell(KEEP_TITLE)
             if can_ask_terminal():
                 self.tell(ASK_BACKGROUND)
+
+    def run_input_thread(self) -> None:
+        """Read keys and replies until the program ends."""
+        parser = ReplyParser(self._debug)
+        with closing(TerminalInput(self.fileno)) as terminal:
+            while not self.exit_event.is_set():
+                if text := terminal.read(parser.seconds_to_wait(_REST_SECONDS)):
+                    self._pass_on(parser.feed(text))  # no text at all would be the end to it
+                self._pass_on(parser.tick())
+        with suppress(EOFError, ParseError):
+            list(parser.feed(""))
+
+    def _pass_on(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
 
     def stop_application_mode(self) -> None:
         if self._has_started:

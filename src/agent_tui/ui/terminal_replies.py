@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterable
 
+from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
@@ -71,6 +72,12 @@ class ReplyParser(XTermParser):
             if not data:
                 return told
         return [*told, *super().feed(data)]
+
+    def seconds_to_wait(self, most: float) -> float:
+        """How long to wait for more input before ``tick`` has something to say, up to ``most``."""
+        if self._timeout_time is None:
+            return most
+        return min(most, max(0.0, self._timeout_time - get_time()))
 
     def _read(self, data: str, told: list[Message]) -> str:
         """What is left of it for others: all that was pasted, and what is no reply."""

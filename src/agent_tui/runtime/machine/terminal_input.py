@@ -1,0 +1,33 @@
+"""What is typed at the terminal, read as it comes."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import selectors
+
+_READ_BYTES = 4_096
+
+
+class TerminalInput:
+    """Text from a terminal by its descriptor, with a limit to how long it is waited for."""
+
+    def __init__(self, fileno: int) -> None:
+        self._fileno = fileno
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._selector = selectors.SelectSelector()  # macOS polls no terminal in another way
+        self._selector.register(fileno, selectors.EVENT_READ)
+
+    def read(self, seconds: float) -> str:
+        """What came within ``seconds``; nothing where nothing whole did.
+
+        Raises:
+            OSError: the terminal is gone.
+        """
+        if not self._selector.select(seconds):
+            return ""
+        return self._decode(os.read(self._fileno, _READ_BYTES))
+
+    def close(self) -> None:
+        """Stop looking; the terminal stays open."""
+        self._selector.close()
