@@ -67,12 +67,14 @@ class Repository:
         found = re.search(r"(?im)^\s*objectformat\s*=\s*(\w+)", config)
         return found[1].lower() if found else "sha1"
 
+    @property
+    def branch(self) -> str:
+        """The name of the branch that is checked out; empty where none is."""
+        return self._branch_and_commit()[0].removeprefix("refs/heads/")
+
     def head(self) -> str:
         """The branch and the commit that are checked out, for people: ``main 1a2b3c4``."""
-        branch, commit = self._branch_and_commit()
-        if not branch:
-            return f"(no branch) {commit[:10]}"
-        return f"{branch.removeprefix('refs/heads/')} {commit[:10]}".strip()
+        return f"{self.branch or '(no branch)'} {self._branch_and_commit()[1][:10]}".strip()
 
     def commit(self) -> str:
         """The name of the commit that is checked out; empty where there is none yet."""

@@ -1,1 +1,1 @@
-"""What a run asks of the machine: its place, the editor, the terminal, and whether all is there."""
+"""What a run asks of the machine: the editor, the terminal, and whether all is there."""

@@ -13,7 +13,7 @@ from agent_tui.runtime.files.completion import FileList
 
 if TYPE_CHECKING:
     from agent_tui.agent.prompt_files import PromptFiles
-    from agent_tui.runtime.machine.where import Where
+    from agent_tui.workspace.where import Where
 
 
 class Project:
@@ -55,7 +55,7 @@ class Project:
 
     async def where(self) -> Where:
         """Where this is, for people; the branch may have changed since it was asked last."""
-        from agent_tui.runtime.machine.where import describe_place
+        from agent_tui.workspace.where import describe_place
 
         return await asyncio.to_thread(describe_place, self._folder)
 

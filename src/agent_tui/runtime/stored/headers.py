@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent_tui import __version__
 from agent_tui.core.records import UNSTAMPED, EnvironmentRecord, SessionHeader
-from agent_tui.runtime.machine.where import git_branch
+from agent_tui.workspace.where import git_branch
 
 
 def new_header(workspace: Path) -> SessionHeader:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_tui.core.dataclass import dataclass
+from agent_tui.core.text import first_line
+from agent_tui.workspace.git import find_repository
+
+_LONGEST_BRANCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +33,11 @@ def describe_place(workspace: Path) -> Where:
 
 
 def git_branch(folder: Path) -> str | None:
-    """The branch checked out in a folder, read from .git/HEAD; None where there is none."""
-    for place in (folder, *folder.parents):
-        try:
-            head = (place / ".git" / "HEAD").read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError):
-            continue
-        return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:12]
-    return None
+    """The branch checked out in a folder, or the commit where none is; None outside a repository.
+
+    Read from the repository's own files: no git is needed, and a worktree has a branch of its own.
+    """
+    repository = find_repository(str(folder))
+    if repository is None:
+        return None
+    return first_line(repository.branch, _LONGEST_BRANCH) or repository.commit()[:12] or None
