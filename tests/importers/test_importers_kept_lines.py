@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+import zstandard
 
 from agent_tui.importers.imported import ImportedSession
 from agent_tui.importers.kept_lines import KeptLines
+from agent_tui.importers.lines import watch_lines
 from agent_tui.importers.registry import import_session
-from tests.importers.foreign_files import FORMATS, claude_session, claude_user
+from tests.importers.foreign_files import (
+    FORMATS,
+    claude_session,
+    claude_user,
+    codex_said,
+    codex_session,
+)
 from tests.importers.session_files import write_lines
 
 LINED = [name for name in FORMATS if FORMATS[name][1].__name__ == "<lambda>"]
@@ -46,9 +55,12 @@ def test_only_what_was_added_is_read(tmp_path: Path) -> None:
     assert session == import_session(path)
 
 
-@pytest.mark.parametrize("way", ["truncated", "replaced", "rewritten"])
+WAYS = ["truncated", "replaced", "rewritten", "changed in its middle while it grew"]
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_another_file_in_its_place_is_read_from_its_beginning(way: str, tmp_path: Path) -> None:
-    path, kept = write_lines(tmp_path / "S.jsonl", claude_session()), KeptLines()
+    path, kept = write_lines(tmp_path / "S.jsonl", long_session()), KeptLines()
     read_kept(path, kept)
     other = [claude_user("n1", None, 1, "quite another prompt"), *claude_session()]
     match way:
@@ -56,6 +68,48 @@ def test_another_file_in_its_place_is_read_from_its_beginning(way: str, tmp_path
             write_lines(path, claude_session()[:3])
         case "replaced":
             write_lines(tmp_path / "new", other).replace(path)
-        case _:
+        case "rewritten":
             write_lines(path, other)
+        case _:
+            more = claude_user("u7", "u99", 9, "and now this")
+            lines = path.read_text().replace("ask 50", "ASK 50").splitlines()
+            path.write_text("\n".join([*lines, json.dumps(more), ""]))
     assert read_kept(path, kept) == import_session(path)
+    assert kept.was_rewritten
+
+
+def long_session() -> list[dict[str, Any]]:
+    """One whose first and last bytes say nothing of its middle."""
+    asked = [f"u{number}" for number in range(100)]
+    pairs = zip([None, *asked], asked, strict=False)
+    return [
+        claude_user(uuid, parent, 1, f"ask {number} " + "x" * 200)
+        for number, (parent, uuid) in enumerate(pairs)
+    ]
+
+
+def test_a_file_that_only_grew_was_not_rewritten(tmp_path: Path) -> None:
+    lines = long_session()
+    path, kept = write_lines(tmp_path / "S.jsonl", lines[:-1]), KeptLines()
+    watch_lines(path, kept)
+    for number in range(3):
+        write_lines(path, [*lines, *claude_session()][: 100 + number])
+        assert read_kept(path, kept) == import_session(path)
+        assert not kept.was_rewritten
+
+
+def test_a_file_that_is_only_watched_is_known_to_be_rewritten(tmp_path: Path) -> None:
+    path, kept = write_lines(tmp_path / "S.jsonl", long_session()), KeptLines()
+    watch_lines(path, kept)
+    path.write_text(path.read_text().replace("ask 50", "ASK 50"))
+    assert read_kept(path, kept) == import_session(path)
+    assert kept.was_rewritten
+
+
+def test_a_compressed_file_is_known_by_what_it_holds(tmp_path: Path) -> None:
+    path, kept = tmp_path / "rollout.jsonl.zst", KeptLines()
+    for lines in (codex_session(), [*codex_session(), codex_said("user", 9, "and now?")]):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        path.write_bytes(zstandard.compress(text.encode()))
+        assert read_kept(path, kept) == import_session(path)
+        assert not kept.was_rewritten

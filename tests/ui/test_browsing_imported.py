@@ -169,3 +169,31 @@ async def test_what_another_process_writes_is_followed(tmp_path: Path) -> None:
         await pilot.press("t")
         await until(pilot, lambda: isinstance(app.screen, TreeScreen))
         await until(pilot, lambda: "and now?" in shown(app))
+
+
+async def test_a_change_in_the_middle_of_what_is_followed_is_shown_and_said(
+    tmp_path: Path,
+) -> None:
+    lines = long_session(60)
+    path = write_lines(tmp_path / "S.jsonl", lines)
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "120 messages" in shown(app))
+        await pilot.pause(0.5)  # until the folder is watched
+        lines.append(claude_user("more", "a59", 9, "and now?"))
+        write_lines(path, lines)
+        await until(pilot, lambda: "121 messages" in shown(app))
+        assert "rewritten" not in shown(app)
+        lines[40] = claude_user("u20", "a19", 1, "asked otherwise")
+        lines.append(claude_user("most", "more", 9, "and then?"))
+        write_lines(path, lines)
+        await until(pilot, lambda: "122 messages" in shown(app))
+        assert "File was rewritten on disk; reloaded." in shown(app)
+        assert isinstance(app.screen, BrowseScreen)
+        timeline = app.screen.query_one(Timeline)
+        await pilot.press("home")
+        await until(pilot, lambda: timeline.scroll_y == 0)
+        while "asked otherwise" not in shown(app):
+            assert timeline.scroll_y < timeline.max_scroll_y
+            await pilot.press("pagedown")

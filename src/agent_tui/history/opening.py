@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,14 @@ from agent_tui.history.view import SessionView
 
 if TYPE_CHECKING:
     from agent_tui.importers.kept_lines import KeptLines
+
+
+@dataclass(frozen=True, slots=True)
+class NewerView:
+    """A session read again; ``was_rewritten``: what was read before is no longer in its file."""
+
+    view: SessionView
+    was_rewritten: bool = False
 
 
 async def open_view(path: Path, kept: KeptLines | None = None) -> SessionView:

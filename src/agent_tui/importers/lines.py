@@ -217,16 +217,20 @@ def _kept_values(kept: KeptLines, path: Path, reader: LineReader) -> Iterator[Va
     """What every line holds: those that are kept, then the rest, which are kept from now on."""
     known = kept.find(path, reader.descriptor)
     yield from known.values
-    added: list[Value] = []
-    reader.offset = end = known.offset
+    reader.offset = begin = known.offset
     for offset, length, line in reader.lines():
         value = read_value(line)
-        if offset == end and line is not None and len(line) < length:  # it is finished
-            added.append(value)
-            end = offset + length
+        if offset == known.offset and line is not None and len(line) < length:  # it is finished
+            known.add(line, value)
         yield value
-    kept.bytes_read += reader.offset - known.offset
-    kept.add(path, known, added, reader.descriptor, end)
+    kept.bytes_read += reader.offset - begin
+    kept.drop_if_long(path)
+
+
+def watch_lines(path: Path, kept: KeptLines) -> None:
+    """From now on it is told whether the lines of a file are rewritten; raises as read_entries."""
+    with open_log(path) as file:
+        kept.watch(path, file.fileno())
 
 
 def read_document(path: Path) -> Entries:

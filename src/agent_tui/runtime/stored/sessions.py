@@ -17,7 +17,7 @@ from agent_tui.core.records import is_prompt
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.tree import Fork, TreePlace
 from agent_tui.history.exchanges import Exchange, last_exchanges
-from agent_tui.history.opening import open_view, open_view_tail
+from agent_tui.history.opening import NewerView, open_view, open_view_tail
 from agent_tui.history.tree.record_links import sources_of
 from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.history.view import SessionView
@@ -191,17 +191,23 @@ class StoredSessions:
         """The end of a big file, to be shown while ``open_path`` reads it."""
         return await open_view_tail(path)
 
-    async def follow_path(self, path: Path) -> AsyncIterator[SessionView]:
-        """A file that another process writes; whenever it was written, what is new is read."""
+    async def follow_path(self, path: Path, since_ns: int) -> AsyncIterator[NewerView]:
+        """A file that another process writes; whenever it was written, what is new is read.
+
+        ``since_ns``: when it was last read, as time.time_ns gives it.
+        """
         from agent_tui.importers import registry as importers
         from agent_tui.importers.kept_lines import KeptLines
+        from agent_tui.importers.lines import watch_lines
 
         kept = KeptLines()
         file = (await asyncio.to_thread(importers.locate, path)).path
-        async for _ in follow_file(file):
+        if await asyncio.to_thread(file.is_file):
+            await asyncio.to_thread(watch_lines, file, kept)
+        async for _ in follow_file(file, since_ns):
             began = time.monotonic()
             try:
-                yield await open_view(path, kept)
+                yield NewerView(await open_view(path, kept), kept.was_rewritten)
             except AgentTuiError:
                 continue  # it is just being replaced: the next change tells
             await asyncio.sleep((time.monotonic() - began) * _REST_FACTOR)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_tui.core.tree import TreeRow
     from agent_tui.history.exchanges import Exchange
     from agent_tui.history.found_record import FoundLine
+    from agent_tui.history.opening import NewerView
     from agent_tui.history.tree.session_tree import SessionTree
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.tree import TreeChoice
@@ -89,7 +90,7 @@ class Browser:
         self,
         view: SessionView,
         whole: Callable[[], Awaitable[SessionView]] | None = None,
-        follow: Callable[[], AsyncIterator[SessionView]] | None = None,
+        follow: Callable[[], AsyncIterator[NewerView]] | None = None,
         line: FoundLine | None = None,
     ) -> bool:
         """Show a log of the session read-only.
@@ -100,15 +101,17 @@ class Browser:
             follow: gives the session again whenever another process wrote it.
             line: where to begin; at the end without it.
         """
+        from agent_tui.history.opening import NewerView
         from agent_tui.ui.screens.time.browse import BrowseScreen
 
-        async def newer() -> AsyncIterator[SessionView]:
+        async def newer() -> AsyncIterator[NewerView]:
             if whole is not None:
                 self._view = await whole()
-                yield self._view
+                yield NewerView(self._view)
             if follow is not None:
-                async for self._view in follow():
-                    yield self._view
+                async for found in follow():
+                    self._view = found.view
+                    yield found
 
         is_tail = whole is not None
         anew = newer if whole or follow else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,11 +66,12 @@ async def open_file(chat: Conversation, path: Path, line: FoundLine | None = Non
         SessionError, StorageError: it cannot be read; the sentence says why.
     """
     engine = chat.holder.require_engine()
+    began = time.time_ns()
     tail = await engine.stored.open_tail(path)
     view = tail or await engine.stored.open_path(path)
     acts = FileActs(engine, path)
     whole = (lambda: engine.stored.open_path(path)) if tail else None
-    follow = partial(engine.stored.follow_path, path)
+    follow = partial(engine.stored.follow_path, path, began)
     await Browser(chat.app, view, acts).look(view, whole=whole, follow=follow, line=line)
     if acts.fork is None:
         return False

@@ -19,6 +19,7 @@ from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 if TYPE_CHECKING:
     from agent_tui.history.found_record import FoundLine
+    from agent_tui.history.opening import NewerView
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.lead import Lead
 
@@ -54,7 +55,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         self,
         view: SessionView,
         lead: Lead,
-        newer: Callable[[], AsyncIterator[SessionView]] | None = None,
+        newer: Callable[[], AsyncIterator[NewerView]] | None = None,
         *,
         line: FoundLine | None = None,
         is_tail: bool = False,
@@ -104,12 +105,14 @@ class BrowseScreen(Panel[Literal["changed"]]):
             self.call_after_refresh(timeline.show_match, place, line.mark)  # it has a size then
 
     @work(exclusive=True, group="newer")
-    async def _take_newer(self, newer: Callable[[], AsyncIterator[SessionView]]) -> None:
+    async def _take_newer(self, newer: Callable[[], AsyncIterator[NewerView]]) -> None:
         """Show what takes the place of the view; who scrolled up stays where they are."""
 
         async def take_all() -> None:
-            async for view in newer():
-                self._take(view)
+            async for found in newer():
+                self._take(found.view)
+                if found.was_rewritten:
+                    self.tell("File was rewritten on disk; reloaded.")
 
         await self.attempt(take_all())
 
