@@ -144,6 +144,7 @@ class ChatScreen(Screen[None]):
         self.chat.log.view = view_type(timeline, listener_type(self.chat))
         self._follower = follower_type(self.chat)
         self.set_interval(_FOLLOW_SECONDS, self._follower.follow)
+        self.watch(self.app, "app_focus", self.chat.facts.update_place, init=False)
 
     async def _painted(self) -> None:
         """Wait until what was changed is on the screen: what loads next would hold it up."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from agent_tui.config import config_path
 from agent_tui.config.trust import project_root, shipped_files, trust_folder
 from agent_tui.runtime.files.completion import FileList
+from agent_tui.workspace.where import Place, Where
 
 if TYPE_CHECKING:
     from agent_tui.agent.prompt_files import PromptFiles
-    from agent_tui.workspace.where import Where
 
 
 class Project:
@@ -27,6 +27,7 @@ class Project:
         self.trusted = trusted
         self._folder = folder
         self._files = FileList(folder)
+        self._place = Place(folder)
 
     def trusted_folders(self) -> tuple[Path, ...]:
         """The folders from a trusted project's root down to the workspace; none without trust."""
@@ -55,9 +56,11 @@ class Project:
 
     async def where(self) -> Where:
         """Where this is, for people; the branch may have changed since it was asked last."""
-        from agent_tui.workspace.where import describe_place
+        return await asyncio.to_thread(self._place.describe)
 
-        return await asyncio.to_thread(describe_place, self._folder)
+    async def has_moved(self) -> bool:
+        """Whether the branch may be another one since ``where`` was asked; no git is run."""
+        return await asyncio.to_thread(self._place.has_moved)
 
     def complete_path(self, typed: str) -> list[str]:
         """Paths of the workspace that hold what was typed; blocks, so call it in a thread."""

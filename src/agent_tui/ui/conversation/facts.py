@@ -85,16 +85,23 @@ class SessionFacts:
         self._panes.status.cost = format_cost(self._spent)
 
     def update_place(self) -> None:
-        """Show where the session works, as soon as that was looked up."""
-        self._run(self.show_place, "place")
+        """Look again where the session works, once that is known at all."""
+        if self._panes.status.place:
+            self._run(self.show_place, "place")
 
     async def show_place(self) -> None:
         """Say where this runs, and on which branch now."""
         if self._holder.engine is not None:
             where = await self._holder.engine.project.where()
             status = self._panes.status
-            status.place, status.branch = where.name, where.branch
+            status.place, status.branch = where.name, where.branch + "*" * where.changed
             self._panes.welcome.place = " · ".join(filter(None, (where.path, where.branch)))
+
+    async def follow_place(self) -> None:
+        """Show it again where the branch was changed from outside; call it every second or so."""
+        engine = self._holder.engine
+        if engine is not None and await engine.project.has_moved():
+            self.update_place()
 
     def _run(self, work: Callable[[], Awaitable[None]], group: str) -> None:
         # Called by the worker: one that is replaced before it starts leaves nothing unawaited.

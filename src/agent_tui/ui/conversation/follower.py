@@ -1,4 +1,7 @@
-"""Follows a session that another window writes, and takes it over once that window closes it."""
+"""Follows what others change: the branch, and a session that another window writes.
+
+Once that window closes it, the session is taken over.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ class Follower:
         session = self._chat.session
         if session is None or self._has_stopped:
             return
+        await self._chat.facts.follow_place()
         if session.session_id != self._followed:  # each session is taken over once at most
             self._followed, self._may_take_over = session.session_id, True
         if not session.read_only:
