@@ -161,11 +161,13 @@ async def test_a_tool_waits_for_a_capture_up_to_a_limit_and_then_its_changes_are
         (stage.workspace / "c.txt").write_text("keep me\n")
         await stage.say("Break things")
         await stage.session.files.timeline()
-        capture = stage.session._parts.now.watch.capture
+        capture = stage.session._parts.equipment.watch.capture
         assert capture is not None
         capture.limits = replace(capture.limits, wait_seconds=0.05)
         with stage.session.files._store.locked(alone=True):
-            async with stage.session._parts.now.watch.around(ToolCall("id", "run_command", "{}")):
+            async with stage.session._parts.equipment.watch.around(
+                ToolCall("id", "run_command", "{}")
+            ):
                 (stage.workspace / "d.txt").write_text("agent\n")
         await stage.session.files.timeline()
         found = [each for each in captures(stage) if any(c.path == "d.txt" for c in each.delta)]

@@ -6,20 +6,6 @@ from typing import Any, Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 
-Origin: TypeAlias = Literal[
-    "human",
-    "steer",
-    "shell",
-    "dmail",
-    "compaction",
-    "branch",
-    "checkpoint",
-    "reminder",
-    "import",
-    "agent",
-]
-"""Who really spoke: no code ever guesses it from a role or a text."""
-
 
 @dataclass(frozen=True, slots=True)
 class TextPart:

@@ -48,7 +48,7 @@ class LiveSession:
 
     def __init__(self, parts: CurrentParts, related: Callable[[], Sequence[Path]] = tuple) -> None:
         self._parts = parts
-        self.subagents = parts.now.subagents
+        self.subagents = parts.equipment.subagents
         self._log = parts.log
         self._gate = Gate(parts.log)
         self.drafts = DraftFile(parts.log.folder, on_disk=parts.log.on_disk)
@@ -68,7 +68,7 @@ class LiveSession:
     def _load_files(self) -> SessionFiles:
         from agent_tui.runtime.files.session_files import SessionFiles
 
-        return SessionFiles(self._log, self._parts.now.watch, self._parts.now.workspace)
+        return SessionFiles(self._log, self._parts.equipment.watch, self._parts.equipment.workspace)
 
     files = cached_property(_load_files)
     """What changed in the workspace, and what a revert of files would do."""
@@ -100,7 +100,7 @@ class LiveSession:
     @property
     def tools(self) -> tuple[ToolSchema, ...]:
         """The tools that the model is offered now, those of ready MCP servers included."""
-        return self._parts.now.toolset.refresh()
+        return self._parts.equipment.toolset.refresh()
 
     @property
     def session_id(self) -> str:
@@ -187,8 +187,9 @@ class LiveSession:
         from agent_tui.runtime.operations.shell import Shell
 
         async with self._gate.working():
-            parts = self._parts.now
-            await Shell(parts.toolset, parts.context, self._parts.wire).run(command)
+            parts = self._parts
+            shell = Shell(parts.equipment.toolset, parts.now.context, parts.wire)
+            await shell.run(command)
             self._parts.tell_status()
 
     def steer(self, prompt: str) -> None:
@@ -206,16 +207,16 @@ class LiveSession:
     @property
     def approvals(self) -> Approvals:
         """What is allowed without asking, and in which mode; takes answers to requests."""
-        return self._parts.now.approvals
+        return self._parts.equipment.approvals
 
     @property
     def commands(self) -> RunningCommands:
         """The agent's commands in the background, which a person can stop."""
-        return self._parts.now.commands
+        return self._parts.equipment.commands
 
     def answer_question(self, question_id: str, answer: str) -> None:
         """Answer a question of the agent; an empty answer is none."""
-        self._parts.now.questions.answer(question_id, answer)
+        self._parts.equipment.questions.answer(question_id, answer)
 
     async def warm(self) -> None:
         """Count the history exactly, off the loop; until then a long one is counted roughly."""
@@ -234,8 +235,8 @@ class LiveSession:
 
     async def close(self) -> None:
         """End its commands, write what the disk had refused, and release the session's lock."""
-        await self._parts.now.commands.close()
-        await self._parts.now.watch.idle(_LAST_CAPTURE_SECONDS)
+        await self._parts.equipment.commands.close()
+        await self._parts.equipment.watch.idle(_LAST_CAPTURE_SECONDS)
         await self._parts.now.agent.flush()
         await self._log.close()
 

@@ -27,7 +27,7 @@ from agent_tui.core.text import first_line, reveal
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.kept_rules import KeptRules
 from agent_tui.runtime.building.limits import amounts_of, limits_of
-from agent_tui.runtime.building.parts import SessionParts
+from agent_tui.runtime.building.parts import Equipment, SessionParts
 from agent_tui.runtime.building.subagents import SubagentSessions
 from agent_tui.runtime.building.tools import session_tools
 from agent_tui.runtime.connect.connections import Connection
@@ -82,14 +82,12 @@ class SessionBuilder:
         return self._connections.choose(name, provider, exact=exact)
 
     def build(
-        self, log: SessionLog, wire: Wire, connection: Connection, keep: SessionParts | None = None
+        self, log: SessionLog, wire: Wire, connection: Connection, keep: Equipment | None = None
     ) -> SessionParts:
-        """The parts over a log and a wire.
-
-        Given the parts before, what was allowed and which files were seen stay known.
-        """
-        spec = keep.spec if keep else self._spec_of(log)
-        return self._build(log, wire, connection, spec, keep=keep)
+        """The parts over a log and a wire, with the equipment that the session has already."""
+        if keep is None:
+            keep = self._equip(log, wire, connection, self._spec_of(log))
+        return self._assemble(log, wire, connection, keep)
 
     def use_agent(self, name: str) -> None:
         """Have new sessions begin with this agent, rather than the one of the command line."""
@@ -118,94 +116,91 @@ class SessionBuilder:
         """The parts of a subagent, whose actions the parent's person decides about."""
         found = self._connections.choose(spec.model or parent.model, parent.provider)
         connection = found or self._connections.default
-        return self._build(log, wire, connection, spec, parent=parent)
+        equipment = self._equip(log, wire, connection, spec, parent)
+        return self._assemble(log, wire, connection, equipment, parent)
 
-    def _build(
+    def _equip(
         self,
         log: SessionLog,
         wire: Wire,
         connection: Connection,
         spec: AgentSpec,
-        *,
-        keep: SessionParts | None = None,
+        parent: SessionParts | None = None,
+    ) -> Equipment:
+        """What a session has for good; with a ``parent``, one of its subagents."""
+        workspace = self.workspace_of(log)
+        made: list[SessionParts] = []
+        approvals = parent.equipment.approvals if parent else self._approvals(wire, workspace)
+        questions = Questions(wire.emit)
+        commands = RunningCommands(lambda running: wire.emit(BackgroundChanged(running)))
+        named = {} if parent else self._agents.subagents_of(spec)
+        subagents = self._subagents(log, wire, workspace, made) if named else None
+        desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
+        watch = watch_workspace(log, wire, workspace if self._settings.workspace.capture else None)
+        toolset = Toolset(
+            session_tools(spec, log, self._tools(approvals), desk, named),
+            ToolContext(
+                workspace,
+                FileMemory(),
+                (data_root(), config_path().parent),
+                self._settings.commands.output_characters,
+                confinement=confinement_of(self._settings),
+                commands=commands,
+                blobs=BlobFolder(log.folder / "blobs") if log.on_disk else None,
+                ask=None if parent else questions.ask,
+            ),
+            watch,
+            spawner=subagents.spawner if subagents else None,
+            who=spec.name if parent else "",
+        )
+        return Equipment(
+            spec,
+            workspace,
+            approvals,
+            questions,
+            commands,
+            toolset,
+            watch,
+            subagents,
+            desk,
+            made,
+        )
+
+    def _assemble(
+        self,
+        log: SessionLog,
+        wire: Wire,
+        connection: Connection,
+        equipment: Equipment,
         parent: SessionParts | None = None,
     ) -> SessionParts:
-        """The parts; with a ``parent``, those of its subagent."""
-        workspace = self.workspace_of(log)
-        made = keep.made if keep else []  # subagents look at what is made below
-        if keep is not None:
-            approvals, toolset, watch, desk = keep.approvals, keep.toolset, keep.watch, keep.desk
-            questions, commands, helpers = keep.questions, keep.commands, keep.subagents
-        else:
-            who = spec.name if parent else ""
-            questions = Questions(wire.emit)
-            commands = RunningCommands(lambda running: wire.emit(BackgroundChanged(running)))
-            subagents = {} if parent else self._agents.subagents_of(spec)
-            approvals = parent.approvals if parent else self._approvals(wire, workspace)
-            captured = workspace if self._settings.workspace.capture else None
-            watch = watch_workspace(log, wire, captured)
-            desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
-            helpers = self._subagents(log, wire, workspace, made) if subagents else None
-            toolset = Toolset(
-                session_tools(spec, log, self._tools(approvals), desk, subagents),
-                ToolContext(
-                    workspace,
-                    FileMemory(),
-                    (data_root(), config_path().parent),
-                    self._settings.commands.output_characters,
-                    confinement=confinement_of(self._settings),
-                    commands=commands,
-                    blobs=BlobFolder(log.folder / "blobs") if log.on_disk else None,
-                    ask=None if who else questions.ask,
-                ),
-                watch,
-                spawner=helpers.spawner if helpers else None,
-                who=who,
-            )
-        context = Context(log, connection.counter, toolset.schemas)
+        """What asks a model, over what the session has; these parts are in force from here on."""
+        context = Context(log, connection.counter, equipment.toolset.schemas)
         compactor = Compactor(
             context=context,
             provider=connection.provider,
             model=connection.model,
             policy=self._policy(self._windows.apply(connection.model, connection.window)),
             wire=wire,
-            workspace=workspace,
+            workspace=equipment.workspace,
             on_learned=self._windows.learn,
         )
+        check_parent = parent.agent.check_limits if parent else None
         agent = Agent(
             context=context,
             provider=connection.provider,
             model=connection.model,
-            toolset=toolset,
-            approvals=approvals,
+            toolset=equipment.toolset,
+            approvals=equipment.approvals,
             compactor=compactor,
             wire=wire,
-            limits=limits_of(
-                self._settings, connection.price, parent.agent.check_limits if parent else None
-            ),
-            desk=desk,
+            limits=limits_of(self._settings, connection.price, check_parent),
+            desk=equipment.desk,
             sees_images=connection.sees_images,
-            tell_ended=partial(tell_ended, commands),
+            tell_ended=partial(tell_ended, equipment.commands),
         )
-        parts = SessionParts(
-            context=context,
-            agent=agent,
-            approvals=approvals,
-            questions=questions,
-            commands=commands,
-            subagents=helpers,
-            compactor=compactor,
-            toolset=toolset,
-            api=connection.provider,
-            provider=connection.provider.name,
-            model=connection.model,
-            workspace=workspace,
-            watch=watch,
-            spec=spec,
-            desk=desk,
-            made=made,
-        )
-        made[:] = [parts]
+        parts = SessionParts(equipment, connection, context, compactor, agent)
+        equipment.made[:] = [parts]
         return parts
 
     def _subagents(

@@ -23,7 +23,6 @@ from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import StatusChanged
 from agent_tui.core.records import ModelRecord
 from agent_tui.core.usage import Gauge
-from agent_tui.providers.base import Provider
 from agent_tui.runtime.connect.connections import Connection
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
@@ -31,41 +30,59 @@ from agent_tui.tools.running_commands import RunningCommands
 
 
 @dataclass(frozen=True, slots=True)
-class SessionParts:
-    """What is assembled for one session and one model.
+class Equipment:
+    """What a session has for good, whichever model it asks.
 
-    ``api`` is what ``provider`` names. ``made`` is shared by all parts that a session ever had, and
-    holds those that are in force.
+    What was allowed, which files were seen and which commands run stays known in it.
+
+    Attributes:
+        spec: the agent that it began with.
+        workspace: where its tools work.
+        subagents: those that may help it; None where there can be none.
+        desk: takes D-Mails; None where the agent may send none.
+        made: the parts that are in force, for subagents to look at.
     """
 
-    context: Context
-    agent: Agent
+    spec: AgentSpec
+    workspace: Path
     approvals: Approvals
     questions: Questions
     commands: RunningCommands
-    subagents: Subagents | None
-    compactor: Compactor
     toolset: Toolset
-    api: Provider
-    provider: str
-    model: str
-    workspace: Path
     watch: WorkspaceWatch
-    spec: AgentSpec
-    desk: DMailDesk | None = None
+    subagents: Subagents | None
+    desk: DMailDesk | None
     made: list[SessionParts] = field(default_factory=list, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionParts:
+    """What is assembled for one session and one model."""
+
+    equipment: Equipment
+    connection: Connection
+    context: Context
+    compactor: Compactor
+    agent: Agent
+
+    @property
+    def model(self) -> str:
+        """The name of the model that is asked."""
+        return self.connection.model
+
+    @property
+    def provider(self) -> str:
+        """The name of the provider that is asked."""
+        return self.connection.provider.name
 
 
 class BuildParts(Protocol):
     """Assembles sessions."""
 
     def build(
-        self, log: SessionLog, wire: Wire, connection: Connection, keep: SessionParts | None = None
+        self, log: SessionLog, wire: Wire, connection: Connection, keep: Equipment | None = None
     ) -> SessionParts:
-        """The parts over a log and a wire.
-
-        Given the parts before, what was allowed and which files were seen stay known.
-        """
+        """The parts over a log and a wire, with the equipment that the session has already."""
         ...
 
     def connection_for(self, log: SessionLog) -> Connection:
@@ -96,6 +113,11 @@ class CurrentParts:
         self.wire = wire
         self._builder = builder
         self.now = builder.build(log, wire, connection)
+
+    @property
+    def equipment(self) -> Equipment:
+        """What the session has, whichever model it asks."""
+        return self.now.equipment
 
     @property
     def gauge(self) -> Gauge:
@@ -144,7 +166,7 @@ class CurrentParts:
         record = ModelRecord(*to, was if is_change else None, reason)
         parts = before
         if chosen is not None:
-            parts = self._builder.build(self.log, self.wire, chosen, before)
+            parts = self._builder.build(self.log, self.wire, chosen, self.equipment)
             parts.compactor.review = before.compactor.review
 
         async def change() -> None:

@@ -28,7 +28,7 @@ class Shares:
         return await asyncio.to_thread(
             attribute_context,
             parts.context,
-            parts.toolset.schemas,
+            parts.equipment.toolset.schemas,
             checkpoint,
             strategy=policy.strategy,
             window=policy.window,

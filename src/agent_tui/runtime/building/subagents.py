@@ -60,7 +60,7 @@ class SubagentSessions:
             await self.builder.instruct(log, spec)
             wire = Wire()
             parts = self.builder.build_child(log, wire, spec, parent)
-            closing.push_async_callback(parts.commands.close)
+            closing.push_async_callback(parts.equipment.commands.close)
 
             async def run(prompt: str) -> TurnEnd:
                 title = TitleRecord(f"{spec.name}: {first_line(prompt)}")

@@ -40,12 +40,12 @@ class Aside:
             now.model,
             now.context.system_prompt,
             (*now.context.history, message),
-            now.toolset.schemas,
+            now.equipment.toolset.schemas,
         )
 
         async def receive() -> str:
             reply = Reply()
-            async with aclosing(now.api.stream(request)) as stream:
+            async with aclosing(now.connection.provider.stream(request)) as stream:
                 async for part in stream:
                     reply.add(part)
                     if isinstance(part, TextDelta):

@@ -33,7 +33,7 @@ async def note_beginning(parts: CurrentParts, title: str, cut_off: str) -> None:
 
 async def _note_environment(parts: CurrentParts) -> None:
     """Write down folder, branch and version where they changed since the turn before."""
-    state, workspace = parts.log.state, parts.now.workspace
+    state, workspace = parts.log.state, parts.equipment.workspace
     changed = await asyncio.to_thread(
         environment_change, state.header, state.environment, workspace
     )

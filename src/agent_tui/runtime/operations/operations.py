@@ -278,7 +278,7 @@ class Operations:
         return OperationReport(reason, 0, told=told, moved=False)
 
     async def _fork(self, title: str) -> str:
-        workspace = self._parts.now.workspace
+        workspace = self._parts.equipment.workspace
         header = await asyncio.to_thread(fork_header, self._log.state.header, workspace)
         await name_copy(await self._log.fork(header), title)
         return header.session_id

@@ -40,8 +40,8 @@ class NewSessions:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a continued session came from, as its header tells it."""
+class Original:
+    """The session that one of ours continues, as its header tells it."""
 
     source: str
     session_id: str
@@ -57,9 +57,9 @@ async def resume_path(new: NewSessions, path: Path, at: str) -> Fork:
     """
     found = await asyncio.to_thread(import_session, path)
     place = find_message(found.records, at) if at else len(found.records) - 1
-    origin = Origin(found.source, found.session_id, found.path, found.title)
+    original = Original(found.source, found.session_id, found.path, found.title)
     whole = (found.records, found.compactions)
-    return await resume_records(new, *whole, origin, place, is_chosen=bool(at))
+    return await resume_records(new, *whole, original, place, is_chosen=bool(at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ async def repair_path(new: NewSessions, path: Path) -> ImportRepair:
         SessionError: nothing of it could be continued.
     """
     found = await asyncio.to_thread(import_session, path)
-    origin = Origin(found.source, found.session_id, found.path, found.title)
+    original = Original(found.source, found.session_id, found.path, found.title)
     whole, last = (found.records, found.compactions), len(found.records) - 1
-    fork = await resume_records(new, *whole, origin, last, is_chosen=False)
+    fork = await resume_records(new, *whole, original, last, is_chosen=False)
     resumed = await asyncio.to_thread(records_to_resume, *whole, last)
     book = found.accounting
     left_out = {f"not understood: {kind}": count for kind, count in book.unknown.items()}
@@ -100,16 +100,16 @@ async def fork_imported(new: NewSessions, branch: ImportedBranch) -> Fork:
     """
     found = await asyncio.to_thread(locate, branch.path)
     summary = await asyncio.to_thread(summarise, found)
-    origin = Origin(found.source, branch.session_id, branch.path, summary.title)
+    original = Original(found.source, branch.session_id, branch.path, summary.title)
     whole, last = (branch.records, branch.compactions), len(branch.records) - 1
-    return await resume_records(new, *whole, origin, last, is_chosen=branch.ends_in_prompt)
+    return await resume_records(new, *whole, original, last, is_chosen=branch.ends_in_prompt)
 
 
 async def resume_records(
     new: NewSessions,
     records: Records,
     compactions: Iterable[ImportedCompaction],
-    origin: Origin,
+    original: Original,
     place: int,
     *,
     is_chosen: bool,
@@ -124,9 +124,9 @@ async def resume_records(
     resumed = await asyncio.to_thread(records_to_resume, records, compactions, last)
     header = await asyncio.to_thread(new_header, new.workspace)
     told = {
-        "agent": origin.source,
-        "session_id": origin.session_id,
-        "path": str(origin.path),
+        "agent": original.source,
+        "session_id": original.session_id,
+        "path": str(original.path),
         "records": last + 1,
     }
     log = await new.store.create(replace(header, parent={"imported_from": told}))
@@ -136,8 +136,8 @@ async def resume_records(
     except BaseException:
         await log.close()
         raise
-    name = importer_of(origin.source).name
-    await name_copy(log, f"{origin.title or origin.path.name} (from {name})")
+    name = importer_of(original.source).name
+    await name_copy(log, f"{original.title or original.path.name} (from {name})")
     return Fork(header.session_id, prompt)
 
 
