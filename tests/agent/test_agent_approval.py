@@ -125,6 +125,26 @@ async def test_a_pattern_is_asked_for_once_and_covers_no_other_command() -> None
     ]
 
 
+async def test_a_pattern_does_not_cover_a_link_that_leaves_the_workspace(tmp_path: Path) -> None:
+    workspace, secret = tmp_path / "work", tmp_path / "secret"
+    workspace.mkdir()
+    secret.write_text("canary")
+    (workspace / "notes").symlink_to(secret)
+    (workspace / "a.txt").write_text("harmless")
+    person = Person("reject")
+    person.approvals.session_rules.append(Rule("run_command", "cat *"))
+    toolset = Toolset(builtin_tools, ToolContext(workspace))
+
+    async def output_of(command: str) -> str:
+        call = ToolCall("c", "run_command", f'{{"command": "{command}"}}')
+        return (await toolset.carry_out(call, person.approvals)).result.output
+
+    assert "harmless" in await output_of("cat a.txt")
+    assert not person.asked
+    assert "canary" not in await output_of("cat notes")
+    assert len(person.asked) == 1
+
+
 async def test_edits_of_a_folder_are_allowed_but_not_what_others_run() -> None:
     person = Guarded("session")
     assert await person.edit("src/a.py")
@@ -145,8 +165,17 @@ async def test_accept_edits_asks_for_commands_and_risky_files_only() -> None:
     person = Guarded("session")
     person.approvals.set_mode("accept-edits")
     assert not await person.edit("src/a.py")
-    for path in ("AGENTS.md", ".envrc", ".github/workflows/ci.yml", "sub/.husky/pre-commit"):
-        assert await person.edit(path)
+    risky = [
+        "AGENTS.md", ".envrc", ".github/workflows/ci.yml", "sub/.husky/pre-commit", "HEAD",
+        "x/HEAD", ".claude/settings.json", ".cursor/mcp.json", ".gemini/settings.json",
+        ".codex/config.toml", "opencode.json", ".venv/bin/pip", "node_modules/.bin/tsc",
+        ".cargo/config.toml", ".devcontainer/devcontainer.json", ".gitlab-ci.yml", ".zshenv",
+        ".Claude/settings.json",
+    ]  # fmt: skip
+    for path in risky:
+        assert await person.edit(path), path
+    for path in ("src/head.py", "docs/venv.md", "config", "refs/x"):
+        assert not await person.edit(path), path
     assert await person.run("make")
 
 

@@ -27,10 +27,10 @@ from agent_tui.sessions.lineage import SESSION_ID
 from agent_tui.tools.arguments import parse_arguments
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.catalogue import builtin_tools
-from agent_tui.tools.command_rules import command_is_allowed
+from agent_tui.tools.commands.command_rules import command_is_allowed
 from agent_tui.tools.glob import matches
 from agent_tui.tools.think import Think
-from tests.tools.test_tools_command_rules import ALLOWED, BENIGN, HOSTILE
+from tests.tools.hostile_commands import ALLOWED, BENIGN, HOSTILE
 
 CANARY = "canary-7d41"
 

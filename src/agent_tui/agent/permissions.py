@@ -15,7 +15,11 @@ from pathlib import PurePosixPath
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import UsageError
 from agent_tui.tools.base import Subject
-from agent_tui.tools.command_rules import command_is_allowed, offer_patterns, pattern_mistake
+from agent_tui.tools.commands.command_rules import (
+    command_is_allowed,
+    offer_patterns,
+    pattern_mistake,
+)
 
 EDITS = "edits"
 _MORE_TOOLS = ("present_plan", "recall", "search_web", "send_dmail", "task")
@@ -27,11 +31,19 @@ def _names(text: str) -> frozenset[str]:
 
 
 _RISKY = _names(
-    "AGENTS.md CLAUDE.md .agents .agent-tui .bashrc .envrc .gitattributes .gitconfig "
-    ".github .gitmodules .husky .idea .mcp.json .npmrc .pre-commit-config.yaml .profile "
-    ".vscode .zshrc sitecustomize.py usercustomize.py"
+    "AGENTS.md CLAUDE.md CLAUDE.local.md GEMINI.md HEAD .agents .agent-tui .aider.conf.yml "
+    ".bash_login .bash_logout .bash_profile .bashrc .claude .cargo .circleci .clinerules .codex "
+    ".cursor .cursorrules .devcontainer .direnv .envrc .exrc .fleet .gdbinit .gemini "
+    ".gitattributes .gitconfig .github .gitlab-ci.yml .gitmodules .husky .idea .inputrc .kimi "
+    ".lldbinit .mcp.json .mise.toml .npmrc .nvim.lua .nvimrc .opencode .pdbrc .pnpmfile.cjs "
+    ".pre-commit-config.yaml .profile .pypirc .roo .venv .vibe .vimrc .vscode .windsurfrules "
+    ".yarnrc .yarnrc.yml .zed .zlogin .zlogout .zprofile .zshenv .zshrc lefthook.yml mise.toml "
+    "node_modules opencode.json sitecustomize.py usercustomize.py"
 )
-"""Names whose content is run or obeyed by other programs: accept-edits asks for these."""
+"""Names whose content is run or obeyed by other programs: accept-edits asks for these.
+
+A folder with a HEAD is taken for a repository by git, which runs what its config names.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,8 @@ def rules_allow(rules: Iterable[Rule], tool: str, subject: Subject) -> bool:
     if subject.kind != "command":
         return any(rule.covers(tool, subject) for rule in rules)
     patterns = [rule.pattern for rule in rules if rule.tool == tool]
-    return "" in patterns or command_is_allowed([each for each in patterns if each], subject.text)
+    narrow = [each for each in patterns if each]
+    return "" in patterns or command_is_allowed(narrow, subject.text, subject.outside)
 
 
 def allowing_rules(rules: Iterable[Rule], tool: str, subject: Subject) -> tuple[Rule, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
@@ -17,6 +18,7 @@ from agent_tui.core.records import ApprovalRecord
 from agent_tui.providers.base import ToolSchema
 from agent_tui.tools.arguments import parse_arguments, schema_of
 from agent_tui.tools.base import AnyTool, Arguments, Spawns, Subject, ToolContext
+from agent_tui.tools.commands.leaving_links import words_that_leave
 
 Note: TypeAlias = Callable[[ApprovalRecord], Awaitable[None]]
 """Writes a person's decision down, before anything is done about it."""
@@ -161,21 +163,23 @@ class Toolset:
             key=approval_key(call.name, fields, str(self.context.workspace)),
             title=f"{self._who}: {tool.title(arguments)}" if self._who else tool.title(arguments),
             display=display,
-            subject=_resolve(tool.subject(arguments), display),
+            subject=await self._resolve(tool.subject(arguments), display),
         )
         if note is not None and (request_id or answer.rule):
             decision = answer.decision if request_id else "rule"
             await note(ApprovalRecord(request_id, call.id, decision, answer.feedback, answer.rule))
         return answer
 
-
-def _resolve(subject: Subject, display: Display | None) -> Subject:
-    """The subject with the path that is really written, links resolved."""
-    match display:
-        case DiffDisplay(path=path) if subject.kind == "edit":
-            return Subject("edit", path)
-        case _:
-            return subject
+    async def _resolve(self, subject: Subject, display: Display | None) -> Subject:
+        """The subject with links resolved: the path that is really written, words that leave."""
+        match subject.kind, display:
+            case "edit", DiffDisplay(path=path):
+                return Subject("edit", path)
+            case "command", _:
+                work = asyncio.to_thread(words_that_leave, subject.text, self.context.workspace)
+                return replace(subject, outside=await work)
+            case _:
+                return subject
 
 
 def _tell_change(result: ToolResult, command: str) -> ToolResult:

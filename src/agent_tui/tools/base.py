@@ -51,10 +51,12 @@ class Subject:
     Attributes:
         kind: ``edit`` of the file ``text``, the shell ``command`` ``text``, a ``web`` address, or
             something ``other``, for which only the tool counts.
+        outside: words of a command that lead out of the workspace, whatever they look like.
     """
 
     kind: Literal["edit", "command", "web", "other"] = "other"
     text: str = ""
+    outside: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

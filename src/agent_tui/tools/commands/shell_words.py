@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from agent_tui.core.dataclass import dataclass
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
@@ -24,19 +26,33 @@ _QUOTED = re.compile(r"[^\\$`!\"\x00-\x1f\x7f-\x9f]*")
 _RAW = re.compile(r"[^'\x00-\x1f\x7f-\x9f]*")
 _HARMLESS_REDIRECT = re.compile(r"2>&1|[12]?>\s?/dev/null|</dev/null")
 _OPERATORS = frozenset({"&&", "||", ";", "|", "\n", ";;"})
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 _FORBIDDEN = re.compile(r"[\\`$\r\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A simple command; ``fed``: what another one prints is what it reads."""
+
+    words: Words
+    fed: bool = False
+
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
 class _Refused(Exception):
     """The command holds something besides literal words."""
 
 
-def read_commands(command: str) -> tuple[Words, ...] | None:
-    """The words of every simple command of a line, in order; None if it is anything else."""
+def read_commands(command: str) -> tuple[Command, ...] | None:
+    """Every simple command of a line, in order; None if the line is anything else."""
     text = command.strip(" \n")  # other blanks are part of a word for the shell
-    if not text or len(text) > _LONGEST or _FORBIDDEN.search(_without_raw(text)):
+    if not text or len(text) > _LONGEST or _HALF_A_PAIR.search(text):
         return None
-    tree = _parser().parse(text.encode("utf-8", "surrogatepass"))
+    if _FORBIDDEN.search(_without_raw(text)):
+        return None
+    tree = _parser().parse(text.encode())
     if tree.root_node.has_error:
         return None
     try:
@@ -59,22 +75,23 @@ def _without_raw(text: str) -> str:
     return re.sub(r"'[^'\x00-\x1f\x7f-\x9f]*'", "''", text)
 
 
-def _commands(node: Node) -> Iterator[Words]:
+def _commands(node: Node, *, fed: bool = False) -> Iterator[Command]:
     match node.type:
         case "program" | "list" | "pipeline":
-            for child in node.children:
+            for number, child in enumerate(node.children):
                 if child.is_named:
-                    yield from _commands(child)
+                    is_later = node.type == "pipeline" and number > 0
+                    yield from _commands(child, fed=fed or is_later)
                 elif child.type not in _OPERATORS:
                     raise _Refused
         case "redirected_statement":
             for child in node.children:
                 if child.type != "file_redirect":
-                    yield from _commands(child)
+                    yield from _commands(child, fed=fed)
                 elif not _HARMLESS_REDIRECT.fullmatch(_text(child)):
                     raise _Refused
         case "command":
-            yield tuple(_words(node))
+            yield Command(tuple(_words(node)), fed)
         case _:
             raise _Refused
 
@@ -106,10 +123,10 @@ def _word(node: Node) -> str:
 
 
 def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "surrogatepass")
+    return (node.text or b"").decode()
 
 
-def _agrees(text: str, commands: tuple[Words, ...]) -> bool:
+def _agrees(text: str, commands: tuple[Command, ...]) -> bool:
     """Whether another reader finds the same words, and nothing but known operators between."""
     lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";&|<>()")
     lexer.whitespace_split = True
@@ -121,4 +138,4 @@ def _agrees(text: str, commands: tuple[Words, ...]) -> bool:
         found = [word for word in lexer if word not in _OPERATORS]
     except ValueError:
         return False
-    return found == [word for words in commands for word in words]
+    return found == [word for each in commands for word in each.words]
