@@ -6,6 +6,7 @@ import io
 import os
 import queue
 import threading
+from contextlib import closing
 
 import pytest
 from textual.app import App
@@ -13,6 +14,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.message import Message
 
+from agent_tui.runtime.machine.terminal_input import TerminalInput
 from agent_tui.ui.terminal_driver import TerminalDriver, Unheard
 
 
@@ -59,6 +61,7 @@ async def test_keys_are_heard_whole_and_a_lone_esc_without_another_key(
             ((b"a", "ä".encode()[:1], "ä".encode()[1:]), ("a", "ä")),
             ((b"\x1b[A",), ("up",)),
             ((b"\x1b",), ("escape",)),
+            ((b"caf\xe9 x",), ("c", "a", "f", "\N{REPLACEMENT CHARACTER}", "space", "x")),
         ):
             for piece in pieces:
                 os.write(keyboard, piece)
@@ -70,3 +73,12 @@ async def test_keys_are_heard_whole_and_a_lone_esc_without_another_key(
         driver.exit_event.set()
         reader.join(10)
     assert not reader.is_alive()
+
+
+def test_a_terminal_that_is_gone_is_not_read_again_and_again() -> None:
+    """Its input is at its end for ever: who takes that for silence never waits again."""
+    fileno, keyboard = os.pipe()
+    os.close(keyboard)
+    with closing(TerminalInput(fileno)) as terminal, pytest.raises(OSError, match="is gone"):
+        terminal.read(0.1)
+    os.close(fileno)

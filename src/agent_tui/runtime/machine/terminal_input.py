@@ -14,19 +14,23 @@ class TerminalInput:
 
     def __init__(self, fileno: int) -> None:
         self._fileno = fileno
-        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
         self._selector = selectors.SelectSelector()  # macOS polls no terminal in another way
         self._selector.register(fileno, selectors.EVENT_READ)
 
     def read(self, seconds: float) -> str:
         """What came within ``seconds``; nothing where nothing whole did.
 
+        Bytes that are no text come as replacement characters.
+
         Raises:
             OSError: the terminal is gone.
         """
         if not self._selector.select(seconds):
             return ""
-        return self._decode(os.read(self._fileno, _READ_BYTES))
+        if not (data := os.read(self._fileno, _READ_BYTES)):
+            raise OSError("The terminal is gone.")  # Linux reports the end of input, not an error
+        return self._decode(data)
 
     def close(self) -> None:
         """Stop looking; the terminal stays open."""
