@@ -142,6 +142,37 @@ app = FirstAnswer(Launch(cwd=Path.cwd(), prompt="hello"))
 app.run(headless=True, size=(120, 40))
 """
 
+LOADED_WHERE = """
+import json, os, sys, threading
+from pathlib import Path
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+
+on_the_loop = []
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is threading.main_thread():
+            on_the_loop.append(name)
+
+class Furnished(AgentTui):
+    def on_ready(self):
+        sys.meta_path.insert(0, Watch())
+        self.set_interval(0.05, self.look)
+
+    def look(self):
+        heavy = ("agent_tui.context.compaction.filling", "agent_tui.runtime.stored.sessions")
+        if all(name in sys.modules for name in heavy):
+            with open(os.environ["AGENT_TUI_HOME"] + "/told", "w") as file:
+                file.write(json.dumps(on_the_loop))
+            os._exit(0)
+
+app = Furnished(Launch(cwd=Path.cwd(), prompt="hello"))
+app.run(headless=True, size=(120, 40))
+"""
+OFF_THE_LOOP = ("agent_tui.context.compaction", "agent_tui.history.tree", "agent_tui.importers")
+"""What takes tens of milliseconds to load, for which a key would wait."""
+
 LATE_ON_SCREEN = (
     "agent_tui.context.compaction.attribution",
     "agent_tui.ui.conversation.side",
@@ -206,3 +237,9 @@ async def test_the_screen_brings_in_nothing_and_styles_little_before_the_first_a
     assert "agent_tui.ui.conversation.wire_view" in modules
     assert not sorted(set(modules) & {*LATE, *LATE_ON_SCREEN})
     assert styled <= MOST_STYLED
+
+
+async def test_what_is_heavy_is_never_loaded_on_the_event_loop(tmp_path: Path) -> None:
+    await answered(LOADED_WHERE, tmp_path)
+    on_the_loop = json.loads((tmp_path / "home" / "told").read_text())
+    assert not [name for name in on_the_loop if name.startswith(OFF_THE_LOOP)]

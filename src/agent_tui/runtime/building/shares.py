@@ -6,14 +6,15 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agent_tui.core.usage import Share
-from agent_tui.runtime.building.parts import CurrentParts
+from agent_tui.runtime.building.parts import CurrentParts, SessionParts
 
 if TYPE_CHECKING:
     from agent_tui.context.compaction.filling import Filling
+    from agent_tui.context.context import Context
 
 
 class Shares:
-    """Counts the shares of a context off the loop; what counts them is loaded when it is asked."""
+    """Counts the shares of a context off the loop; what counts them is loaded there, when asked."""
 
     def __init__(self, parts: CurrentParts) -> None:
         self._parts = parts
@@ -21,25 +22,31 @@ class Shares:
 
     async def attribution(self, checkpoint: int | None = None) -> tuple[Share, ...]:
         """What fills the context now; what a compaction and a revert to a checkpoint would free."""
-        from agent_tui.context.compaction.attribution import attribute_context
-
         parts = self._parts.now
-        policy = parts.compactor.policy
-        return await asyncio.to_thread(
-            attribute_context,
-            parts.context,
-            parts.equipment.toolset.schemas,
-            checkpoint,
-            strategy=policy.strategy,
-            window=policy.window,
-            total=parts.context.token_count,
-        )
+        return await asyncio.to_thread(_attribute, parts, parts.context.token_count, checkpoint)
 
     async def filling(self) -> tuple[Share, ...]:
         """What kinds of things fill the context now; after a turn it costs what the turn added."""
+        context = self._parts.now.context
+        return await asyncio.to_thread(self._fill, context, context.token_count)
+
+    def _fill(self, context: Context, total: int) -> tuple[Share, ...]:
         from agent_tui.context.compaction.filling import Filling
 
-        context = self._parts.now.context
         if self._filling is None or self._filling.context is not context:
             self._filling = Filling(context)
-        return await asyncio.to_thread(self._filling.shares, context.token_count)
+        return self._filling.shares(total)
+
+
+def _attribute(parts: SessionParts, total: int, checkpoint: int | None) -> tuple[Share, ...]:
+    from agent_tui.context.compaction.attribution import attribute_context
+
+    policy = parts.compactor.policy
+    return attribute_context(
+        parts.context,
+        parts.equipment.toolset.schemas,
+        checkpoint,
+        strategy=policy.strategy,
+        window=policy.window,
+        total=total,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from agent_tui.ui.conversation.panes import WIDE
@@ -24,7 +25,9 @@ async def furnish(chat: Conversation, engine: Engine) -> None:
     if chat.session is not None:
         chat.facts.colour_gauge(chat.session)
     chat.status.sandbox = await engine.sandbox()
-    chat.prompt_box.history.add_older(await engine.stored.prompt_history())
+    # Loading what reads sessions takes 50 ms, for which a key would wait on the loop.
+    stored = await asyncio.to_thread(lambda: engine.stored)
+    chat.prompt_box.history.add_older(await stored.prompt_history())
     found = await engine.project.prompt_files()
     chat.prompt_box.set_own_commands(
         {name: prompt.description for name, prompt in found.prompts.items()}
