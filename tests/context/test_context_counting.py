@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from agent_tui.context.tokens import counting
 from agent_tui.context.tokens.counting import CountingProcess
 from agent_tui.context.tokens.estimate import estimate_tokens
 from agent_tui.context.tokens.ranks import load_encoding
@@ -141,6 +144,29 @@ async def test_the_event_loop_does_not_wait_for_a_process_at_work(
     thread.start()
     thread.join()
     assert off_the_loop == [exactly(text)]
+
+
+async def test_the_event_loop_waits_once_for_a_process_at_work(
+    counter: TokenCounter, process: CountingProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message of many texts would add up many waits."""
+    waits: list[float] = []
+    wait = select.select
+
+    def timed(asked: list[int], write: list[int], error: list[int], seconds: float) -> object:
+        ready = wait(asked, write, error, seconds)
+        if not ready[0] and seconds:
+            waits.append(seconds)
+        return ready
+
+    monkeypatch.setattr(counting, "select", SimpleNamespace(select=timed))
+    os.kill(pid_of(process), signal.SIGSTOP)
+    try:
+        for number in range(9):
+            counter.count_text(f"{number} things to count")
+    finally:
+        os.kill(pid_of(process), signal.SIGCONT)
+    assert len(waits) == 1
 
 
 async def test_the_event_loop_does_not_start_a_process(counter: TokenCounter) -> None:

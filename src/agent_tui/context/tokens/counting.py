@@ -56,7 +56,7 @@ class CountingProcess:
                 if self._child is None and not self._has_started():
                     return []
                 with suppress(OSError, EOFError):
-                    return self._ask(texts, patience_seconds or _ANSWER_SECONDS)
+                    return self._ask(texts, patience_seconds or _ANSWER_SECONDS, hasty=hasty)
                 self._end()
                 if hasty:
                     return []
@@ -88,11 +88,11 @@ class CountingProcess:
             self._end()
         return self._child is not None
 
-    def _ask(self, texts: Sequence[str], seconds: float) -> list[int]:
+    def _ask(self, texts: Sequence[str], seconds: float, *, hasty: bool) -> list[int]:
         assert self._child is not None
         assert self._child.stdin is not None
-        try:
-            self._read(0, seconds)  # what was owed; a process at work must not be written to
+        try:  # what was owed; a process at work must not be written to, nor waited for again
+            self._read(0, 0.0 if hasty else seconds)
         except TimeoutError:
             return []
         pieces = [text.encode("utf-8", "replace") for text in texts]
