@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from shutil import which
 
@@ -16,6 +18,8 @@ from agent_tui.cli.manual import argument_words
 from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS
 from agent_tui.cli.parsers import chat_parser
 from agent_tui.cli.table import COMMANDS, GROUPS
+from agent_tui.core.search_filters import FILTERS
+from agent_tui.library.search.query import parse_query
 
 
 def run_main(*arguments: str) -> int:
@@ -140,6 +144,19 @@ def test_every_option_and_command_stands_in_the_whole_help_and_the_man_page(
             f".SS agent-tui {command.name}\n{command.summary[0].upper()}{command.summary[1:]}."
             in man
         )
+
+
+def test_the_help_of_search_explains_every_filter_by_one_that_can_be_searched(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_main("search", "--help") == 0
+    shown = capsys.readouterr().out
+    for name, meaning in FILTERS.items():
+        assert f"  {name}:" in shown
+        examples = re.findall(rf"\b{name}:\S+\b", meaning)
+        assert examples
+        for example in examples:
+            parse_query(f"tide {example}", date(2026, 3, 21))
 
 
 def test_help_of_one_command_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

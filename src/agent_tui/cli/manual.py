@@ -62,6 +62,8 @@ def _man_lines() -> Iterator[str]:
             yield from _man_argument(argument)
         if command.json:
             yield ".TP\n.B \\-\\-json\nprint JSON"
+        for name, meaning in command.notes:
+            yield f".TP\n.B {_troff(name)}\n{_troff(meaning)}"
     for title, rows in (("FILES", _FILES), ("ENVIRONMENT", _ENVIRONMENT)):
         yield f".SH {title}"
         for name, meaning in rows:

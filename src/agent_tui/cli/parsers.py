@@ -34,6 +34,9 @@ def command_parser(command: Command) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"agent-tui {command.name}", description=_as_sentence(command.summary)
     )
+    if command.notes:
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = "\n".join(f"  {name:<10}{meaning}" for name, meaning in command.notes)
     _add(parser, command.arguments)
     if command.json:
         parser.add_argument("--json", action="store_true", help="print JSON")

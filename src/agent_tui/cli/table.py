@@ -6,16 +6,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent_tui.cli.options import Argument, argument
+from agent_tui.core.search_filters import FILTERS
 
 
 class Command(NamedTuple):
-    """One command. ``engine`` says whether it knows the options of the engine."""
+    """One command.
+
+    ``engine`` says whether it knows the options of the engine; ``notes`` what its arguments can
+    hold, below them.
+    """
 
     name: str
     summary: str
     arguments: tuple[Argument, ...] = ()
     json: bool = True
     engine: bool = True
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 STRATEGIES = "last-messages, last-share, recent-tokens, mask or fallback (no model)"
@@ -178,11 +184,11 @@ COMMANDS: tuple[Command, ...] = (
                 "words",
                 nargs="+",
                 metavar="QUERY",
-                help='words, "phrases", -without, and filters: agent: project: session: role: '
-                "model: tool: file: touched: has:error has:compaction after: before:",
+                help='words, "phrases", -without, and the filters below',
             ),
             _LIMIT,
         ),
+        notes=tuple((f"{name}:", meaning) for name, meaning in FILTERS.items()),
     ),
     Command(
         "why",

@@ -79,6 +79,8 @@ def test_a_query_finds_what_it_says(library: Library, query: str, found: list[st
         ("has:nothing", "has:error or has:compaction"),
         ("tide after:soon", "Expected a day such as 2026-01-31"),
         ('colour:"red"', "There is no filter colour:"),
+        ("tide -agent:codex", "-agent: cannot be searched"),
+        ("tide -after:7d", "-after: cannot be searched"),
     ],
 )
 def test_a_query_that_cannot_be_is_told(library: Library, query: str, told: str) -> None:

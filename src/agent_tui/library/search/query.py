@@ -7,22 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agent_tui.core.errors import UsageError
+from agent_tui.core.search_filters import FILTERS
 from agent_tui.library.search.words import facet, words_of
-
-FILTERS: dict[str, str] = {
-    "agent": "the agent that wrote the session: agent:codex",
-    "project": "part of the project's folder: project:tidewatch",
-    "session": "the beginning of a session's id",
-    "role": "who spoke: role:user, role:assistant, role:tool",
-    "model": "the beginning of a model's name",
-    "tool": "a tool that was called",
-    "file": "a file or folder that a call names: file:src/report.py",
-    "touched": "a file that a call changes",
-    "has": "has:error or has:compaction",
-    "after": "a day, month or year, or an age: after:2026-01-31, after:7d",
-    "before": "the same; only what came before it",
-}
-"""Every filter with what it takes, as help and errors show them."""
 
 _TERM = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))')
 _FACETS = {"role": "r", "tool": "t", "file": "f", "touched": "w", "model": "m", "has": "h"}
@@ -58,7 +44,7 @@ class Query:
 
 
 def parse_query(text: str, today: date) -> Query:
-    """Read a query as a person typed it; raises UsageError for an unknown filter or day."""
+    """Read a query as a person typed it; raises UsageError for what cannot be searched."""
     wanted: list[str] = []
     unwanted: list[str] = []
     literals: list[str] = []
@@ -72,6 +58,8 @@ def parse_query(text: str, today: date) -> Query:
                 name, value = "", f"{name}:{word}"
             else:
                 raise UsageError(f"There is no filter {name}:. There are: {', '.join(FILTERS)}.")
+        if minus and name in (*bounds, *chosen):
+            raise UsageError(f"-{name}: cannot be searched; name what to include with {name}:.")
         if name in bounds:
             bounds[name] = _day(value, today)
         elif name in chosen:
