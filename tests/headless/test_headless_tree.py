@@ -86,7 +86,7 @@ def test_exports_and_forks_can_be_only_the_newest_part(run: CommandLine, tmp_pat
     assert run("archives", fork, "--json").json
     refused = run("fork", session_id, "--max-messages", "99")
     assert refused.code == 1
-    assert "These limits keep all of" in refused.sentence
+    assert "These limits keep all" in refused.sentence
 
 
 def test_the_tree_of_a_long_session_is_printed_without_reading_all_of_it(

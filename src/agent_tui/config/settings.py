@@ -26,15 +26,15 @@ class ProviderSettings(_Section):
     """
 
     kind: ProviderKind | None = Field(
-        default=None, description="The API that the server speaks; openai where nothing is known."
+        default=None, description="The API that the server speaks (default: openai)."
     )
     base_url: str | None = Field(
-        default=None, description="The server, such as http://127.0.0.1:8000/v1."
+        default=None, description="The address of the server, such as http://127.0.0.1:8000/v1."
     )
     api_key_env: str | None = Field(
         default=None,
         pattern=_ENVIRONMENT_NAME,
-        description="The name of the variable with the key.",
+        description="The environment variable that holds the key.",
     )
     api_key_command: str | None = Field(
         default=None,
@@ -42,39 +42,61 @@ class ProviderSettings(_Section):
         description="A command that prints the key, such as pass show x.",
     )
     api_key_file: str | None = Field(
-        default=None, min_length=1, description="A file that holds the key and only you can read."
+        default=None, min_length=1, description="A file that holds the key, readable only by you."
     )
     headers: dict[str, str] = Field(default={}, description="Headers to send with every request.")
     model: str = Field(default="", description="The model to ask at this provider by default.")
-    timeout_seconds: float = Field(default=120.0, gt=0, description="How long it may be silent.")
+    timeout_seconds: float = Field(
+        default=120.0, gt=0, description="Give up after so many seconds of silence."
+    )
 
 
 class ModelSettings(_Section):
     """What is known of a model, over the built-in catalogue; prices are for a million tokens."""
 
     window: int | None = Field(default=None, gt=0, description="The context window in tokens.")
-    max_output_tokens: int | None = Field(default=None, gt=0)
-    price_input: float | None = Field(default=None, ge=0)
-    price_output: float | None = Field(default=None, ge=0)
-    price_cache_read: float | None = Field(default=None, ge=0)
-    price_cache_write: float | None = Field(default=None, ge=0)
+    max_output_tokens: int | None = Field(
+        default=None, gt=0, description="The longest answer, in tokens."
+    )
+    price_input: float | None = Field(
+        default=None, ge=0, description="Dollars for a million tokens sent."
+    )
+    price_output: float | None = Field(
+        default=None, ge=0, description="Dollars for a million tokens answered."
+    )
+    price_cache_read: float | None = Field(
+        default=None, ge=0, description="Dollars for a million tokens read from the cache."
+    )
+    price_cache_write: float | None = Field(
+        default=None, ge=0, description="Dollars for a million tokens written to the cache."
+    )
     image_in: bool | None = Field(default=None, description="Whether it understands images.")
     thinking: bool | None = Field(
         default=None, description="Whether it can think before it answers."
     )
-    thinking_level: ThinkingLevel | None = None
+    thinking_level: ThinkingLevel | None = Field(
+        default=None, description="How hard it thinks, unless a session says otherwise."
+    )
 
 
 class ContextSettings(_Section):
-    """When and how the context is compacted. ``window`` 0 means: what is known of the model."""
+    """When and how the context is compacted."""
 
-    window: int = Field(default=0, ge=0)
-    reserved: int = Field(default=50_000, ge=0)
-    ratio: float = Field(default=0.85, gt=0, le=1)
-    auto_compact: bool = True
-    preview_auto: bool = False
-    strategy: Literal["last-messages", "last-share", "recent-tokens", "mask", "fallback"] = (
-        "last-messages"
+    window: int = Field(
+        default=0, ge=0, description="The context window in tokens; 0: as the model is known."
+    )
+    reserved: int = Field(
+        default=50_000, ge=0, description="Compact before fewer tokens than this are free."
+    )
+    ratio: float = Field(
+        default=0.85, gt=0, le=1, description="Compact once this share of the window is full."
+    )
+    auto_compact: bool = Field(default=True, description="Compact when the context fills up.")
+    preview_auto: bool = Field(
+        default=False, description="Show a preview before the context is compacted by itself."
+    )
+    strategy: Literal["last-messages", "last-share", "recent-tokens", "mask", "fallback"] = Field(
+        default="last-messages", description="What a compaction keeps as it is."
     )
     kept_messages: int = Field(
         default=2, ge=0, description="Messages that last-messages keeps as they are."
@@ -89,11 +111,11 @@ class ContextSettings(_Section):
         default=20_000, ge=0, description="Tokens that recent-tokens keeps as they are."
     )
     file_count: int = Field(
-        default=5, ge=0, description="Files whose content a compaction takes along at most."
+        default=5, ge=0, description="Most files whose content is added to a summary."
     )
-    file_lines: int = Field(default=1_000, ge=1, description="Lines of each of them at most.")
+    file_lines: int = Field(default=1_000, ge=1, description="Most lines of each of those files.")
     unmasked_tokens: int = Field(
-        default=10_000, ge=0, description="The newest tokens, whose tool output is never masked."
+        default=10_000, ge=0, description="Newest tokens in which no tool output is masked."
     )
     masked_from: int = Field(
         default=200,
@@ -101,7 +123,7 @@ class ContextSettings(_Section):
         description="Older tool output of this many tokens or more is masked; 0 masks none.",
     )
     index_tokens: int = Field(
-        default=600, ge=0, description="How long the index of identifiers beside a summary may get."
+        default=600, ge=0, description="Most tokens of the index of identifiers in a summary."
     )
     minimum_saving: float = Field(
         default=0.0, ge=0, lt=1, description="Share that a compaction must free to be applied."
@@ -109,15 +131,21 @@ class ContextSettings(_Section):
 
 
 class AgentSettings(_Section):
-    """How far a turn may go; 0 means: no limit."""
+    """How far a turn may go."""
 
-    max_steps: int = Field(default=100, ge=1)
-    max_attempts: int = Field(default=5, ge=1)
-    max_tokens: int = Field(
-        default=0, ge=0, description="What one turn may read and write, in tokens."
+    max_steps: int = Field(default=100, ge=1, description="Most steps of one turn.")
+    max_attempts: int = Field(
+        default=5, ge=1, description="How often a request that failed is sent, in all."
     )
-    max_cost: float = Field(default=0.0, ge=0, description="What one turn may cost, in dollars.")
-    max_seconds: float = Field(default=0.0, ge=0, description="How long one turn may take.")
+    max_tokens: int = Field(
+        default=0, ge=0, description="Most tokens that one turn may send and receive; 0: no limit."
+    )
+    max_cost: float = Field(
+        default=0.0, ge=0, description="Most dollars that one turn may cost; 0: no limit."
+    )
+    max_seconds: float = Field(
+        default=0.0, ge=0, description="Most seconds that one turn may take; 0: no limit."
+    )
 
 
 class WorkspaceSettings(_Section):
@@ -129,58 +157,74 @@ class WorkspaceSettings(_Section):
 class McpServerSettings(_Section):
     """One server of tools: ``command`` starts one here, ``url`` names one over HTTP."""
 
-    command: str = Field(default="", description="The program that speaks MCP on its pipes.")
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = Field(default={}, description="More environment for the command.")
-    cwd: str = ""
-    url: str = Field(default="", description="A server that speaks streamable HTTP.")
-    headers: dict[str, str] = {}
+    command: str = Field(
+        default="", description="The program to start, which speaks MCP over stdin and stdout."
+    )
+    args: tuple[str, ...] = Field(default=(), description="Its arguments.")
+    env: dict[str, str] = Field(default={}, description="Environment variables of the command.")
+    cwd: str = Field(default="", description="The folder in which the command starts.")
+    url: str = Field(default="", description="The address of a server over streamable HTTP.")
+    headers: dict[str, str] = Field(default={}, description="Headers of every request to url.")
     oauth: bool = Field(default=False, description="Sign in with a browser where the server asks.")
-    enabled: bool = True
+    enabled: bool = Field(default=True, description="Whether the server is used.")
     tools: tuple[str, ...] = Field(default=(), description="Only these tools; empty means all.")
-    start_seconds: float = Field(default=30.0, gt=0, description="How long the start may take.")
-    call_seconds: float = Field(default=120.0, gt=0, description="How long one call may take.")
+    start_seconds: float = Field(
+        default=30.0, gt=0, description="Most seconds that its start may take."
+    )
+    call_seconds: float = Field(
+        default=120.0, gt=0, description="Most seconds that one call may take."
+    )
     restarts: int = Field(
-        default=3, ge=0, description="How often in a row it is started again after a crash."
+        default=3, ge=0, description="How often in a row it is restarted after a crash."
     )
 
 
 class McpSettings(_Section):
     """MCP servers."""
 
-    servers: dict[str, McpServerSettings] = {}
+    servers: dict[str, McpServerSettings] = Field(default={}, description="Servers by name.")
     described_tools: int = Field(
-        default=24, ge=0, description="With more tools than this, the model searches for them."
+        default=24,
+        ge=0,
+        description="Most tools described to the model; with more, it searches for them.",
     )
 
 
 class ApprovalSettings(_Section):
     """What the agent may do without asking; only the user's own settings say so."""
 
-    mode: ApprovalMode = Field(default="ask", description="The mode in which sessions start.")
+    mode: ApprovalMode = Field(
+        default="ask", description="The approval mode in which sessions start."
+    )
     allow: tuple[str, ...] = Field(
         default=(),
-        description="Rules such as edits(src/), run_command(git diff *) or the name of a tool.",
+        description="Rules of what runs unasked, such as edits(src/) or run_command(git diff *).",
     )
     folders: dict[str, tuple[str, ...]] = Field(
-        default={}, description="Rules for one folder each, by its path; /approvals lists them."
+        default={}, description="Such rules for single folders, by path; /approvals lists them."
     )
 
 
 class CommandSettings(_Section):
-    """How commands are confined; 0 means: no limit."""
+    """How commands are confined."""
 
     sandbox: Literal["auto", "off", "strict"] = Field(
         default="auto",
-        description="auto: with what the system has; strict: only with a sandbox; off: without.",
+        description="auto: a sandbox where there is one; strict: no command without; off: none.",
     )
     network: bool = Field(default=True, description="Whether commands may reach the network.")
-    memory_mb: int = Field(default=0, ge=0, description="Address space of each process.")
+    memory_mb: int = Field(
+        default=0, ge=0, description="Most megabytes of memory for each process; 0: no limit."
+    )
     processes: int = Field(
-        default=0, ge=0, description="Processes of your user at most; Linux exempts root."
+        default=0,
+        ge=0,
+        description="Most processes of your user (Linux exempts root); 0: no limit.",
     )
     output_characters: int = Field(
-        default=30_000, ge=1_000, description="What the model is given of a long output."
+        default=30_000,
+        ge=1_000,
+        description="Most characters of an output that the model is given.",
     )
     writable: tuple[str, ...] = Field(
         default=(), description="More folders that commands in a sandbox may write to."
@@ -208,25 +252,26 @@ class UiSettings(_Section):
     )
     vim: bool = Field(default=False, description="Vim's keys in the prompt: Esc, then commands.")
     reduced_motion: bool = Field(
-        default=False, description="No animations: changes are shown as text."
+        default=False, description="Show changes as text, without animations."
     )
     pictures: Literal["auto", "kitty", "sixel", "blocks"] = Field(
         default="auto",
         description="How a picture is drawn at full size; auto: as the terminal is known to.",
     )
     panel: bool = Field(
-        default=True, description="Tasks, changed files and checkpoints beside a wide conversation."
+        default=True,
+        description="Show tasks, changed files and checkpoints beside a wide conversation.",
     )
     terminal_title: bool = Field(
-        default=True, description="The terminal's title says the state and the session."
+        default=True, description="Show state and session in the terminal's title."
     )
     notify: Literal["off", "bell", "desktop"] = Field(
         default="bell",
-        description="When the agent has finished or waits and the terminal is not focused: a bell, "
-        "or a notification (OSC 9).",
+        description="When the agent has finished or waits and the terminal is not focused: ring a "
+        "bell, or send a notification (OSC 9).",
     )
     progress: bool = Field(
-        default=False, description="A progress mark in the terminal's tab while working (OSC 9;4)."
+        default=False, description="Show progress in the terminal's tab while working (OSC 9;4)."
     )
 
 
@@ -247,15 +292,17 @@ def _section() -> Any:
 class Settings(_Section):
     """All settings. A model is named as at its provider, or PROVIDER/MODEL."""
 
-    model: str = ""
+    model: str = Field(
+        default="", description="The model to ask; empty: one that the provider lists."
+    )
     provider: str = Field(
         default="", description="The provider to ask; empty: the first with a key."
     )
     thinking: ThinkingLevel | None = Field(
-        default=None, description="How hard a model thinks; left out: as the model is set."
+        default=None, description="How hard models think; left out: as each model is set."
     )
-    providers: dict[str, ProviderSettings] = {}
-    models: dict[str, ModelSettings] = {}
+    providers: dict[str, ProviderSettings] = Field(default={}, description="Providers by name.")
+    models: dict[str, ModelSettings] = Field(default={}, description="Models by name.")
     context: ContextSettings = _section()
     agent: AgentSettings = _section()
     workspace: WorkspaceSettings = _section()

@@ -40,11 +40,11 @@ async def print_changes(
                 _say_patch(file)
     else:
         if is_path and groups:
-            say("Told by the calls in the log; nobody looked at the disk.")
+            say("From the calls in the log; not compared with the disk.")
         for group in groups:
             _say_group(group)
         if not groups:
-            say(f"No file changes were {'told' if is_path else 'captured'}.")
+            say(f"No file changes were {'recorded' if is_path else 'captured'}.")
 
 
 def _say_patch(file: FileDiff) -> None:

@@ -158,7 +158,7 @@ class GitListing:
                 case "! ":
                     ignored.append(self._inside(line[2:]))
                 case _:
-                    raise NotCovered(f"git status said what nobody knows: {line[:80]}")
+                    raise NotCovered(f"git status printed an unknown line: {line[:80]}")
         self.changed = changed
         self.untracked.update(_own(untracked))
         self.ignored.update(_own(ignored))

@@ -319,7 +319,7 @@ class _Replacing:
                     self._move(staged, folder, name, path, old)
         except NotADirectoryError as error:
             raise PathChanged(
-                f"a link or a file stands where a folder of {path} was; nothing was reverted."
+                f"a link or a file is now where a folder of {path} was; nothing was reverted."
             ) from error
         self.folders.add(os.path.dirname(path))
 
@@ -349,7 +349,7 @@ class _Replacing:
                     os.rmdir(name, dir_fd=folder)
                 except OSError as error:
                     raise PathChanged(
-                        f"a folder with files stands at {path}; nothing was reverted."
+                        f"there is a folder with files at {path}; nothing was reverted."
                     ) from error
         staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
         try:

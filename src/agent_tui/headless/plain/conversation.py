@@ -123,7 +123,7 @@ class _PlainConversation:
                 tell("Commands wait until the turn has ended; Ctrl+C interrupts it.")
                 return
             if self._asked:
-                tell("That was typed ahead or pasted: no answer, but a message to the agent.")
+                tell("Typed ahead or pasted: sent to the agent, not taken as an answer.")
             self._session.steer(line)
         elif line.startswith("/"):
             self._begin(run_plain_command(self._session, line))

@@ -24,8 +24,8 @@ _SECTION = re.compile(
 _BLOCK = re.compile(r"<{5,} ?SEARCH\n(.*?)\n?={5,}\n(.*?)\n?>{5,} ?REPLACE", re.DOTALL)
 _KINDS: dict[str, ChangeKind] = {"Add": "created", "Update": "changed", "Delete": "deleted"}
 
-PLACE_UNKNOWN = "at lines that the log does not tell"
-WHOLE = "written whole; what was there before is not in the log"
+PLACE_UNKNOWN = "which lines is not in the log"
+WHOLE = "whole file written; its earlier content is not in the log"
 
 
 def told_edits(name: str, arguments: Mapping[str, Any]) -> Iterator[FileDiff]:
@@ -80,7 +80,7 @@ def _patched(patch: str) -> Iterator[FileDiff]:
         if section[1] == "Add":
             yield FileDiff(path, "created", len(kept), 0, _new_file(path, kept))
         elif section[1] == "Delete":
-            yield FileDiff(path, "deleted", 0, 0, note="what it held is not in the log")
+            yield FileDiff(path, "deleted", 0, 0, note="its content is not in the log")
         else:
             yield _told(path, _KINDS[section[1]], kept, PLACE_UNKNOWN)
 

@@ -24,8 +24,9 @@ async def trim_context(context: Context, wanted: ContextFilter) -> int:
     kept = {id(message) for message in filter_messages(messages, wanted, context.count_message)}
     staying = [entry for entry in parts.messages if id(entry.record) in kept]
     if not staying or len(staying) == len(messages):
-        many = "none" if not staying else "all"
-        raise SessionError(f"These limits keep {many} of {format_count(len(messages), 'message')}.")
+        many = format_count(len(messages), "message")
+        told = f"all {many}: choose narrower ones" if staying else f"none of {many}: widen them"
+        raise SessionError(f"These limits keep {told}.")
     counts = context.counter.count_messages(messages_of(staying))
     after = context.overhead_tokens + sum(counts)
     before = context.token_count

@@ -87,7 +87,9 @@ async def repair_path(new: NewSessions, path: Path) -> ImportRepair:
     resumed = await asyncio.to_thread(records_to_resume, *whole, last)
     book = found.accounting
     left_out = {f"not understood: {kind}": count for kind, count in book.unknown.items()}
-    left_out |= {f"no talk: {kind}": count for kind, count in book.skipped.items()}
+    left_out |= {
+        f"not part of the conversation: {kind}": count for kind, count in book.skipped.items()
+    }
     left_out |= {"damaged": book.damaged} if book.damaged else {}
     return ImportRepair(fork.session_id, count_messages(resumed), left_out)
 

@@ -318,7 +318,11 @@ COMMANDS: tuple[Command, ...] = (
         argument="[task]",
     ),
     Command(
-        "yolo", "general:allow_all", "Allow everything", "Allow every action; again: ask", "General"
+        "yolo",
+        "general:allow_all",
+        "Allow everything",
+        "Allow every action, or go back to asking",
+        "General",
     ),
     Command(
         "todo", "general:fold_todo", "To do", "Fold or unfold the agent's task list", "General"
@@ -340,7 +344,11 @@ COMMANDS: tuple[Command, ...] = (
         opens_screen=True,
     ),
     Command(
-        "background", "background:show", "Background commands", "List them, and stop one", "General"
+        "background",
+        "background:show",
+        "Background commands",
+        "List commands that run in the background, and stop one",
+        "General",
     ),
     Command(
         "theme",
