@@ -127,3 +127,15 @@ async def test_a_key_that_takes_for_ever_does_not_keep_others_from_the_program(
         app.type_at_once("a\x1bOR")
         await until(None, lambda: app.presses == 1, "the key waits for ever")
         deaf.is_let.set()
+
+
+@pytest.mark.parametrize("make", [LineInput, TextArea, PromptBox], ids=lambda make: make.__name__)
+async def test_a_key_is_painted_though_the_frame_before_it_is_not_over(make: type[Widget]) -> None:
+    async with (app := Desk(make())).run_test() as pilot:
+        await settle(pilot)
+        frames = app.screen._update_timer
+        frames.stop()  # as if the next frame were an hour away
+        app.type_at_once("x")
+        await until(None, lambda: app.value == "x")
+        await until(None, lambda: not app.screen._dirty_widgets, "it waits for the frame")
+        assert not app.field._repaint_required

@@ -22,6 +22,7 @@ from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.conversation.panes import WIDE, Panes
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
+from agent_tui.ui.widgets.compositing import SparingCompositor
 from agent_tui.ui.widgets.panes.welcome import Welcome
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.prompt.queue import PromptQueue
@@ -99,6 +100,7 @@ class ChatScreen(Screen[None]):
 
     def __init__(self, *, demo: bool = False, is_new: bool = True) -> None:
         super().__init__()
+        self._compositor = SparingCompositor()
         prompt_box = PromptBox(self._complete_path, take_empty_key=self._take_empty_key)
         panes = Panes(prompt_box, StatusLine(), TokenGauge(), Welcome(waits=demo))
         panes.welcome.visible = is_new  # else a conversation will stand in its place at once

@@ -55,6 +55,17 @@ class KeysInOrder(App[Result]):
         if message is self._follower:
             self._looks = 0
             await self._pass_on()
+            self._show_at_once()
+
+    def _show_at_once(self) -> None:
+        """Paint what a key changed without waiting for the end of the frame.
+
+        Beside an answer that streams there is always a frame that was painted just before.
+        """
+        screen = self.screen
+        if self._follower is None and screen._dirty_widgets:
+            with screen._context():
+                screen._on_timer_update()
 
     async def _pass_on(self) -> None:
         """Pass on keys until one is under way, or none is left."""

@@ -169,6 +169,8 @@ def finish_row(
     ground = base + surface if surface else base
     cells = 0
     for text, style, _ in line:
+        if not text:
+            continue
         safe = text if text.isprintable() else clean(text).replace("\n", " ").expandtabs(4)
         cells += len(safe) if safe.isascii() else cell_len(safe)
         full = ground if style is None else style + surface if surface else style

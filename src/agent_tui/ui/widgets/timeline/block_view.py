@@ -301,10 +301,10 @@ class BlockView(ScrollView):
         strips = self._painted[crop.y : crop.bottom]
         if self.text_selection is not None:
             strips = [self._with_selection(strip, crop.y + y) for y, strip in enumerate(strips)]
-        blank = Strip.blank(crop.right, self.rich_style)
-        strips += [blank] * (crop.height - len(strips))
-        if crop.x or crop.right != self._columns:
-            strips = [strip.crop_extend(crop.x, crop.right, self.rich_style) for strip in strips]
+        if missing := crop.height - len(strips):
+            strips += [Strip.blank(crop.right, self.rich_style)] * missing
+        if crop.x or crop.right < self._columns:
+            strips = [strip.crop(crop.x, crop.right) for strip in strips]
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
             if isinstance(line_filter, ANSIToTruecolor):

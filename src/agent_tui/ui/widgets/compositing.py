@@ -1,0 +1,57 @@
+"""Painting a change without asking widgets for lines that it does not touch.
+
+Textual asks every widget between the first changed cell and the last, also those that lie behind
+others: a word of an answer and a moved scroll bar would have the whole screen drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual._compositor import ChopsUpdate, Compositor
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+Render = tuple[Region, Region, list[Strip]]
+"""Where a widget stands, where it may be seen, and its lines."""
+
+
+class SparingCompositor(Compositor):
+    """Textual's compositor; of a partial update only what will be seen is rendered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed: list[Region] = []
+
+    def render_partial_update(self) -> ChopsUpdate | None:
+        self._changed = list(self._dirty_regions)
+        try:
+            return super().render_partial_update()
+        finally:
+            self._changed = []
+
+    def _get_renders(self, crop: Region | None = None) -> Iterable[Render]:
+        if not self._changed:
+            yield from super()._get_renders(crop)
+            return
+        wanted = self._seen_in(self._changed)
+        for widget, (region, clip) in self.visible_widgets.items():
+            if widget in wanted:
+                seen = region.intersection(clip)
+                yield region, clip, widget.render_lines(seen.translate(-region.offset))
+
+    def _seen_in(self, regions: Iterable[Region]) -> set[Widget]:
+        """The widgets of which something is seen there: none lies wholly behind another."""
+        shown = [
+            (widget, region.intersection(clip))
+            for widget, (region, clip) in self.visible_widgets.items()
+        ]
+        wanted: set[Widget] = set()
+        for changed in regions:
+            for widget, seen in shown:  # from the front to the back
+                if seen.overlaps(changed):
+                    wanted.add(widget)
+                    if seen.contains_region(changed):
+                        break
+        return wanted
