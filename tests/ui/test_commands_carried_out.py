@@ -58,7 +58,7 @@ async def test_a_side_question_is_answered_and_leaves_no_trace(
         await run(here, "/btw which file is it?", AsideScreen)
         await here.until(lambda: bool(answered))
         assert answered[0].strip()
-        assert "> which file is it?" in text_of_screen(here)
+        await here.until(lambda: "▎ which file is it?" in text_of_screen(here))
         assert answered[0].split()[0] in text_of_screen(here)
         await here.pilot.press("escape")
         await here.until(lambda: here.app.screen is here.app.chat_screen)

@@ -6,13 +6,19 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
-from agent_tui.core.records import Record, UserMessage
+from agent_tui.core.messages import DiffDisplay, TextPart, ThinkPart, ToolCall
+from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage
 from agent_tui.ui.blocks import ToolBlock, UserBlock
+from agent_tui.ui.screens.dialogs.reader import ReaderScreen
+from agent_tui.ui.widgets.panes.reading import Reading
 from agent_tui.ui.widgets.prompt.completion import Completion
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
+from tests.ui.stage import Stage
 from tests.ui.test_chat_acts import Desk, desk
-from tests.ui.timeline_stage import TimelineStage
+from tests.ui.timeline_stage import DIFF, TimelineStage
+from tests.waiting import until
 
 
 def find_bars(here: Desk) -> list[FindBar]:
@@ -107,3 +113,102 @@ async def test_a_block_can_be_read_by_itself_and_quoted_into_the_prompt(
         timeline.focus()
         await here.pilot.press("q")
         await here.until(lambda: here.chat.prompt_box.text == "> one thing\n\n")
+
+
+async def found_on(app: TimelineStage, text: str) -> bool:
+    """Whether a text is found, and its block then opened so that it can be seen."""
+    found = await app.timeline.find(text, lambda _: None)
+    return bool(found) and app.timeline.show_found(found[0])
+
+
+async def test_folded_thinking_is_found_and_opened() -> None:
+    thought = ThinkPart("\n".join(f"reason {number}" for number in range(30)))
+    app = TimelineStage([AssistantMessage((thought, TextPart("So it is.")))])
+    async with app.run_test(size=(60, 20)) as pilot:
+        assert "reason 29" not in app.text
+        assert await found_on(app, "reason 29")
+        await pilot.pause(0.1)
+        assert "reason 29" in app.text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("is done.", "It is done."),
+        ("x.py new", "new"),
+        ("deep water", "deep"),
+        ("edit_file x.py", "edit_file x.py"),
+    ],
+)
+async def test_words_are_found_as_they_are_shown(text: str, shown: str) -> None:
+    edit = ToolCall("b", "edit_file", '{"path": "x.py", "new": "new"}')
+    app = TimelineStage(
+        [
+            AssistantMessage(
+                (TextPart("It is **done**. " + "far " * 13 + "deep\nwater"),), (edit,)
+            ),
+            ToolMessage("b", "Edited", display=DiffDisplay("x.py", DIFF)),
+        ]
+    )
+    async with app.run_test(size=(60, 20)):
+        assert await app.timeline.find(text, lambda _: None)
+        assert shown in app.text
+
+
+async def test_what_was_before_a_compaction_is_found_though_it_is_folded() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        earlier: list[Record] = [UserMessage("an old needle"), AssistantMessage("Yes.")]
+        app.timeline.load([UserMessage("a new thread")], earlier=earlier)
+        app.timeline.go_to_record(0)
+        await pilot.press("space")
+        await pilot.pause(0.1)
+        assert "needle" not in app.text
+        assert await found_on(app, "old needle")
+        await pilot.pause(0.1)
+        assert "an old needle" in app.text
+
+
+async def test_a_hit_in_rows_that_are_left_out_is_read_where_all_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("hello")
+        lines = "\n".join(f"row {number}" for number in range(5_000))
+        here.chat.timeline.append(ToolBlock("a", "read_file", "{}", "ok", lines))
+        await here.pilot.press("ctrl+f")
+        await here.until(lambda: len(find_bars(here)) == 1)
+        bar = find_bars(here)[0]
+        await here.until(lambda: here.app.focused in bar.children)
+        await here.pilot.press(*"row 4321")
+        await here.until(lambda: "Tab opens all" in str(bar.query_one("#find-count").render()))
+        await here.pilot.press("tab")
+        await here.until(lambda: isinstance(here.app.screen, ReaderScreen))
+        await here.until(lambda: "row 4321" in screen_text(here))
+        await here.pilot.press("escape", "slash", *"row 12", "enter")
+        await here.until(lambda: "row 120" in screen_text(here))
+        count = here.app.screen.query_one("#find-count", Static)
+        assert str(count.render()).startswith("2 of 111")
+        await here.pilot.press("escape", "escape")
+        await here.until(lambda: here.app.screen is here.app.chat_screen)
+
+
+def screen_text(here: Desk) -> str:
+    strips = here.app.screen._compositor.render_strips()
+    return "\n".join(strip.text for strip in strips)
+
+
+async def test_markdown_is_drawn_where_it_is_read() -> None:
+    text = "# Tides\n\n| harbour | height |\n|---|---|\n| Grey Bar | **1.2** |\n"
+    app = Stage([Reading(text, markdown=True)])
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.pause()
+        assert "│" in app.text
+        assert "Grey Bar" in app.text
+        assert "|---" not in app.text
+        assert "**" not in app.text
+        reading = app.query_one(Reading)
+        found = await reading.find("grey bar", lambda _: None)
+        assert len(found) == 1
+        reading.show_text(text + "\n".join(f"- line {number}" for number in range(3_000)))
+        await until(pilot, lambda: reading.count > 3_000)

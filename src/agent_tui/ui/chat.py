@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.turn_listener import TurnListener
     from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.panes.side_panel import SidePanel
+    from agent_tui.ui.widgets.prompt.find_bar import FindBar
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 _WIDGETS = (
@@ -240,6 +241,10 @@ class ChatScreen(Screen[None]):
     def on_side_panel_chosen(self, event: SidePanel.Chosen) -> None:
         """A row beside the conversation leads to the screen behind it."""
         self.run_command(event.name, event.argument)
+
+    def on_find_bar_whole_wanted(self, event: FindBar.WholeWanted) -> None:
+        """What was found is in a part of its block that the conversation does not show."""
+        self.chat.timeline.action_view(event.text)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.chat.panes.update_side)

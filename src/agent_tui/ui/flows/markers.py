@@ -29,8 +29,8 @@ def _flow_of(chat: Conversation, marker: Timeline.Marker) -> Flow:
             return partial(past.show_archive, chat, archive)
         case Timeline.EntryPressed(entry):
             return partial(past.show_tree, chat, entry)
-        case Timeline.ViewWanted(text, media):
-            return partial(prompt.view_block, chat, text, media)
+        case Timeline.ViewWanted(text, media, find):
+            return partial(prompt.view_block, chat, text, media, find)
         case Timeline.TaskWanted(text):
             return partial(past.show_subagent, chat, text)
         case Timeline.QuoteWanted(text):

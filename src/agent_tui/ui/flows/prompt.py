@@ -76,8 +76,10 @@ async def fold(chat: Conversation, _argument: str) -> None:
     chat.timeline.action_toggle_all()
 
 
-async def view_block(chat: Conversation, text: str, media: tuple[MediaPart, ...] = ()) -> None:
-    """Show the pictures of a block by themselves, or its text, whole."""
+async def view_block(
+    chat: Conversation, text: str, media: tuple[MediaPart, ...] = (), find: str = ""
+) -> None:
+    """Show the pictures of a block by themselves, or its text, whole, with a text found in it."""
     urls = [part.url for part in media if part.url.startswith("data:image/")]
     if urls:
         from agent_tui.ui.screens.dialogs.picture import PictureScreen
@@ -88,7 +90,7 @@ async def view_block(chat: Conversation, text: str, media: tuple[MediaPart, ...]
     from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 
     lines = format_count(text.count("\n") + 1, "line")
-    await chat.app.push_screen_wait(ReaderScreen("Message", lines, text))
+    await chat.app.push_screen_wait(ReaderScreen("Message", lines, text, find=find))
 
 
 async def quote_block(chat: Conversation, text: str) -> None:

@@ -142,7 +142,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
     def _read(self, event: Rows.Chosen) -> None:
         message = self.sides.message
         if self._view is not None and self.sides.is_on_summary:
-            self.app.push_screen(ReaderScreen("Summary", "", self._view.summary))
+            self.app.push_screen(ReaderScreen("Summary", "", self._view.summary, markdown=True))
         if message is None:
             return
         who = clean(message.tool) or message.role

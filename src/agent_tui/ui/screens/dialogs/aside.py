@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from textual import work
-from textual.containers import VerticalScroll
-from textual.content import Content
-from textual.widgets import Static
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.text import clean
-from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 
 Ask = Callable[[str, Callable[[str], None]], Awaitable[str]]
@@ -22,10 +16,10 @@ Ask = Callable[[str, Callable[[str], None]], Awaitable[str]]
 class AsideScreen(ReaderScreen):
     """Asks when it is shown; Esc leaves it, and ends the request."""
 
-    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/reader.tcss")]
-
     def __init__(self, question: str, ask: Ask) -> None:
-        super().__init__("Side question", "not kept in the session", f"> {question}\n\n…")
+        super().__init__(
+            "Side question", "not kept in the session", _page(question, "…"), markdown=True
+        )
         self._question = question
         self._ask = ask
         self._pieces: list[str] = []
@@ -45,5 +39,9 @@ class AsideScreen(ReaderScreen):
         self._show("".join(self._pieces))
 
     def _show(self, answer: str) -> None:
-        text = clean(f"> {self._question}\n\n{answer}")
-        self.query_one("#reader", VerticalScroll).query_one(Static).update(Content(text))
+        self._reading.show_text(_page(self._question, answer))
+
+
+def _page(question: str, answer: str) -> str:
+    quoted = "\n".join(f"> {line}" for line in question.split("\n"))
+    return f"{quoted}\n\n{answer}"

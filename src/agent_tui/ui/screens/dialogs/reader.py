@@ -1,33 +1,55 @@
-"""One text, whole, to be read."""
+"""One text, whole, to be read and searched."""
 
 from __future__ import annotations
 
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
-from textual.content import Content
-from textual.widgets import Static
+from textual.binding import Binding
 
-from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.panes.reading import Reading
+from agent_tui.ui.widgets.prompt.find_bar import FindBar
 
 
 class ReaderScreen(Panel[None]):
-    """Shows a message or a summary; scrolls with the arrow keys."""
+    """Shows a message or a summary; scrolls with the arrow keys.
 
-    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/reader.tcss")]
+    Args:
+        find: a text to find in it at once.
+        markdown: whether it is drawn as Markdown, not as it was written.
+    """
+
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("widgets/find_bar.tcss"),
+        stylesheet("screens/reader.tcss"),
+    ]
     AUTO_FOCUS = "#reader"
+    BINDINGS = [Binding("slash,ctrl+f", "find", "find", key_display="/")]
 
-    def __init__(self, title: str, note: str, text: str) -> None:
+    def __init__(
+        self, title: str, note: str, text: str, *, find: str = "", markdown: bool = False
+    ) -> None:
         super().__init__()
         self._heading = (title, note)
-        self._body = clean(text)
+        self._find = find
+        self._reading = Reading(text, markdown=markdown, id="reader")
+        self._find_bar = FindBar()
 
     def compose(self) -> ComposeResult:
         yield self.heading()
-        with VerticalScroll(id="reader"):
-            yield Static(Content(self._body))
+        yield self._reading
+        yield self._find_bar
         yield self.key_hints()
 
     def on_mount(self) -> None:
         self.show_heading(*self._heading)
+        if self._find:
+            self.call_after_refresh(self._find_bar.start, self._reading, self._find)
+
+    def action_find(self) -> None:
+        """Find text, while it is typed."""
+        self._find_bar.start(self._reading)
+
+    def on_find_bar_closed(self) -> None:
+        self._reading.focus()

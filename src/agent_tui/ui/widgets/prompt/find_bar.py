@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -14,13 +16,32 @@ from textual.widgets import Input, Static
 
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
-if TYPE_CHECKING:
-    from agent_tui.ui.widgets.timeline.found_text import FoundText
-
 _LEAST = 2
+_ELSEWHERE = "not in these rows: Tab opens all"
 
 
-async def find_text_in(timeline: FoundText, prompt_box: Widget, text: str = "") -> None:
+class Searched(Protocol):
+    """What text can be found in, at places that have numbers.
+
+    ``newest_first``: the first find is the lowest one; else it is the highest.
+    """
+
+    newest_first: bool
+
+    async def find(self, text: str, tell: Callable[[list[int]], None]) -> list[int]:
+        """The places that hold a text; ``tell`` hears of them while it searches."""
+        ...
+
+    def show_found(self, index: int, /) -> bool:
+        """Show a place; False where the text is in a part of it that is not shown."""
+        ...
+
+    def stop_finding(self) -> None:
+        """Mark nothing any longer."""
+        ...
+
+
+async def find_text_in(timeline: Searched, prompt_box: Widget, text: str = "") -> None:
     """Find text in a timeline by a line over the prompt, which is made when it is first wanted."""
     bar = next(iter(prompt_box.query(FindBar)), None)
     if bar is None:
@@ -30,39 +51,46 @@ async def find_text_in(timeline: FoundText, prompt_box: Widget, text: str = "") 
 
 
 class FindBar(Horizontal):
-    """Hidden until it is opened; Enter and Up go to older finds, Down to newer ones, Esc closes."""
+    """Hidden until it is opened; arrows and Enter go from find to find, Esc closes."""
 
     class Closed(Message):
         """The user is done with finding."""
 
+    @dataclass
+    class WholeWanted(Message):
+        """The text that was found is to be read where all of it is shown."""
+
+        text: str
+
     def __init__(self) -> None:
         super().__init__()
         self.display = False
-        self._timeline: FoundText | None = None
+        self._searched: Searched | None = None
         self._line = LineInput("Find in this session")
         self._count = Static(id="find-count")
         self._found: list[int] = []
         self._place = 0
+        self._is_shown = True
 
     def compose(self) -> ComposeResult:
         yield Static("⌕ ", id="find-sign")
         yield self._line
         yield self._count
 
-    def start(self, timeline: FoundText, text: str = "") -> None:
-        """Take the keys and find in this timeline."""
-        self._timeline = timeline
+    def start(self, searched: Searched, text: str = "") -> None:
+        """Take the keys and find in this."""
+        self._searched = searched
         self.display = True
         self._line.value = text or self._line.value
         self._line.focus()
         self._search(self._line.value)
 
     def close(self) -> None:
-        """Hide again; the timeline stays where it is."""
+        """Hide again; what was found stays in view."""
         self.display = False
         self._search("")
-        if self._timeline is not None:
-            self._timeline.stop_finding()
+        if self._searched is not None:
+            self._searched.stop_finding()
         self.post_message(self.Closed())
 
     @on(Input.Changed)
@@ -77,36 +105,41 @@ class FindBar(Horizontal):
         self._go(1)
 
     def on_key(self, event: events.Key) -> None:
-        steps = {"up": 1, "down": -1}
+        up = -1 if self._searched is None or not self._searched.newest_first else 1
+        steps = {"up": up, "down": -up}
         if event.key == "escape":
             event.stop()
             self.close()
+        elif event.key == "tab" and not self._is_shown:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.WholeWanted(self._line.value))
         elif event.key in steps:
             event.stop()
             self._go(steps[event.key])
 
     @work(exclusive=True, group="find", exit_on_error=False)
     async def _search(self, text: str) -> None:
-        self._found, self._place = [], 0
-        timeline = self._timeline
-        if timeline is None or len(text) < _LEAST:
+        self._found, self._place, self._is_shown = [], 0, True
+        searched = self._searched
+        if searched is None or len(text) < _LEAST:
             self._say("")
             return
 
         def tell(found: list[int]) -> None:
             if found and not self._found:
-                timeline.show_found(found[0])
+                self._is_shown = searched.show_found(found[0])
             self._found = found
             self._show_count(done=False)
 
-        found = await timeline.find(text, tell)
+        found = await searched.find(text, tell)
         tell(found)
         self._show_count(done=True)
 
     def _go(self, step: int) -> None:
-        if self._found and self._timeline is not None:
+        if self._found and self._searched is not None:
             self._place = (self._place + step) % len(self._found)
-            self._timeline.show_found(self._found[self._place])
+            self._is_shown = self._searched.show_found(self._found[self._place])
             self._show_count(done=True)
 
     def _show_count(self, *, done: bool) -> None:
@@ -114,7 +147,8 @@ class FindBar(Horizontal):
             self._say("not found" if done else "searching")
             return
         more = "" if done else "+"
-        self._say(f"{self._place + 1} of {len(self._found):,}{more} · ↑↓ next · Esc close")
+        keys = "↑↓ next · Esc close" if self._is_shown else _ELSEWHERE
+        self._say(f"{self._place + 1} of {len(self._found):,}{more} · {keys}")
 
     def _say(self, text: str) -> None:
         self._count.update(Content.styled(text, "$muted"))

@@ -86,6 +86,13 @@ class BlockList(DrawnBlocks):
         """The record of a block; None for a live one, and for one that left the context."""
         return self._source.record(index) if index < self.recorded else None
 
+    def folded_block(self, index: int) -> Block | None:
+        """The block at an index, whether or not it is folded away with those before it."""
+        source = self._source
+        if isinstance(source, EarlierBlocks) and index < self.recorded:
+            return source.folded_block(index)
+        return self.block(index)
+
     def fold_earlier(self) -> None:
         """Fold what is not in the context any longer, or show it again."""
         if isinstance(self._source, EarlierBlocks):

@@ -35,11 +35,15 @@ class EarlierBlocks:
 
     def block(self, index: int) -> Block | None:
         """What stands at an index; None where a record shows nothing."""
+        return None if self.folded and 0 < index < self._first else self.folded_block(index)
+
+    def folded_block(self, index: int) -> Block | None:
+        """What stands at an index, or would if the earlier ones were not folded."""
         if index >= self._first:
             return self._now.block(index - self._first)
         if index == 0:
             return EarlierHeadBlock(self._messages, self.folded)
-        inner = None if self.folded else self._earlier.block(index - 1)
+        inner = self._earlier.block(index - 1)
         if inner is None or isinstance(inner, CheckpointBlock):
             return None
         return EarlierBlock(inner)

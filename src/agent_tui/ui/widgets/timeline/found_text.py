@@ -6,22 +6,20 @@ import asyncio
 from collections.abc import Callable
 from time import perf_counter
 
-from rich.cells import cell_len
-from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 
-from agent_tui.ui.blocks import plain_text
+from agent_tui.ui.renderers.finding import block_holds, mark_text, rows_with, wanted_words
 from agent_tui.ui.themes.palette import Palette
 from agent_tui.ui.widgets.timeline.block_cursor import BlockCursor
 
 _SLICE_SECONDS = 0.004
 _NEAR_RECORDS = 64
-_MARK = Style(reverse=True)
 
 
 class FoundText(BlockCursor):
     """A timeline that goes to the blocks that hold a text and marks it in them."""
+
+    newest_first = True
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -35,7 +33,7 @@ class FoundText(BlockCursor):
             text: what to look for, capitals or not.
             tell: hears of what was found so far.
         """
-        self._wanted, self._marks_match = text.lower(), False
+        self._wanted, self._marks_match = wanted_words(text), False
         found: list[int] = []
         began = perf_counter()
         for index in range(len(self._blocks) - 1, -1, -1):
@@ -57,7 +55,7 @@ class FoundText(BlockCursor):
 
         What a tool answered is shown with its call, before the record of the answer.
         """
-        self._wanted, self._marks_match = text.lower(), True
+        self._wanted, self._marks_match = wanted_words(text), True
         near = range(min(index, len(self._blocks) - 1), max(-1, index - _NEAR_RECORDS), -1)
         holder = next((each for each in near if text and self._holds_wanted(each)), None)
         if holder is None:
@@ -66,16 +64,21 @@ class FoundText(BlockCursor):
             self.show_found(holder)
 
     def _holds_wanted(self, index: int) -> bool:
-        block = self._blocks.block(index)
-        return block is not None and self._wanted in plain_text(block).lower()
+        block = self._blocks.folded_block(index)
+        return block is not None and block_holds(block, self._wanted)
 
     def on_blur(self) -> None:
         if self._marks_match:
             self._marks_match = False
             self.stop_finding()
 
-    def show_found(self, index: int) -> None:
-        """Bring the text in a block into view, opening the block where it is folded away."""
+    def show_found(self, index: int) -> bool:
+        """Bring the text in a block into view, opening the block where it is folded away.
+
+        False where the text is in a part of it that no row shows.
+        """
+        if self._blocks.block(index) is None:
+            self._blocks.fold_earlier()
         offset = self._row_with_text(index)
         if offset is None and not self._blocks.is_expanded(index):
             self._blocks.toggle(index)
@@ -83,24 +86,12 @@ class FoundText(BlockCursor):
         self._cursor = index
         self._following = False
         self.place(self._blocks.walk((index, offset or 0), -(self.view_height // 3)))
+        return offset is not None
 
     def _row_with_text(self, index: int) -> int | None:
-        for offset, row in enumerate(self._blocks.rows(index)):
-            if self._wanted in "".join(text for text, _, _ in row).lower():
-                return offset
-        return None
+        rows = ["".join(text for text, _, _ in row) for row in self._blocks.rows(index)]
+        return min(rows_with(rows, self._wanted), default=None)
 
     def _compose_strips(self, palette: Palette) -> list[Strip]:
         strips = super()._compose_strips(palette)
-        return [self._marked(strip) for strip in strips] if self._wanted else strips
-
-    def _marked(self, strip: Strip) -> Strip:
-        text = strip.text.lower()
-        start = text.find(self._wanted)
-        if start < 0:
-            return strip
-        first = cell_len(text[:start])
-        last = first + cell_len(self._wanted)
-        found = Segment.apply_style(strip.crop(first, last), post_style=_MARK)
-        after = strip.crop(last)
-        return Strip.join([strip.crop(0, first), Strip(found), self._marked(after)])
+        return [mark_text(strip, self._wanted) for strip in strips] if self._wanted else strips

@@ -59,10 +59,11 @@ class Timeline(FoundText, can_focus=True):
 
     @dataclass
     class ViewWanted(Message):
-        """A key asks for a block by itself, whole, given by its text and its pictures."""
+        """A key asks for a block, given by its text and pictures, whole, and to ``find`` in it."""
 
         text: str
         media: tuple[MediaPart, ...] = ()
+        find: str = ""
 
     @dataclass
     class TaskWanted(Message):
@@ -259,13 +260,13 @@ class Timeline(FoundText, can_focus=True):
         self._blocks.toggle_all()
         self.show_change()
 
-    def action_view(self) -> None:
-        """Have the block under the cursor shown by itself, whole."""
+    def action_view(self, find: str = "") -> None:
+        """Have the block under the cursor shown by itself, whole, and a text found in it."""
         block = None if self._cursor is None else self._blocks.block(self._cursor)
-        media = media_of(block)
-        if (text := self._text_at_cursor()) or media:
-            is_task = isinstance(block, ToolBlock) and block.name == "task"
-            self.post_message(self.TaskWanted(text) if is_task else self.ViewWanted(text, media))
+        if (text := self._text_at_cursor()) or media_of(block):
+            is_task = isinstance(block, ToolBlock) and block.name == "task" and not find
+            view = self.ViewWanted(text, media_of(block), find)
+            self.post_message(self.TaskWanted(text) if is_task else view)
 
     def action_quote(self) -> None:
         """Have the block under the cursor quoted in the prompt."""
@@ -294,10 +295,7 @@ class Timeline(FoundText, can_focus=True):
             self.action_activate()
         else:
             block, record = self._blocks.block(self._cursor), self._blocks.record(self._cursor)
-            running = ""
-            if isinstance(block, ToolBlock) and block.state == "running":
-                running = block.call_id
-            self.post_message(self.MenuWanted(text, record, media, running))
+            self.post_message(self.MenuWanted(text, record, media, _running_call(block)))
 
     def action_activate(self) -> None:
         """Open or fold the block under the cursor, or go where a marker leads."""
@@ -355,3 +353,8 @@ class Timeline(FoundText, can_focus=True):
         elif media := media_of(block):
             self.post_message(self.ViewWanted(plain_text(block) if block else "", media))
         self.paint()
+
+
+def _running_call(block: Block | None) -> str:
+    """The id of a call that still runs; empty for any other block."""
+    return block.call_id if isinstance(block, ToolBlock) and block.state == "running" else ""

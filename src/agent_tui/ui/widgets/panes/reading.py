@@ -1,0 +1,117 @@
+"""A text to be read, plain or as Markdown: it scrolls, and words are found in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from agent_tui.core.text import clean
+from agent_tui.ui.renderers.canvas import COLUMN, Canvas
+from agent_tui.ui.renderers.finding import mark_text, rows_with, wanted_words
+from agent_tui.ui.renderers.languages import Languages
+from agent_tui.ui.renderers.lines import Line, finish_row, wrap_text
+from agent_tui.ui.renderers.long_text import GLANCE_CHARS, draw_text
+from agent_tui.ui.themes.palette import Palette, read_palette
+from agent_tui.ui.widgets.lists.rows import Rows
+
+
+class Reading(Rows):
+    """Shows one text; a long one is laid out in a thread, as is one that grows.
+
+    Args:
+        text: what to show first.
+        markdown: whether it is drawn as Markdown.
+    """
+
+    newest_first = False
+
+    def __init__(self, text: str, *, markdown: bool = False, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(has_cursor=False, id=id)
+        self._text = clean(text)
+        self._is_markdown = markdown
+        self._languages = Languages()
+        self._lines: list[Line] = []
+        self._laid_out: tuple[str, int] = ("", 0)
+        self._is_laying_out = False
+        self._wanted = ""
+
+    def show_text(self, text: str) -> None:
+        """Show another text, or more of it; the view stays where it is."""
+        self._text = clean(text)
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        if self.is_mounted:
+            self._laid_out = ("", 0)
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        width = min(self.scrollable_content_region.width, COLUMN)
+        if width <= 0 or (self._text, width) == self._laid_out:
+            return
+        if not self._lines and len(self._text) <= GLANCE_CHARS:
+            self._laid_out = (self._text, width)
+            self._take(self._draw_lines(self._text, width))
+        if not self._is_laying_out:
+            work: Callable[[], Awaitable[None]] = self._lay_out_in_thread
+            self.run_worker(work, exit_on_error=False)
+
+    async def _lay_out_in_thread(self) -> None:
+        """Draw until what is shown is what is wanted, and all its code has its colours."""
+        self._is_laying_out = True
+        try:
+            while True:
+                wanted = self._text, min(self.scrollable_content_region.width, COLUMN)
+                gained = await asyncio.to_thread(self._load_languages)
+                if wanted == self._laid_out and not gained:
+                    return
+                self._take(await asyncio.to_thread(self._draw_lines, *wanted))
+                self._laid_out = wanted
+        finally:
+            self._is_laying_out = False
+
+    def _load_languages(self) -> bool:
+        return bool(self._languages.missing) and self._languages.load_missing()
+
+    @property
+    def _palette(self) -> Palette:
+        return read_palette(self.app.theme_variables)
+
+    def _draw_lines(self, text: str, width: int) -> list[Line]:
+        if self._is_markdown:
+            return draw_text(text, Canvas(width, self._palette, self._languages), glance=False)[0]
+        return [[Segment(row)] for row in wrap_text(text, width)]
+
+    def _take(self, lines: list[Line]) -> None:
+        self._lines = lines
+        self.show_rows(len(lines))
+
+    def _render_row(self, index: int, width: int, state: str) -> Strip:
+        strip = Strip(finish_row(self._lines[index], width, self._palette.text))
+        return mark_text(strip, self._wanted) if self._wanted else strip
+
+    async def find(self, text: str, tell: Callable[[list[int]], None]) -> list[int]:
+        """The rows that hold a text, from above."""
+        self._wanted = wanted_words(text)
+        rows = ["".join(segment.text for segment in line) for line in self._lines]
+        found = sorted(rows_with(rows, self._wanted))
+        tell(found)
+        self.redraw()
+        return found
+
+    def show_found(self, index: int) -> bool:
+        """Bring a row into view."""
+        self._scroll_now(max(0, index - self.size.height // 3))
+        return True
+
+    def stop_finding(self) -> None:
+        """Mark nothing any longer."""
+        self._wanted = ""
+        self.redraw()
