@@ -162,3 +162,19 @@ def test_the_tools_of_every_agent_are_understood(
 
 def test_a_checkpoint_that_is_not_there_is_told(run: CommandLine, claude: str) -> None:
     assert "no checkpoint 99" in run("changes", claude, "--since", "99").sentence.lower()
+
+
+def test_calls_of_one_id_are_told_each(run: CommandLine, tmp_path: Path) -> None:
+    """Some servers number the calls of each answer anew."""
+    lines = [*codex_session()]
+    for number in (1, 2):
+        given = {"path": f"{number}.py", "old_string": "x", "new_string": "y"}
+        lines += [
+            codex_item(
+                "function_call", 5, name="edit", arguments=json.dumps(given), call_id="call_0"
+            ),
+            codex_item("function_call_output", 6, call_id="call_0", output="Done"),
+        ]
+    path = write_lines(tmp_path / "rollout.jsonl", lines)
+    groups = run("changes", str(path), "--json").json
+    assert [group["files"][0]["path"] for group in groups] == ["1.py", "2.py"]

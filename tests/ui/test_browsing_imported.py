@@ -19,11 +19,13 @@ from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.importers.foreign_files import (
+    called,
     claude_answer,
     claude_session,
     claude_user,
     codex_said,
     codex_session,
+    returned,
     said,
 )
 from tests.importers.session_files import write_lines
@@ -197,3 +199,54 @@ async def test_a_change_in_the_middle_of_what_is_followed_is_shown_and_said(
         while "asked otherwise" not in shown(app):
             assert timeline.scroll_y < timeline.max_scroll_y
             await pilot.press("pagedown")
+
+
+def edited() -> list[dict[str, Any]]:
+    """A session that edits a file with a diff, and writes another one whole."""
+    hunk = {"oldStart": 3, "oldLines": 1, "newStart": 3, "newLines": 1, "lines": ["-old", "+new"]}
+    edit = called("t1", "Edit", file_path="/w/a.py", old_string="old", new_string="new")
+    write = called("t2", "Write", file_path="/w/b.py", content="one\ntwo\n")
+    answered = {
+        **claude_user("r1", "a1", 3, [returned("t1")]),
+        "toolUseResult": {"filePath": "/w/a.py", "structuredPatch": [hunk]},
+    }
+    return [
+        claude_user("u1", None, 1, "change " + "both files " * 20),
+        claude_answer("a1", "u1", 2, "msg_1", edit, write),
+        answered,
+        claude_user("r2", "r1", 4, [returned("t2")]),
+    ]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=str)
+async def test_what_the_calls_of_another_agent_changed_is_shown_with_diffs(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    path = write_lines(tmp_path / "S.jsonl", [{**line, "cwd": "/w"} for line in edited()])
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "d changes" in shown(app))
+        assert "4 messages" in shown(app)  # a long title leaves room for it
+        await pilot.press("d")
+        await until(pilot, lambda: "2 files" in shown(app))
+        assert "+3 -1  as the log tells, not checked on disk" in shown(app)
+        assert "revert" not in shown(app)
+        await pilot.press("a", "u", "t")
+        await until(pilot, lambda: "written whole" in shown(app))
+        for line in ("- old", "+ new", "+ one", "+ two", "a.py  +1 -1", "b.py  +2 -0"):
+            assert line in shown(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+
+
+async def test_a_resume_command_that_is_longer_than_a_line_is_shown_whole(tmp_path: Path) -> None:
+    long = [{**line, "cwd": "/w" + "/deep" * 20} for line in claude_session()]
+    path = write_lines(tmp_path / "S.jsonl", long)
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "resume command" in shown(app))
+        await pilot.press("o")
+        await until(pilot, lambda: "claude --resume S" in shown(app))
+        assert app.clipboard.endswith("claude --resume S")

@@ -43,15 +43,15 @@ def told_changes(logs: Iterable[Sequence[Record]], cwd: str) -> list[ChangeGroup
             tell of was not undone on disk.
         cwd: the folder of the session; paths in it are told from there.
     """
-    groups: dict[str, ChangeGroup] = {}
+    groups: dict[tuple[str, str], ChangeGroup] = {}
     for log in logs:
-        for group in _in_log(log, cwd):
-            groups.setdefault(group.id, group)
+        for call, group in _in_log(log, cwd):
+            groups.setdefault((call.id, call.arguments), group)
     found = list(groups.values())
     return sorted(found, key=lambda group: group.at) if all(g.at for g in found) else found
 
 
-def _in_log(log: Sequence[Record], cwd: str) -> Iterator[ChangeGroup]:
+def _in_log(log: Sequence[Record], cwd: str) -> Iterator[tuple[ToolCall, ChangeGroup]]:
     calls: dict[str, tuple[ToolCall, ChangeGroup]] = {}
     checkpoint: int | None = None
     turn = step = 0
@@ -64,17 +64,16 @@ def _in_log(log: Sequence[Record], cwd: str) -> Iterator[ChangeGroup]:
             case AssistantMessage(_, tool_calls):
                 step += 1
                 for call in tool_calls:
-                    at, id_text = record.stamp.at or "", f"{call.id}/{call.arguments}"
-                    place = (checkpoint, turn or None, step, call.id, call.name, at)
-                    told = ChangeGroup(id_text, "tool_call", (), *place, by_log=True)
+                    place = (checkpoint, turn or None, step, call.id, call.name)
+                    at = record.stamp.at or ""
+                    told = ChangeGroup(call.id, "tool_call", (), *place, at, by_log=True)
                     calls[call.id] = (call, told)
             case ToolMessage(call_id) if call_id in calls:
                 call, told = calls.pop(call_id)
                 files = tuple(_named(file, cwd) for file in _files(call, record))
                 if files and not (record.is_error or record.rejected or record.interrupted):
-                    yield replace(
-                        told, id=call.id, files=files, at=told.at or record.stamp.at or ""
-                    )
+                    at = told.at or record.stamp.at or ""
+                    yield call, replace(told, files=files, at=at)
             case _:
                 pass
 

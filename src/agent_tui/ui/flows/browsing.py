@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from textual.app import App
 
+    from agent_tui.core.changes import ChangeGroup
     from agent_tui.core.tree import TreeRow
     from agent_tui.history.exchanges import Exchange
     from agent_tui.history.found_record import FoundLine
@@ -92,6 +93,7 @@ class Browser:
         whole: Callable[[], Awaitable[SessionView]] | None = None,
         follow: Callable[[], AsyncIterator[NewerView]] | None = None,
         line: FoundLine | None = None,
+        changes: Callable[[], Awaitable[Sequence[ChangeGroup]]] | None = None,
     ) -> bool:
         """Show a log of the session read-only.
 
@@ -100,6 +102,7 @@ class Browser:
             whole: reads all of the session where ``view`` is only its end.
             follow: gives the session again whenever another process wrote it.
             line: where to begin; at the end without it.
+            changes: gives what the log tells of changed files, where only the log knows.
         """
         from agent_tui.history.opening import NewerView
         from agent_tui.ui.screens.time.browse import BrowseScreen
@@ -115,7 +118,7 @@ class Browser:
 
         is_tail = whole is not None
         anew = newer if whole or follow else None
-        screen = BrowseScreen(view, self, anew, line=line, is_tail=is_tail)
+        screen = BrowseScreen(view, self, anew, line=line, is_tail=is_tail, changes=changes)
         changed = await self._app.push_screen_wait(screen)
         return bool(changed)
 

@@ -72,7 +72,9 @@ async def open_file(chat: Conversation, path: Path, line: FoundLine | None = Non
     acts = FileActs(engine, path)
     whole = (lambda: engine.stored.open_path(path)) if tail else None
     follow = partial(engine.stored.follow_path, path, began)
-    await Browser(chat.app, view, acts).look(view, whole=whole, follow=follow, line=line)
+    changes = partial(engine.stored.told_changes, path, None)
+    browser = Browser(chat.app, view, acts)
+    await browser.look(view, whole=whole, follow=follow, line=line, changes=changes)
     if acts.fork is None:
         return False
     await chat.show_session(await engine.open_session(acts.fork.session_id))

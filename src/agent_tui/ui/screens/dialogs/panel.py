@@ -8,14 +8,13 @@ from typing import TypeVar
 
 from textual import events
 from textual.binding import Binding
-from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Static
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.remapping import Remappable
+from agent_tui.ui.widgets.bars.heading import Heading
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 
 Answer = TypeVar("Answer")
@@ -79,9 +78,9 @@ class Panel(Remappable, Screen[Result]):
         """Let keys through before all is laid out."""
         await asyncio.sleep(_BREATH_SECONDS)
 
-    def heading(self) -> Static:
+    def heading(self) -> Heading:
         """The first line of the panel; fill it with ``show_heading``."""
-        return Static(id="heading")
+        return Heading()
 
     def key_hints(self) -> KeyHints:
         """The last line of the panel."""
@@ -89,9 +88,7 @@ class Panel(Remappable, Screen[Result]):
 
     def show_heading(self, title: str, *notes: str) -> None:
         """Say what the panel shows, and how much of it."""
-        parts = [Content.styled(title, "bold $foreground")]
-        parts += [Content.styled(clean(note), "$muted") for note in notes if note]
-        self.query_one("#heading", Static).update(Content("  ").join(parts))
+        self.query_one(Heading).show(title, *notes)
 
     async def attempt(self, act: Awaitable[Answer]) -> Answer | None:
         """Do something with the engine; what goes wrong is told, and None comes back."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from textual import on, work
@@ -15,9 +15,11 @@ from agent_tui.core.text import clean
 from agent_tui.history.found_record import find_record
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 if TYPE_CHECKING:
+    from agent_tui.core.changes import ChangeGroup
     from agent_tui.history.found_record import FoundLine
     from agent_tui.history.opening import NewerView
     from agent_tui.history.view import SessionView
@@ -33,6 +35,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         newer: gives what takes the view's place: the whole of it, what another process wrote.
         line: where to begin; at the end without it.
         is_tail: whether ``view`` is only the end of a session that is still being read.
+        changes: gives what the log tells of changed files, where only the log knows.
     """
 
     CSS_PATH = [
@@ -48,7 +51,8 @@ class BrowseScreen(Panel[Literal["changed"]]):
         Binding("t,ctrl+t", "tree", "tree", key_display="t"),
         Binding("s,f9", "scrub", "replay", key_display="s"),
         Binding("f", "continue_here", "resume here", key_display="f"),
-        Binding("o", "copy_command", "copy resume command", key_display="o"),
+        Binding("o", "copy_command", "resume command", key_display="o"),
+        Binding("d,alt+c", "list_changes", "changes", key_display="d"),
     ]
 
     def __init__(
@@ -59,6 +63,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         *,
         line: FoundLine | None = None,
         is_tail: bool = False,
+        changes: Callable[[], Awaitable[Sequence[ChangeGroup]]] | None = None,
     ) -> None:
         super().__init__()
         self._line = line
@@ -66,6 +71,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         self._lead = lead
         self._newer = newer
         self._is_tail = is_tail
+        self._changes = changes
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -139,6 +145,8 @@ class BrowseScreen(Panel[Literal["changed"]]):
                 return self._view.is_whole and self._view.has_compactions
             case "tree" | "scrub":
                 return self._view.is_whole
+            case "list_changes":
+                return self._view.is_whole and self._changes is not None
             case "continue_here":
                 return self._view.is_whole and self._lead.can_continue
             case "copy_command":
@@ -174,13 +182,24 @@ class BrowseScreen(Panel[Literal["changed"]]):
         """Copy the command that resumes it in its own agent, and show it."""
         command = self._lead.resume_command
         self.app.copy_to_clipboard(command)
-        self.tell(f"Copied: {command}")
+        told = f"Copied: {command}"
+        if len(told) < self.size.width:
+            self.tell(told)
+        else:
+            self.app.push_screen(ReaderScreen("Resume command", "copied", command))
 
     def action_list_archives(self) -> None:
         self._go(lambda: self._lead.archives())
 
     def action_list_compactions(self) -> None:
         self._go(lambda: self._lead.compactions())
+
+    def action_list_changes(self) -> None:
+        """See which files its calls changed, with diffs."""
+        from agent_tui.ui.screens.time.changes import ChangesScreen
+
+        if self._changes is not None:
+            self.app.push_screen(ChangesScreen(self._changes))
 
     def action_restore(self) -> None:
         self._lead.restore(self._view.archive)

@@ -17,7 +17,7 @@ from agent_tui.core.format import format_count
 from agent_tui.core.text import first_line, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
-from agent_tui.ui.screens.time.diff_lines import colour_diff
+from agent_tui.ui.screens.time.diff_lines import colour_diff, colour_lines
 from agent_tui.ui.widgets.lists.rows import Rows
 
 _KINDS = {
@@ -48,8 +48,11 @@ class _Row:
 class ChangesScreen(Panel[ToRevert]):
     """The changes of files, newest first; dismissed with what is to be reverted, or None.
 
-    ``load`` gives the changes, ``load_net`` the files that are not what they were. ``why_not``
-    says why nothing can be reverted, or is empty.
+    Args:
+        load: gives the changes.
+        load_net: gives the files that are not what they were. Without it only the log tells of
+            changes, and nothing can be reverted.
+        why_not: why nothing can be reverted now, or empty.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/changes.tcss")]
@@ -64,7 +67,7 @@ class ChangesScreen(Panel[ToRevert]):
     def __init__(
         self,
         load: Callable[[], Awaitable[Sequence[ChangeGroup]]],
-        load_net: Callable[[], Awaitable[Sequence[FileDiff]]],
+        load_net: Callable[[], Awaitable[Sequence[FileDiff]]] | None = None,
         why_not: str = "",
     ) -> None:
         super().__init__()
@@ -72,8 +75,8 @@ class ChangesScreen(Panel[ToRevert]):
         self._load_net = load_net
         self._why_not = why_not
         self._groups: list[ChangeGroup] = []
-        self._opened: set[tuple[str, str]] = set()
-        self._diffs: dict[tuple[str, str], list[Content]] = {}
+        self._opened: set[int] = set()
+        self._diffs: dict[int, list[Content]] = {}
         self._lines: list[_Row] = []
         self._rows = Rows(self._draw, empty=Content("Reading the files…"))
 
@@ -90,11 +93,19 @@ class ChangesScreen(Panel[ToRevert]):
     async def _load(self) -> None:
         found = await self.attempt(self._load_changes())
         self._groups = list(reversed(found or ()))
-        self._rows.show_empty(Content("No file changes were captured in this session."))
-        files = await self.attempt(self._load_net()) or ()
-        added, removed = sum(file.added for file in files), sum(file.removed for file in files)
-        self.show_heading("File changes", format_count(len(files), "file"), f"+{added} -{removed}")
+        if self._load_net is None:
+            self._rows.show_empty(Content("No call in this log changed a file."))
+            self._show_sums([file for group in self._groups for file in group.files])
+        else:
+            self._rows.show_empty(Content("No file changes were captured in this session."))
+            self._show_sums(await self.attempt(self._load_net()) or ())
         self._build()
+
+    def _show_sums(self, files: Sequence[FileDiff]) -> None:
+        added, removed = sum(file.added for file in files), sum(file.removed for file in files)
+        count = format_count(len({file.path for file in files}), "file")
+        told = "as the log tells, not checked on disk" if self._load_net is None else ""
+        self.show_heading("File changes", count, f"+{added} -{removed}", told)
 
     def _build(self) -> None:
         cursor = self._rows.cursor
@@ -104,9 +115,8 @@ class ChangesScreen(Panel[ToRevert]):
             self._lines.append(_Row(group))
             for file in group.files:
                 self._lines.append(_Row(group, file))
-                for line in self._diffs.get((group.id, file.path), ()):
-                    if (group.id, file.path) in self._opened:
-                        self._lines.append(_Row(group, file, line))
+                if id(file) in self._opened:
+                    self._lines += [_Row(group, file, line) for line in self._diffs[id(file)]]
         place = next((i for i, row in enumerate(self._lines) if row == at), 0)
         self._rows.show_rows(len(self._lines), cursor=place)
 
@@ -117,9 +127,10 @@ class ChangesScreen(Panel[ToRevert]):
         if row.file is None:
             return self._draw_group(row.group)
         sign, style = _KINDS[row.file.kind]
-        counts = f"+{row.file.added} -{row.file.removed}" if row.file.diff else row.file.note
+        is_known = row.file.diff or row.file.told
+        counts = f"+{row.file.added} -{row.file.removed}" if is_known else row.file.note
         return Content.assemble(
-            ("  ▾ " if (row.group.id, row.file.path) in self._opened else "  ▸ ", "$faint"),
+            ("  ▾ " if id(row.file) in self._opened else "  ▸ ", "$faint"),
             (f"{sign} ", style),
             (reveal(row.file.path), "$foreground"),
             (f"  {counts}", "$muted"),
@@ -144,29 +155,30 @@ class ChangesScreen(Panel[ToRevert]):
         """Open or close the diff under the cursor; of a heading, all of them."""
         if self._lines:
             row = self._lines[self._rows.cursor]
-            self._toggle(row.group, [row.file] if row.file else list(row.group.files))
+            self._toggle([row.file] if row.file else row.group.files)
 
     def action_open_all(self) -> None:
         """Open every diff."""
-        self._open({(group.id, file.path): file for group in self._groups for file in group.files})
+        self._open([file for group in self._groups for file in group.files])
 
-    def _toggle(self, group: ChangeGroup, files: list[FileDiff]) -> None:
-        keys = {(group.id, file.path): file for file in files}
-        if keys.keys() <= self._opened:
-            self._opened -= keys.keys()
+    def _toggle(self, files: Sequence[FileDiff]) -> None:
+        keys = set(map(id, files))
+        if keys <= self._opened:
+            self._opened -= keys
             self._build()
         else:
-            self._open(keys)
+            self._open(files)
 
     @work(exclusive=True, group="changes-open")
-    async def _open(self, files: dict[tuple[str, str], FileDiff]) -> None:
-        missing = {key: file for key, file in files.items() if key not in self._diffs}
-        drawn = await asyncio.to_thread(
-            lambda: {key: colour_diff(file.path, file.diff) for key, file in missing.items()}
-        )
+    async def _open(self, files: Sequence[FileDiff]) -> None:
+        missing = [file for file in files if id(file) not in self._diffs]
+        drawn = await asyncio.to_thread(lambda: {id(file): _diff_of(file) for file in missing})
         self._diffs |= drawn
-        self._opened |= files.keys()
+        self._opened |= set(map(id, files))
         self._build()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._load_net is not None or not action.startswith("revert")
 
     def action_revert(self) -> None:
         """Revert what is under the cursor: a file, or all that a tool call changed."""
@@ -190,3 +202,12 @@ class ChangesScreen(Panel[ToRevert]):
             self.tell(f"Nothing can be reverted here: {self._why_not}", is_error=True)
             return None
         return self._lines[self._rows.cursor] if self._lines else None
+
+
+def _diff_of(file: FileDiff) -> list[Content]:
+    """The rows of a diff, or the lines that left and came where their place is not known."""
+    if not file.told:
+        return colour_diff(file.path, file.diff)
+    lines = file.told.split("\n")
+    shown = colour_lines(file.path, [line[:1] for line in lines], [line[1:] for line in lines])
+    return [Content.styled(file.note, "$faint"), *shown]
