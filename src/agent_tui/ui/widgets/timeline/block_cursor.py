@@ -8,15 +8,15 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 
 from agent_tui.ui.blocks import UserBlock
-from agent_tui.ui.widgets.timeline.block_view import BlockView
 from agent_tui.ui.widgets.timeline.drawn_blocks import Place, is_marker
+from agent_tui.ui.widgets.timeline.selectable_blocks import SelectableBlocks
 from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
 
 _PAUSE_SECONDS = 0.02
 _WHEEL_ROWS = 3
 
 
-class BlockCursor(BlockView):
+class BlockCursor(SelectableBlocks):
     """A block view in which one block may be under the cursor, and one under the pointer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

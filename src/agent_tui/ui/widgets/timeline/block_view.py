@@ -11,13 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.app import App
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
-from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -296,11 +294,13 @@ class BlockView(ScrollView):
         hint = Segment(text, palette.user + palette.user_surface)
         return Strip.join([strip.crop(0, start), Strip([hint]), strip.crop(start + len(text))])
 
+    def strips_in_view(self, first: int, stop: int) -> list[Strip]:
+        """The painted rows of the view from one to another."""
+        return self._painted[first:stop]
+
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows as they are: no border, padding or tint of ours needs Textual's styling."""
-        strips = self._painted[crop.y : crop.bottom]
-        if self.text_selection is not None:
-            strips = [self._with_selection(strip, crop.y + y) for y, strip in enumerate(strips)]
+        strips = self.strips_in_view(crop.y, crop.bottom)
         if missing := crop.height - len(strips):
             strips += [Strip.blank(crop.right, self.rich_style)] * missing
         if crop.x or crop.right < self._columns:
@@ -311,36 +311,6 @@ class BlockView(ScrollView):
                 continue  # costly, and nothing here is in ANSI colours unless the theme is
             strips = [strip.apply_filter(line_filter, background) for strip in strips]
         return strips
-
-    def render_line(self, y: int) -> Strip:
-        """One row with the offsets by which Textual finds selected text (it is not painted)."""
-        strip = self._painted[y] if y < len(self._painted) else Strip.blank(self._columns)
-        return strip.apply_offsets(0, y + self.scroll_offset.y)
-
-    def _with_selection(self, strip: Strip, y: int) -> Strip:
-        selection = self.text_selection
-        span = selection and selection.get_span(y + self.scroll_offset.y)
-        if not span:
-            return strip
-        start, end = span
-        end = strip.cell_length if end == -1 else end
-        colour = self.screen.get_component_rich_style("screen--selection").bgcolor
-        segments = Segment.apply_style(strip.crop(start, end), post_style=Style(bgcolor=colour))
-        return Strip.join([strip.crop(0, start), Strip(segments), strip.crop(end)])
-
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text in view, without the gutter."""
-        lines = []
-        for y, strip in enumerate(self._painted):
-            span = selection.get_span(y + self.scroll_offset.y)
-            if span is not None:
-                start, end = span
-                text = strip.text[max(start, self._left + GUTTER) : None if end == -1 else end]
-                lines.append(text.rstrip())
-        return "\n".join(lines), "\n"
-
-    def selection_updated(self, selection: Selection | None) -> None:
-        self.refresh()
 
 
 def has_colours(app: App[Any]) -> bool:
