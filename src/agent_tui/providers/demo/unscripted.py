@@ -75,15 +75,15 @@ def continue_improvising(
     return Improvisation("do-comment", step, Reply(text="\n\n".join(comments)))
 
 
-def _grant(found: tuple[Wish, re.Match[str]] | None, request: ModelRequest) -> Improvisation | None:
+def _grant(
+    found: tuple[Wish, dict[str, str]] | None, request: ModelRequest
+) -> Improvisation | None:
     if found is None:
         return None
-    wish, match = found
-    reply = wish.answer(match)
-    known = {tool.name for tool in request.tools}
-    missing = [call.name for call in reply.calls if call.name not in known]
-    if missing:
-        reply = Reply(text=f"I would call `{missing[0]}` for that, but was given no such tool.")
+    wish, said = found
+    reply = wish.grant(said)
+    if wish.tool not in {tool.name for tool in request.tools}:
+        reply = Reply(text=f"I would call `{wish.tool}` for that, but was given no such tool.")
     return Improvisation(wish.name, 0, reply)
 
 
@@ -133,16 +133,12 @@ def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) ->
         case "find_files":
             return f"This is what I found:\n\n{_fenced(output, most=30)}"
         case "search_files":
-            return f"{_counted(output, 'line')} found:\n\n{_fenced(output)}"
+            count = format_count(len(output.splitlines()), "line")
+            return f"{count} found:\n\n{_fenced(output)}"
         case "run_command":
             return f"It ran. The end of what it printed:\n\n{_fenced(output, tail=True)}"
         case _:
             return f"`{name}` gave back:\n\n{_fenced(output)}"
-
-
-def _counted(output: str, noun: str) -> str:
-    count = len(output.splitlines())
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _fenced(text: str, *, most: int = 12, tail: bool = False) -> str:
@@ -164,7 +160,7 @@ def _first_path(output: str) -> str:
     return ""
 
 
-CONNECT = """\
+_CONNECT = """\
 To talk to a real model, leave the demo and start with a key:
 
 ```sh
@@ -187,7 +183,7 @@ What I can do for real, with real tools on the sample files:
 
 def _small_talk(prompt: str, scenario: Scenario) -> str:
     if _ASKS_ABOUT_MODELS.search(prompt):
-        return f"I am a **scripted stand-in**, not a language model.\n\n{CONNECT}"
+        return f"I am a **scripted stand-in**, not a language model.\n\n{_CONNECT}"
     if _THANKS.fullmatch(prompt.strip()):
         return "You are welcome. Click a checkpoint marker to go back in time, or try `/compact`."
     greeting = "Hello! " if _GREETS.match(prompt) else ""
@@ -195,7 +191,7 @@ def _small_talk(prompt: str, scenario: Scenario) -> str:
     sorry = "" if greeting or not asked else f", so I cannot really answer “{asked}”"
     return (
         f"{greeting}I am a **scripted stand-in**, not a language model{sorry}.\n\n"
-        f"{_ABILITIES}\n{_story(scenario)}\n{CONNECT}"
+        f"{_ABILITIES}\n{_story(scenario)}\n{_CONNECT}"
     )
 
 
