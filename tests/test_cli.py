@@ -79,6 +79,38 @@ def test_help_and_version_load_nothing_heavy() -> None:
     assert ran.stderr == "[]\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
+@pytest.mark.parametrize("arguments", ["help --all", "man", "config show", "statistics"])
+def test_output_that_cannot_be_written_is_one_sentence(arguments: str, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "agent_tui", *arguments.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"AGENT_TUI_HOME": str(tmp_path)},
+            check=False,
+        )
+    assert ran.returncode == 1
+    assert ran.stderr == "agent-tui: the system: No space left on device.\n"
+
+
+@pytest.mark.parametrize("arguments", ["doctor", "man", "config show --origin"])
+def test_a_character_that_the_encoding_does_not_know_is_spelt(
+    arguments: str, tmp_path: Path
+) -> None:
+    (tmp_path / "config.toml").write_text('model = "mödel"\n')
+    ran = subprocess.run(
+        [sys.executable, "-m", "agent_tui", *arguments.split()],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"AGENT_TUI_HOME": str(tmp_path), "PYTHONIOENCODING": "ascii"},
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.isascii()
+
+
 def test_a_folder_that_was_deleted_under_us_is_no_traceback(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -79,8 +79,8 @@ def sharing_ids(decode: Decode) -> Decode:
     def decode_sharing(line: bytes) -> dict[str, Any]:
         nonlocal before
         value = decode(line)
-        if before is not None and value.get("parent_uuid") == before:
-            value["parent_uuid"] = before
+        if isinstance(before, str) and value.get("parent_uuid") == before:
+            value["parent_uuid"] = before  # only texts: 1 and true are alike, too
         before = value.get("uuid")
         return value
 
