@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from agent_tui.config import AgentSettings, ContextSettings
+from agent_tui.config import AgentSettings, ContextSettings, ModelSettings
 from agent_tui.core.events import (
     ApprovalAnswer,
     ApprovalRequested,
@@ -143,6 +143,32 @@ async def test_a_turn_that_reaches_its_limit_of_tokens(tmp_path: Path) -> None:
         )
         assert stage.on_disk("_turn_end")[0]["reason"] == snapshot(
             "Token limit reached (1,000 for one turn). Send “continue” to go on."
+        )
+
+
+async def test_a_turn_that_reaches_its_limit_of_time(tmp_path: Path) -> None:
+    look = Reply(calls=(call("find_files", pattern="*"),), first_token_seconds=0.1)
+    async with Stage(tmp_path, look, look, agent=AgentSettings(max_seconds=0.05)) as stage:
+        await stage.say("Look")
+        assert stage.transcript()[-2:] == snapshot(
+            ["ok find_files: No file fits *.", "turn 1 limit after 1"]
+        )
+        assert stage.on_disk("_turn_end")[0]["reason"] == snapshot(
+            "Time limit reached (0.05 s for one turn). Send “continue” to go on."
+        )
+
+
+async def test_a_turn_that_reaches_its_limit_of_price(tmp_path: Path) -> None:
+    look = Reply(calls=(call("find_files", pattern="*"),), input_tokens=900, output_tokens=200)
+    models = {"scripted": ModelSettings(price_input=1_000, price_output=1_000)}
+    limits = AgentSettings(max_cost=1)
+    async with Stage(tmp_path, look, look, agent=limits, models=models) as stage:
+        await stage.say("Look")
+        assert stage.transcript()[-2:] == snapshot(
+            ["ok find_files: No file fits *.", "turn 1 limit after 1"]
+        )
+        assert stage.on_disk("_turn_end")[0]["reason"] == snapshot(
+            "Price limit reached ($1.00 for one turn). Send “continue” to go on."
         )
 
 

@@ -15,10 +15,19 @@ from hypothesis import strategies as st
 from agent_tui.core import jsonl
 from agent_tui.core.errors import BadRecord
 from agent_tui.core.jsonl import MAX_DEPTH, Decode, bulk_decoder, decode_line, encode
+from agent_tui.core.record_parsing import sharing_ids
 from agent_tui.core.records import UserMessage
 from agent_tui.sessions.replay import read_log
 
 GOOD = b'{"role":"user","content":"hello"}'
+
+
+def test_a_parent_is_shared_only_with_the_same_text_before() -> None:
+    lines = [b'{"uuid": "a"}', b'{"uuid": 1, "parent_uuid": "a"}', b'{"parent_uuid": true}']
+    decode = sharing_ids(decode_line)
+    first, second, third = map(decode, lines)
+    assert second["parent_uuid"] is first["uuid"]
+    assert third["parent_uuid"] is True
 
 
 @pytest.mark.parametrize(

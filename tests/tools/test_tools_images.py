@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import struct
 import zlib
+from io import BytesIO
 from pathlib import Path
 
+import PIL.Image
 import pytest
 
 from agent_tui.context.tokens.media import image_size
@@ -31,18 +33,18 @@ async def read(context: ToolContext, path: str) -> ToolResult:
     return await ReadFile().run(ReadFileArguments(path=path), context)
 
 
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (png(), "image/png"),
-        (b"\xff\xd8\xff\xe0rest", "image/jpeg"),
-        (b"GIF89a\x01\x00\x01\x00", "image/gif"),
-        (b"RIFF\x10\x00\x00\x00WEBPVP8 rest", "image/webp"),
-    ],
-)
+def drawn(form: str) -> bytes:
+    """A small picture in a format of Pillow's."""
+    file = BytesIO()
+    PIL.Image.new("RGB", (4, 3)).save(file, form)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP"])
 async def test_a_picture_is_told_by_its_content(
-    context: ToolContext, workspace: Path, data: bytes, kind: str
+    context: ToolContext, workspace: Path, form: str
 ) -> None:
+    data, kind = drawn(form), f"image/{form.lower()}"
     (workspace / "notes.txt").write_bytes(data)
     result = await read(context, "notes.txt")
     assert result.output == f"[notes.txt: {kind}, {len(data)} bytes]"
@@ -61,6 +63,25 @@ async def test_a_picture_that_no_provider_takes_is_refused(
     (workspace / "big.png").write_bytes(png() + b"\0" * LARGEST_IMAGE_BYTES)
     with pytest.raises(ToolError, match=r"more than 3\.5 MB"):
         await read(context, "big.png")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        png(400, 400)[:-30],
+        drawn("JPEG")[:-200],
+        b"\xff\xd8\xff\xe0rest",
+        b"GIF89a\x01\x00\x01\x00",
+        b"RIFF\x10\x00\x00\x00WEBPVP8 rest",
+    ],
+    ids=["cut PNG", "cut JPEG", "no JPEG", "no GIF", "no WebP"],
+)
+async def test_a_picture_that_no_server_could_read_is_refused(
+    context: ToolContext, workspace: Path, data: bytes
+) -> None:
+    (workspace / "a.png").write_bytes(data)
+    with pytest.raises(ToolError, match=r"a\.png begins like a picture but cannot be decoded"):
+        await read(context, "a.png")
 
 
 async def test_text_with_the_name_of_a_picture_is_text(

@@ -19,19 +19,21 @@ from agent_tui.context.context import Context
 from agent_tui.core.errors import ProviderError, StorageError
 from agent_tui.core.events import (
     AnswerUnsaved,
+    NoticeGiven,
     ReplyEnded,
     StatusChanged,
     StepInterrupted,
 )
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, UsageRecord
+from agent_tui.core.text import format_count
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest, Provider
 from agent_tui.sessions.sent_messages import repaired_messages
 from agent_tui.sessions.store import Durability
 
 if TYPE_CHECKING:
-    from agent_tui.agent.attachments import NamedImages
+    from agent_tui.agent.named_images import NamedImages
 
 _LONG_CHARS = 100_000
 
@@ -73,7 +75,7 @@ class Asking:
         """Ask until a whole reply has come, and write it.
 
         What the server finds too long, whatever we counted, is asked once more when compacted,
-        behind a new ``checkpoint``.
+        behind a new ``checkpoint``; what holds a picture that it refuses, without the pictures.
         """
         turn = progress.turn
         reply = Reply()
@@ -91,9 +93,10 @@ class Asking:
             try:
                 await ask()
             except ProviderError as error:
-                if not await self._compactor.make_room(error):
-                    raise
-                await checkpoint()
+                if not self._leave_pictures_out(error):
+                    if not await self._compactor.make_room(error):
+                        raise
+                    await checkpoint()
                 await ask()
         except BaseException as error:
             await settle(self._keep_partial(reply, turn, error))
@@ -108,13 +111,30 @@ class Asking:
     def _request(self) -> ModelRequest:
         context = self._context
         history = context.history
-        if not self._sees_images:
-            if self._named is None:
-                from agent_tui.agent.attachments import NamedImages
+        if self._named is None and not self._sees_images:
+            from agent_tui.agent.named_images import NamedImages
 
-                self._named = NamedImages()
+            self._named = NamedImages()
+        if self._named is not None:
             history = self._named.told(history)
         return ModelRequest(self._model, context.system_prompt, history, self._toolset.schemas)
+
+    def _leave_pictures_out(self, error: ProviderError) -> bool:
+        """Name the pictures that there are from now on, if one of them was refused.
+
+        Which one it was, no server says; with it, every later request would fail, too.
+        """
+        if not (error.about_picture and self._sees_images):
+            return False
+        from agent_tui.agent.named_images import REFUSED, NamedImages, image_urls
+
+        urls = frozenset(image_urls(self._context.history))
+        if not urls or self._named is not None:
+            return False
+        self._named = NamedImages(urls, REFUSED)
+        count = format_count(len(urls), "picture")
+        self._wire.emit(NoticeGiven(f"The server refused a picture. Asked again without {count}."))
+        return True
 
     async def _receive(self, request: ModelRequest, reply: Reply) -> None:
         try:

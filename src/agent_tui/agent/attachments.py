@@ -7,14 +7,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from agent_tui.config.reading import open_regular_file
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import MediaPart, TextPart, ToolResult
-from agent_tui.core.records import Message, UserMessage
+from agent_tui.core.records import UserMessage
 from agent_tui.core.text import reveal
 from agent_tui.tools.background import run_to_its_end, threads
 from agent_tui.tools.base import ToolContext
@@ -48,7 +47,8 @@ class Attached:
 async def attach(prompt: str, context: ToolContext, turn: int, *, sees_images: bool) -> Attached:
     """Read what a prompt names; a name that nothing has is only a word.
 
-    Files and folders are those of the workspace; a picture may lie anywhere.
+    Files and folders are those of the workspace; a picture may lie anywhere, but one that is
+    named as lying in the workspace is read as all of its files are, never through a link out of it.
     """
     found: list[tuple[str, ToolResult]] = []
     refused: list[str] = []
@@ -64,24 +64,6 @@ async def attach(prompt: str, context: ToolContext, turn: int, *, sees_images: b
     if not found:
         return Attached(refused=tuple(refused))
     return _tell(found, tuple(refused), turn, sees_images=sees_images)
-
-
-class NamedImages:
-    """Histories for a model that cannot see; only what was added to the last one is read."""
-
-    def __init__(self) -> None:
-        self._history: tuple[Message, ...] = ()
-        self._told: tuple[Message, ...] = ()
-
-    def told(self, history: tuple[Message, ...]) -> tuple[Message, ...]:
-        """A history in which each picture is named instead of shown."""
-        known = len(self._history)
-        if history[:known] != self._history:
-            known = 0
-        added = (_name_images(each) if _has_image(each) else each for each in history[known:])
-        self._told = (*self._told[:known], *added)
-        self._history = history
-        return self._told
 
 
 def _mentions(prompt: str) -> Iterator[str]:
@@ -104,7 +86,7 @@ async def _read_path(
     path: str, first: str | None, last: str | None, context: ToolContext
 ) -> ToolResult | None:
     try:
-        if path.startswith(("/", "~")) and path.lower().endswith(_PICTURES):
+        if _is_picture_elsewhere(path, context):
             return await run_to_its_end(_read_picture(path))
         kind = await asyncio.to_thread(_kind_of, path, context)
         if not kind:
@@ -119,6 +101,15 @@ async def _read_path(
         return await ReadFile().run(arguments, context)
     except MissingPath:
         return None
+
+
+def _is_picture_elsewhere(path: str, context: ToolContext) -> bool:
+    """Whether a path names a picture, and not one in the workspace."""
+    if not (path.startswith(("/", "~")) and path.lower().endswith(_PICTURES)):
+        return False
+    place = PurePosixPath(os.path.normpath(path))
+    roots = context.workspace, os.path.realpath(context.workspace)
+    return not any(place.is_relative_to(root) for root in roots)
 
 
 def _kind_of(path: str, context: ToolContext) -> int:
@@ -136,8 +127,8 @@ async def _read_picture(path: str) -> ToolResult | None:
     try:
         async with aiofiles.open(path, "rb", opener=_open_regular, executor=threads()) as file:
             data = await file.read(LARGEST_IMAGE_BYTES + 1)
-    except (FileNotFoundError, RuntimeError):
-        return None
+    except (FileNotFoundError, RuntimeError, ValueError):
+        return None  # there can be no file of that name
     except OSError as error:
         raise ToolError(f"it cannot be read: {error.strerror or error}.") from None
     return await asyncio.to_thread(_show_picture, data, path)
@@ -167,18 +158,3 @@ def _tell(
     text = TextPart("\n\n".join(blocks))
     message = UserMessage((text, *images), origin="reminder", turn=turn)
     return Attached(names, refused, (message,))
-
-
-def _has_image(message: Message) -> bool:
-    content = message.content
-    return not isinstance(content, str) and any(map(_is_image, content))
-
-
-def _is_image(part: object) -> bool:
-    return isinstance(part, MediaPart) and part.kind == "image_url"
-
-
-def _name_images(message: Message) -> Message:
-    assert not isinstance(message.content, str)
-    parts = tuple(TextPart(UNSEEN) if _is_image(part) else part for part in message.content)
-    return replace(message, content=parts)

@@ -1,4 +1,4 @@
-"""Subagents: an agent of its own, in a session of its own, that works on one task and reports."""
+"""Subagents: another agent works on one task in its own session, and reports."""
 
 from __future__ import annotations
 

@@ -101,6 +101,7 @@ class ProviderError(AgentTuiError):
         retry_after_seconds: how long the server asked to wait, where it did.
         too_long: whether it was refused for its length: it would do with fewer messages.
         window: the most tokens that the server says it takes; 0 where it does not say.
+        about_picture: whether a picture in the request was refused.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class ProviderError(AgentTuiError):
         retry_after_seconds: float | None = None,
         too_long: bool = False,
         window: int = 0,
+        about_picture: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -119,6 +121,7 @@ class ProviderError(AgentTuiError):
         self.retry_after_seconds = retry_after_seconds
         self.too_long = too_long
         self.window = window
+        self.about_picture = about_picture
 
 
 class ToolError(AgentTuiError):

@@ -22,7 +22,8 @@ class InputLine(NamedTuple):
 def input_lines() -> asyncio.Queue[InputLine]:
     """Lines of standard input as they come, then an empty one; a thread waits for them.
 
-    Bytes that are no text come as replacement characters.
+    Bytes that are no text come as replacement characters. The queue has no bound, so that each
+    line is read as soon as it comes: one that had to wait would look as if it had been typed later.
     """
     lines: asyncio.Queue[InputLine] = asyncio.Queue()
     loop = asyncio.get_running_loop()

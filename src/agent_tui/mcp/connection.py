@@ -164,7 +164,7 @@ class Connection:
             raise ToolError(f"{tool.name} answered with an invalid result.") from None
         except RuntimeError as error:
             raise ToolError(f"{tool.name} failed: {first_line(str(error), 400)}") from None
-        return read_result(answer, limit)
+        return await asyncio.to_thread(read_result, answer, limit)
 
     def accept_changes(self) -> None:
         """Let its tools be used as they are now: a person has looked at them."""

@@ -45,6 +45,7 @@ _NOT_THE_INPUT = re.compile(
     re.IGNORECASE,
 )
 """A refusal whose words are about something else than the length of the conversation."""
+_PICTURE = re.compile(r"\bimages?\b|image_url|\bpictures?\b", re.IGNORECASE)
 _WINDOW = re.compile(
     r"(?:maximum|max|limit|at most|up to|window|allowed|only|than)\b[^\d]{0,40}?(\d[\d,_.]{2,12})"
     r"(?!\s*(?:characters|bytes))",
@@ -95,6 +96,7 @@ def explain_status(
         retry_after_seconds=read_retry_after(headers),
         too_long=too_long,
         window=_window_in(words) if too_long else 0,
+        about_picture=status in (400, 415, 422) and _PICTURE.search(words) is not None,
     )
 
 

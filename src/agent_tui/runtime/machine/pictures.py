@@ -10,12 +10,11 @@ from io import BytesIO
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
+from agent_tui.tools.image_file import open_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_KINDS = ("PNG", "JPEG", "GIF", "WEBP")
-_MOST_PIXELS = 50_000_000
 _CHUNK = 4_096
 """What Kitty takes of a picture in one escape sequence."""
 KITTY_ID = 7_411
@@ -41,12 +40,8 @@ def open_picture(url: str) -> Picture | None:
     head, _, encoded = url.partition(";base64,")
     if not head.startswith("data:image/"):
         return None
-    import PIL.Image
-
     try:
-        image = PIL.Image.open(BytesIO(b64decode(encoded)), formats=_KINDS)
-        if image.width * image.height > _MOST_PIXELS:
-            return None
+        image = open_image(b64decode(encoded))
         kind = image.format or ""
         return Picture(kind, image.width, image.height, image.convert("RGBA"))
     except Exception:  # a decoder of foreign bytes raises what it likes
