@@ -13,7 +13,7 @@ import pytest
 
 from agent_tui.core.errors import StorageError
 from agent_tui.library.search import indexing, raw_lines, reading
-from tests.library.search.conftest import Library, assistant, user
+from tests.library.search.conftest import Library, assistant, call, user
 
 
 def append(log: Path, line: dict[str, object], end: str = "\n") -> int:
@@ -136,6 +136,31 @@ def test_damaged_lines_hide_no_other(library: Library) -> None:
     progress = library.index.update()
     assert progress.troubles == []
     assert library.ids('"after the damage"') == ["one"]
+
+
+@pytest.mark.parametrize("name", ["type", "role", "subtype", "name", "tool", "function", "status"])
+def test_a_line_with_anything_under_a_known_name_stops_nothing(library: Library, name: str) -> None:
+    log = library.log("one", [user("before")])
+    for strange in ([], {}, {"a": []}, 7, None, True):
+        append(log, {"content": "strange", "args": {}, name: strange})
+    append(log, user("after it"))
+    assert library.index.update().troubles == []
+    assert library.ids('"after it"') == library.ids("strange") == ["one"]
+
+
+def test_of_a_write_that_fails_nothing_is_kept(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        library.log(f"s{number}", [assistant(f"needle {number}", call("find"))])
+    monkeypatch.setattr(indexing, "_COUNT_TOOL", "INSERT INTO nowhere VALUES (?, ?)")
+    with pytest.raises(StorageError, match="nowhere"):
+        library.index.update()
+    assert library.ids("needle") == []
+    monkeypatch.undo()
+    library.index.update()
+    assert sorted(library.ids("needle")) == ["s0", "s1", "s2"]
+    assert [each.matches for each in library.index.search("needle")] == [1, 1, 1]
 
 
 def test_the_check_finds_what_the_disk_does_not_say_any_more(library: Library) -> None:

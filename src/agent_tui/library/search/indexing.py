@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -35,7 +36,8 @@ from agent_tui.library.search.sources import folder_refs, is_lined, is_ours
 Statement: TypeAlias = tuple[str, tuple[object, ...]]
 
 _HEAD = 4096
-_BATCH_CHARS = 8_000_000
+_BATCH_CHARS = 32_000_000
+"""What is written at once: of less, the full-text table would merge what it wrote more often."""
 _ID_LENGTH = 36
 
 
@@ -73,7 +75,6 @@ class Indexer:
 
     def __init__(self, base: sqlite3.Connection) -> None:
         self._base = base
-        self._pieces: list[Piece] = []
         self._digests: defaultdict[int, list[int]] = defaultdict(list)
         self._said: list[tuple[str, int]] = []
         self._statements: list[Statement] = []
@@ -223,10 +224,7 @@ class Indexer:
                 self._statements.append((_ADD_FILE, values))
                 self._about[file] = (part.updated, part.model)
             case Piece():
-                self._pieces.append(part)
-                self._digests[part.file] += [row[5] for row in part.rows if row[5]] + part.mute
-                self.progress.lines += len(part.rows)
-                self._chars += part.chars
+                self._write(part)
                 if self._chars >= _BATCH_CHARS:
                     self._flush()
             case Finished():
@@ -250,33 +248,44 @@ class Indexer:
         self._statements.append((_READ_UP_TO, place))
 
     def _flush(self) -> None:
-        """Write rows, then what says that they are there."""
-        pieces, statements, said = self._pieces, self._statements, self._said
-        if not (pieces or statements):
+        """Keep the rows that were written, with what says that they are there."""
+        if not (self._statements or self._base.in_transaction):
             return
-        self._pieces, self._statements, self._said, self._chars = [], [], [], 0
-        base = self._base
-        base.execute("BEGIN IMMEDIATE")
-        try:
-            self._write(pieces)
-            for statement, values in statements:
+        with self._writing() as base:
+            for statement, values in self._statements:
                 base.execute(statement, values)
-            base.executemany(_SAID, said)
+            base.executemany(_SAID, self._said)
             base.execute("COMMIT")
-        except BaseException:
-            base.execute("ROLLBACK")
-            raise
+        self._statements, self._said, self._chars = [], [], 0
 
-    def _write(self, pieces: list[Piece]) -> None:
+    def _write(self, piece: Piece) -> None:
+        """Write rows as they come: the full-text table gathers them until they are kept."""
+        rows, file = piece.rows, piece.file
+        self._digests[file] += [row[5] for row in rows if row[5]] + piece.mute
+        self.progress.lines += len(rows)
+        self._chars += piece.chars
+        with self._writing() as base:
+            # A number is never given again: the words of a line that is gone stay with its own.
+            first = base.execute("SELECT last FROM given").fetchone()[0] + 1
+            base.execute("UPDATE given SET last = last + ?", (len(rows),))
+            texts = ((number, row[4]) for number, row in enumerate(rows, first))
+            base.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", texts)
+            entries = ((number, file, *row[:4]) for number, row in enumerate(rows, first))
+            base.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", entries)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction until what is written is kept; of one that fails nothing is."""
         base = self._base
-        # A number is never given again: the words of a line that is gone stay with its own.
-        first = base.execute("SELECT last FROM given").fetchone()[0] + 1
-        rows = [(piece.file, row) for piece in pieces for row in piece.rows]
-        base.execute("UPDATE given SET last = last + ?", (len(rows),))
-        texts = ((number, row[4]) for number, (_, row) in enumerate(rows, first))
-        base.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", texts)
-        entries = ((number, file, *row[:4]) for number, (file, row) in enumerate(rows, first))
-        base.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", entries)
+        try:
+            if not base.in_transaction:
+                base.execute("BEGIN IMMEDIATE")
+            yield base
+        except BaseException:
+            self._statements, self._said, self._chars = [], [], 0
+            if base.in_transaction:
+                base.execute("ROLLBACK")
+            raise
 
 
 _KNOWN = "SELECT id, path, key, size, mtime, inode, head, offset FROM files WHERE head NOT NULL"

@@ -70,7 +70,9 @@ _WRITES = re.compile(r"write|edit|patch|replace|create|insert|delete|remove|move
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _TIMES = ("at", "timestamp", "time", "created_at")
 _CALL_IDS = ("id", "call_id", "callID", "toolCallId")
-_ANSWER_IDS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id")
+_TOLD = frozenset(("model", "status", "tool_use_id", "tool_call_id", "toolCallId", "call_id"))
+"""Of the silent names, those whose values say something of the line."""
+_ERRORS = ("is_error", "isError")
 _CALLS = {"tool_use", "toolCall", "function_call", "custom_tool_call", "tool"}
 
 
@@ -125,19 +127,26 @@ def decode(line: bytes) -> dict[str, Any] | None:
 
 def read_object(value: dict[str, Any]) -> LineText | None:
     """What an object of a log says, as read_line does."""
-    kind = value.get("type")
-    if kind in _TWICE or value.get("role") in _MUTE:
+    kind, role, subtype = _word(value, "type"), _word(value, "role"), _word(value, "subtype")
+    if kind in _TWICE or role in _MUTE:
         return None
-    found = LineText()
-    found.role = _role_of(value)
-    found.at = _time_of(value)
-    kinds = (kind, value.get("subtype"), value.get("role"))
-    found.is_compaction = any(each in _COMPACTIONS for each in kinds if isinstance(each, str))
-    found.is_compaction |= value.get("isCompactSummary") is True
+    found = LineText(_role_of(value), _time_of(value))
+    found.is_compaction = (
+        kind in _COMPACTIONS
+        or subtype in _COMPACTIONS
+        or role in _COMPACTIONS
+        or value.get("isCompactSummary") is True
+    )
     _walk(value, found)
     if not (found.texts or found.calls or found.is_compaction):
         return None
     return found
+
+
+def _word(value: dict[str, Any], name: str) -> str:
+    """What stands under a name, where it is a text: anything else may stand there as well."""
+    word = value.get(name)
+    return word if type(word) is str else ""
 
 
 def _role_of(value: dict[str, Any]) -> str:
@@ -172,41 +181,51 @@ def _time_of(value: dict[str, Any]) -> str:
 
 
 def _walk(value: dict[str, Any], found: LineText) -> None:
-    kind = value.get("type")
-    name = value.get("name")
-    function = value.get("function")
-    if isinstance(function, dict) and isinstance(function.get("name"), str):
-        _read_call(function["name"], {**function, "id": value.get("id")}, found)
+    if ("name" in value or "function" in value or "tool" in value) and _is_call(value, found):
         return
-    if isinstance(name, str) and (kind in _CALLS or "args" in value or "arguments" in value):
-        _read_call(name, value, found)
-        return
-    if kind == "tool" and isinstance(tool := value.get("tool"), str):
-        _read_call(tool, value, found)
-        return
-    model = value.get("model")
-    if isinstance(model, str) and model:
-        found.model = model
-    for key in _ANSWER_IDS:
-        if isinstance(answered := value.get(key), str):
-            found.answers = answered
-    if (
-        value.get("is_error") is True
-        or value.get("isError") is True
-        or value.get("status") in ("error", "failed")
-    ):
-        found.is_error = True
     for key, each in value.items():
-        if type(each) is str:
-            if key in _PATHS:
-                found.paths.add(each)
-            if key not in _SILENT and each:
+        sort = type(each)
+        if sort is str:
+            if key in _TOLD:
+                _read_told(key, each, found)
+            elif each and key not in _SILENT:
+                if key in _PATHS:
+                    found.paths.add(each)
                 _add_text(each, found)
-        elif type(each) is dict:
+        elif sort is dict:
             if key not in _SILENT:
                 _walk(each, found)
-        elif type(each) is list and key not in _SILENT:
-            _walk_list(each, found)
+        elif sort is list:
+            if key not in _SILENT:
+                _walk_list(each, found)
+        elif each is True and key in _ERRORS:
+            found.is_error = True
+
+
+def _is_call(value: dict[str, Any], found: LineText) -> bool:
+    """Read a call of a tool; False where the object is none."""
+    function, name = value.get("function"), value.get("name")
+    if type(function) is dict and type(function.get("name")) is str:
+        _read_call(function["name"], {**function, "id": value.get("id")}, found)
+        return True
+    kind = _word(value, "type")
+    if type(name) is str and (kind in _CALLS or "args" in value or "arguments" in value):
+        _read_call(name, value, found)
+        return True
+    if kind == "tool" and (tool := _word(value, "tool")):
+        _read_call(tool, value, found)
+        return True
+    return False
+
+
+def _read_told(key: str, told: str, found: LineText) -> None:
+    """What is read by its name and is no text to be searched."""
+    if key == "model":
+        found.model = told or found.model
+    elif key == "status":
+        found.is_error |= told in ("error", "failed")
+    else:
+        found.answers = told
 
 
 def _walk_list(values: list[Any], found: LineText) -> None:

@@ -190,19 +190,27 @@ def _add(piece: Piece, place: tuple[int, int], said: LineText, digest: int) -> N
 
 def facets(said: LineText) -> str:
     """What is known of a line besides its text, as words that a filter looks for."""
-    found = [facet("r", said.role)] if said.role else []
-    found += [facet("t", tool) for tool in sorted(said.tools)]
+    about = _about_facets(said.role, said.model, said.is_error, said.is_compaction)
+    if not (said.calls or said.paths or said.touched):
+        return about
+    found = [facet("t", tool) for tool in sorted(said.tools)]
     for path in sorted(said.paths):
         found += _path_facets("f", path)
     for path in sorted(said.touched):
         found += _path_facets("w", path)
-    if said.model:
-        found.append(facet("m", said.model))
-    if said.is_error:
+    return " ".join((about, *dict.fromkeys(found)))
+
+
+@lru_cache(256)
+def _about_facets(role: str, model: str, is_error: bool, is_compaction: bool) -> str:
+    found = [facet("r", role)] if role else []
+    if model:
+        found.append(facet("m", model))
+    if is_error:
         found.append(facet("h", "error"))
-    if said.is_compaction:
+    if is_compaction:
         found.append(facet("h", "compaction"))
-    return " ".join(dict.fromkeys(found))
+    return " ".join(found)
 
 
 @lru_cache(2048)

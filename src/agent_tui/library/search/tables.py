@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 FILE_NAME = "index.sqlite"
-VERSION = 6
+VERSION = 7
 _TABLES = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, source TEXT, path TEXT, key TEXT, size INTEGER, mtime INTEGER,
@@ -29,8 +29,8 @@ CREATE INDEX tools_by_file ON tools (file);
 CREATE TABLE said (session TEXT, digest INTEGER, PRIMARY KEY (session, digest)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     text, content='', columnsize=0, tokenize="unicode61 remove_diacritics 2");
-INSERT INTO words (words, rank) VALUES ('automerge', 4);
-INSERT INTO words (words, rank) VALUES ('hashsize', 8000000);
+INSERT INTO words (words, rank) VALUES ('automerge', 8);
+INSERT INTO words (words, rank) VALUES ('hashsize', 32000000);
 """
 
 
@@ -65,7 +65,7 @@ def _prepare(base: sqlite3.Connection) -> None:
     base.execute("PRAGMA page_size = 8192")
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = OFF")  # it is a cache: what a power cut takes is read again
-    base.execute("PRAGMA cache_size = -32000")
+    base.execute("PRAGMA cache_size = -16000")
     version = base.execute("PRAGMA user_version").fetchone()[0]
     if version not in (0, VERSION):
         raise sqlite3.DatabaseError("another version")
