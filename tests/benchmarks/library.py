@@ -205,8 +205,10 @@ def measure_index(root: Path, scale: Scale) -> None:
     more = {"mb": megabytes, "bytes_read": float(read), "bytes_added": len(line) + 1.0}
     tell("index: one new line", statistics.median(lasted) * 1e3, "ms", 20, more)
     chance, asked = random.Random(7), []
-    for _ in range(100):
+    for number in range(100):
         query = " ".join(chance.sample(WORDS, chance.choice((1, 2))))
+        if number % 4 == 0:  # as it is while somebody types
+            query = query[: query.rfind(" ") + chance.choice((3, 4, 5))]
         asked.append(timed(1, partial(index.search, query)) * 1e3)
     asked.sort()
     tell("query: p50", asked[50], "ms", 20, {"mb": megabytes})

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from agent_tui.core.errors import UsageError
+from agent_tui.library.search import longer_words
+from agent_tui.library.search.finding import Finder
+from agent_tui.library.search.query import Query
 from tests.library.search.conftest import Library, assistant, call, user
 
 TALK = [
@@ -123,3 +128,41 @@ def test_where_whole_words_are_enough_longer_ones_are_not_looked_for(library: Li
     assert library.ids("buoya") == ["longer"]
     assert sorted(library.ids("buo")) == ["longer", "whole"]
     assert library.ids("buoy -numb") == ["longer"]
+
+
+def test_of_a_beginning_the_words_are_asked_for(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A beginning of many words would be gathered whole before its first line is given."""
+    library.log("longer", [user("buoyant buoys, a buoy")])
+    library.index.update()
+    asked: list[str] = []
+    lines_of = Finder._lines_of
+
+    def asking(finder: Finder, query: Query, match: str) -> Iterator[tuple[int, int, str]]:
+        asked.append(match)
+        return lines_of(finder, query, match)
+
+    monkeypatch.setattr(Finder, "_lines_of", asking)
+    assert library.ids("buo") == ["longer"]
+    assert asked == ['"buo"', '("buoy" OR "buoyant" OR "buoys")']
+    assert library.ids("buoys,a,bu -roundi") == []
+    assert library.ids("int(met -buo") == ["first"]
+    assert asked[-1] == '(("int metres")) NOT (("buoy" OR "buoyant" OR "buoys"))'
+
+
+def test_a_beginning_of_more_words_than_are_asked_for_finds_all(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(longer_words, "_MOST", 2)
+    for word in ("buoyant", "buoying", "buoys"):
+        library.log(word, [user(word)])
+    library.index.update()
+    assert sorted(library.ids("buo")) == ["buoyant", "buoying", "buoys"]
+    assert library.ids("buo -buoys -buoyi") == ["buoyant"]
+    assert library.ids("buoyan buo") == ["buoyant"]
+
+
+@pytest.mark.parametrize("query", ["潮", "ÜNÏ", "uni", "página", "pá"])
+def test_beginnings_in_any_script_are_found(library: Library, query: str) -> None:
+    assert library.ids(query) == ["second"]

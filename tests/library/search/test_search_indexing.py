@@ -141,7 +141,8 @@ def test_damaged_lines_hide_no_other(library: Library) -> None:
 @pytest.mark.parametrize("name", ["type", "role", "subtype", "name", "tool", "function", "status"])
 def test_a_line_with_anything_under_a_known_name_stops_nothing(library: Library, name: str) -> None:
     log = library.log("one", [user("before")])
-    for strange in ([], {}, {"a": []}, 7, None, True):
+    anything: list[Any] = [[], {}, {"a": []}, 7, None, True]
+    for strange in anything:
         append(log, {"content": "strange", "args": {}, name: strange})
     append(log, user("after it"))
     assert library.index.update().troubles == []

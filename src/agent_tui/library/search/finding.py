@@ -19,6 +19,7 @@ from agent_tui.core.text import clean
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import read
 from agent_tui.library.search.line_text import TITLE, LineText, read_line, read_object
+from agent_tui.library.search.longer_words import LongerWords
 from agent_tui.library.search.query import Query, parse_query
 
 _MOST_LINES = 1_000
@@ -131,6 +132,7 @@ class Finder:
         self._base = base
         self._today = today
         self._lines = Lines()
+        self._longer = LongerWords(base)
 
     def find(self, text: str, limit: int = 20, hits: int = 3) -> list[FoundSession]:
         """The sessions that fit best, each with its best lines.
@@ -154,9 +156,13 @@ class Finder:
 
     def _gather(self, query: Query, deadline: float) -> list[_Gathered]:
         """The lines that fit by session; those with the very words, where they are enough."""
+        query = query.with_all_unwanted(self._longer.all_of)
         if query.exact:
             found = list(self._lines_of(query, query.exact))
-            if len(found) == _MOST_LINES:
+            self._longer.are_all = True
+            if len(found) < _MOST_LINES:
+                found = list(self._lines_of(query, query.spelt_out(self._longer.of).match))
+            if len(found) == _MOST_LINES or self._longer.are_all:
                 return self._by_session(found, deadline)
         return self._by_session(self._lines_of(query, query.match), deadline)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import TypeAlias
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.search_filters import FILTERS
@@ -14,6 +16,8 @@ _TERM = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))')
 _FACETS = {"role": "r", "tool": "t", "file": "f", "touched": "w", "model": "m", "has": "h"}
 _BEGINNINGS = {"model", "tool"}
 _CONTINUED = " *"
+_BEGINNING = re.compile(r'"([^"]* )?([^" ]+)" \*')
+Longer: TypeAlias = Callable[[str], list[str]]
 _AGE = re.compile(r"(\d{1,4})([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
@@ -23,17 +27,15 @@ class Query:
     """A query as the index is asked.
 
     Attributes:
-        match: the expression for the full-text table; empty when only sessions are chosen.
-        exact: the same for whole words only, which is many times faster; empty where none may
-            continue.
+        wanted, unwanted: terms of the full-text table; none when only sessions are chosen.
         literals: what a line must hold to the letter, in lower case, beyond its words.
         marks: words that a snippet shows.
         agents, projects, sessions: of each kind one must fit, where there is any.
         after, before: RFC 3339 days; empty for no bound.
     """
 
-    match: str = ""
-    exact: str = ""
+    wanted: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
     literals: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
@@ -41,6 +43,32 @@ class Query:
     sessions: tuple[str, ...] = ()
     after: str = ""
     before: str = ""
+
+    @property
+    def match(self) -> str:
+        """The expression for the full-text table; empty where no line is asked for."""
+        return self._expression(self.wanted)
+
+    @property
+    def exact(self) -> str:
+        """The same for whole words only, which is many times faster; empty where none continues."""
+        whole = tuple(term.removesuffix(_CONTINUED) for term in self.wanted)
+        return self._expression(whole) if whole != self.wanted else ""
+
+    def spelt_out(self, longer: Longer) -> Query:
+        """The same with the words that continue each beginning, where ``longer`` knows any.
+
+        The table gathers every line of a beginning before it gives the first; of words it does not.
+        """
+        return replace(self, wanted=tuple(_spelt_out(term, longer) for term in self.wanted))
+
+    def with_all_unwanted(self, longer: Longer) -> Query:
+        """The same for what is excluded: ``longer`` knows all words that begin so, or none."""
+        return replace(self, unwanted=tuple(_spelt_out(term, longer) for term in self.unwanted))
+
+    def _expression(self, wanted: Iterable[str]) -> str:
+        match = " AND ".join(wanted)
+        return f"({match}) NOT ({' OR '.join(self.unwanted)})" if self.unwanted else match
 
 
 def parse_query(text: str, today: date) -> Query:
@@ -74,10 +102,9 @@ def parse_query(text: str, today: date) -> Query:
                     literals.append(" ".join(value.lower().split()))
     if unwanted and not wanted:
         raise UsageError("A search needs at least one word or filter that is not excluded.")
-    whole = [term.removesuffix(_CONTINUED) for term in wanted]
     return Query(
-        _expression(wanted, unwanted),
-        _expression(whole, unwanted) if whole != wanted else "",
+        tuple(wanted),
+        tuple(unwanted),
         tuple(literals),
         tuple(marks),
         tuple(chosen["agent"]),
@@ -88,9 +115,12 @@ def parse_query(text: str, today: date) -> Query:
     )
 
 
-def _expression(wanted: list[str], unwanted: list[str]) -> str:
-    match = " AND ".join(wanted)
-    return f"({match}) NOT ({' OR '.join(unwanted)})" if unwanted else match
+def _spelt_out(term: str, longer: Longer) -> str:
+    found = _BEGINNING.fullmatch(term)
+    words = longer(found[2]) if found else []
+    if found is None or not words:
+        return term
+    return "(" + " OR ".join(f'"{found[1] or ""}{word}"' for word in words) + ")"
 
 
 def _text_term(value: str, *, whole: bool) -> str:

@@ -29,7 +29,7 @@ CREATE INDEX tools_by_file ON tools (file);
 CREATE TABLE said (session TEXT, digest INTEGER, PRIMARY KEY (session, digest)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     text, content='', columnsize=0, tokenize="unicode61 remove_diacritics 2");
-INSERT INTO words (words, rank) VALUES ('automerge', 8);
+INSERT INTO words (words, rank) VALUES ('automerge', 4);
 INSERT INTO words (words, rank) VALUES ('hashsize', 32000000);
 """
 
@@ -80,6 +80,7 @@ def read_index(path: Path) -> sqlite3.Connection | None:
     base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
     try:
         if base.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+            base.execute("PRAGMA cache_size = -8000")  # a word is looked for in many places
             return base
     except sqlite3.DatabaseError:
         pass
