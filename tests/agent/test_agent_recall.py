@@ -98,3 +98,18 @@ async def test_what_is_in_the_context_is_not_found(tmp_path: Path) -> None:
         in_context = {m["content"] for m in stage.on_disk("user") if m["origin"] == "human"}
         assert in_context
         assert not everything & in_context
+
+
+async def test_the_rows_of_a_table_stay_rows_in_a_snippet(tmp_path: Path) -> None:
+    table = "| place | height |\n|---|---|\n\n| Grey Bar |   1.2 |"
+    async with Stage(tmp_path, Reply(text=table), *(Reply(text=LONG),) * 3) as stage:
+        for prompt in ("How high?", "And?", "And then?"):
+            await stage.say(prompt)
+        first = min(point.id for point in stage.session.view.checkpoints() if not point.step)
+        await stage.operations.revert(first)
+        found = Recall(stage.session._log).search("grey bar")
+        assert found.snippets[0].text.split("\n") == [
+            "| place | height |",
+            "|---|---|",
+            "| Grey Bar | 1.2 |",
+        ]

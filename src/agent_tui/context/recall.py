@@ -174,5 +174,6 @@ def _whole_text(message: Message) -> str:
 def _around(text: str, wanted: str) -> str:
     place = max(0, text.casefold().find(wanted))
     start, end = max(0, place - _AROUND), place + len(wanted) + _AROUND
-    said = " ".join(text[start:end].split())
+    lines = (" ".join(line.split()) for line in text[start:end].split("\n"))
+    said = "\n".join(line for line in lines if line)  # a table's rows stay rows
     return f"{'…' if start else ''}{said}{'…' if end < len(text) else ''}"
