@@ -17,16 +17,22 @@ WIDGETS = ("rows", "completion", "prompt_box", "gauge", "status_line")
 
 
 class Note:
-    """A prompt behind a question that only keeps what is typed."""
+    """A prompt behind a question that keeps what is typed, and what of it was sent."""
 
     def __init__(self, text: str = "") -> None:
         self.text = text
+        self.sent: list[str] = []
 
     def paste(self, text: str) -> None:
         self.text += text
 
     def erase(self) -> None:
         self.text = self.text[:-1]
+
+    def send(self) -> bool:
+        self.sent.append(self.text)
+        self.text = ""
+        return True
 
 
 class Stage(ThemedApp[None]):

@@ -227,7 +227,7 @@ async def test_while_the_prompt_holds_text_letters_go_there() -> None:
         await hold(pilot)
         assert app.results == []
         assert "In the prompt: fix the y" in app.text
-        await pilot.press("enter", "backspace")
+        await pilot.press("backspace")
         assert note.text == "fix the "
         await pilot.pause(TYPING_GUARD_SECONDS + 0.1)
         await pilot.press("1")
@@ -241,8 +241,6 @@ async def test_an_arrow_and_enter_answer_while_the_prompt_holds_text() -> None:
     async with (app := Stage(screen=screen)).run_test() as pilot:
         await until_painted(pilot)
         await pilot.pause(TYPING_GUARD_SECONDS + 0.1)
-        await pilot.press("enter")
-        assert app.results == [], "Enter was meant to send what is written"
         await hold(pilot)
         await pilot.press("down")
         await pilot.press("up")
@@ -250,6 +248,26 @@ async def test_an_arrow_and_enter_answer_while_the_prompt_holds_text() -> None:
         await pilot.press("enter")
         await until_answered(pilot)
     assert app.results == [ApprovalAnswer("reject")]
+
+
+async def test_enter_sends_what_is_written_and_answers_nothing() -> None:
+    call = ToolCall("call-1", "run_command", "{}")
+    note = Note("and add a test")
+    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), draft=note)
+    async with (app := Stage(screen=screen)).run_test() as pilot:
+        await until_painted(pilot)
+        await pilot.press("enter", "enter")
+        await pilot.pause(0.1)
+        assert note.sent == ["and add a test"]
+        assert "Queued: the agent reads it after this answer" in app.text
+        await pilot.pause(0.3)
+        await pilot.press("enter")
+        await hold(pilot)
+        assert app.results == [], "who presses it again did not mean to reject"
+        await pilot.pause(TYPING_GUARD_SECONDS + 0.1)
+        await pilot.press("y")
+        await until_answered(pilot)
+    assert app.results == [ApprovalAnswer("once")]
 
 
 async def test_what_is_pasted_goes_to_the_prompt() -> None:

@@ -20,6 +20,7 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
     Counts,
     Dropped,
     Held,
+    Sent,
     Typed,
     TypedAnswers,
 )
@@ -72,6 +73,8 @@ class Person:
                 verdict.put_into(self.note)
             case Held(index):
                 self._held, self._tick = index, heard
+            case Sent():
+                self.note.send()
             case _:
                 pass
         return verdict
@@ -90,6 +93,7 @@ class Person:
             self.press(letter, at, letter)
             at += next(paces) / speed
         self.press("enter", at)
+        self.press("enter", at + 0.3)
         self.wait_until(at + 10)
 
 
@@ -102,7 +106,8 @@ def test_no_sentence_answers_whenever_it_begins() -> None:
             person = Person(draft)
             person.type(sentence, 100.0 + step * 0.05, speed, uneven=uneven)
             assert person.answers == [], (sentence, speed, step, draft)
-            typed = sentence[0] == person.note.text[len(draft) :][:1]
+            written = "".join((*person.note.sent, person.note.text))
+            typed = sentence[0] == written[len(draft) :][:1]
             assert typed, "what was typed is in the prompt"
             tried += 1
     print(f"S4 sentences typed at 5, 10 and 20 keys/s around the paint: {tried}, 0 answers")
@@ -136,12 +141,20 @@ def test_enter_right_behind_another_key_is_dropped() -> None:
 def test_while_the_prompt_holds_text_only_digits_and_arrows_answer() -> None:
     person = Person("half a sentence")
     assert person.press("y", 105.0, "y") == Typed("y")
-    assert person.press("enter", 110.0) == Dropped()
     assert person.press("1", 115.0, "1") == Held(0)
     person.wait_until(120.0)
     assert person.answers == [0]
     assert person.press("down", 125.0) == Counts()
     assert person.press("enter", 126.0) == Counts()
+
+
+def test_enter_sends_the_prompt_and_no_second_one_answers() -> None:
+    person = Person("half a sentence")
+    assert person.press("enter", 100.1) == Sent()
+    assert person.note.sent == ["half a sentence"]
+    for at in (100.2, 100.9, 101.9):
+        assert person.press("enter", at) == Dropped()
+    assert person.press("enter", 104.0) == Counts()
 
 
 def test_keys_made_while_the_program_stood_still_are_heard_before_an_answer_counts() -> None:

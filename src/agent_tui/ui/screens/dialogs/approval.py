@@ -33,8 +33,10 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
     Dropped,
     Held,
     NoDraft,
+    Sent,
     Typed,
     TypedAnswers,
+    told_of_sending,
 )
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.action_body import ActionBody, action_of
@@ -185,6 +187,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
             case Held(index):
                 self._options.hold(index)
                 self._ticking.resume()
+            case Sent():
+                self._send_prompt()
             case Dropped():
                 pass
             case _:
@@ -201,12 +205,18 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         typed.put_into(self._prompt)
         self._show_draft()
 
+    def _send_prompt(self) -> None:
+        """Send what stands in the prompt, as while the agent works; the question stays open."""
+        sentence = told_of_sending(self._prompt)
+        self._options.show_letters(shown=not self._prompt.text)
+        self.query_one("#approval").border_subtitle = Content(sentence)
+
     def _show_draft(self) -> None:
         """Say where letters go while the prompt holds text."""
         draft = first_line(reveal(self._prompt.text[-400:].replace("\n", " ")), 400)
         self._options.show_letters(shown=not draft)
         cells = set_cell_size(draft[::-1], min(cell_len(draft), _DRAFT_CELLS))[::-1]
-        words = f"In the prompt: {cells} · ↑↓ then Enter, or a digit, answers" if draft else ""
+        words = f"In the prompt: {cells} · Enter sends it · ↑↓ or a digit answers" if draft else ""
         self.query_one("#approval").border_subtitle = Content(words)
 
     def _tick(self) -> None:

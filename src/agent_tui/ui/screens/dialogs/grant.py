@@ -18,6 +18,7 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
     Dropped,
     Held,
     NoDraft,
+    Sent,
     Typed,
     TypedAnswers,
 )
@@ -70,7 +71,7 @@ class GrantScreen(ConfirmScreen):
             case Held(index):
                 self._rows.cursor = index
                 self._ticking.resume()
-            case Dropped():
+            case Sent() | Dropped():
                 pass
             case _:
                 assert_never(verdict)

@@ -30,8 +30,10 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
     Dropped,
     Held,
     NoDraft,
+    Sent,
     Typed,
     TypedAnswers,
+    told_of_sending,
 )
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
@@ -150,6 +152,8 @@ class QuestionScreen(ModalScreen[str]):
                 self._choices.cursor = index
                 self._choices.redraw()
                 self._ticking.resume()
+            case Sent():
+                self._send_prompt()
             case Dropped():
                 pass
             case _:
@@ -171,10 +175,15 @@ class QuestionScreen(ModalScreen[str]):
         self._answers.release()
         self._choices.redraw()
 
+    def _send_prompt(self) -> None:
+        """Send what stands in the prompt, as while the agent works; the question stays open."""
+        sentence = told_of_sending(self._prompt)
+        self.query_one("#question").border_subtitle = Content(sentence)
+
     def _show_draft(self) -> None:
         """Say where letters went while the prompt holds text."""
         draft = first_line(reveal(self._prompt.text[-_LONGEST_DRAFT:].replace("\n", " ")), 200)
-        words = f"In the prompt: {draft} · {_HINT}" if draft else _HINT
+        words = f"In the prompt: {draft} · Enter sends it · Esc skips" if draft else _HINT
         self.query_one("#question").border_subtitle = Content(words)
 
     def _tick(self) -> None:

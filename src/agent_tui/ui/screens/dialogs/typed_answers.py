@@ -3,7 +3,8 @@
 A question that opens by itself may come up under the hands of a person who types. So a letter or
 digit answers only alone: after a quiet moment, and with nothing typed behind it for another one,
 longer for answers that allow more. All else that is typed belongs to the prompt, and while the
-prompt holds text, letters answer nothing: arrows with Enter, a digit, Esc and the mouse do.
+prompt holds text, letters answer nothing: arrows with Enter, a digit, Esc and the mouse do. Enter
+alone sends the prompt then, as it does while no question is open.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ class Draft(Protocol):
         """Delete the character before the cursor."""
         ...
 
+    def send(self) -> bool:
+        """Send it, as Enter does; False where it stays, because a command waits for its turn."""
+        ...
+
 
 class NoDraft:
     """Where no prompt is behind a question, what is typed is dropped."""
@@ -50,6 +55,10 @@ class NoDraft:
 
     def erase(self) -> None:
         """Do nothing."""
+
+    def send(self) -> bool:
+        """Send nothing."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,11 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """Enter that belongs to the prompt: what stands there is sent."""
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
     """A key that counts for nothing."""
 
@@ -83,7 +97,14 @@ class Counts:
     """A key that does what it always does."""
 
 
-Verdict: TypeAlias = Typed | Held | Dropped | Counts
+Verdict: TypeAlias = Typed | Held | Sent | Dropped | Counts
+
+
+def told_of_sending(draft: Draft) -> str:
+    """Send a draft while a question is open; a sentence says what became of it."""
+    if draft.send():
+        return "Queued: the agent reads it after this answer"
+    return "Commands wait: answer this first"
 
 
 class TypedAnswers:
@@ -126,11 +147,13 @@ class TypedAnswers:
         pause, self._last_at = made_at - self._last_at, made_at
         typed = BACKSPACE if key == "backspace" else character or ""
         if not self._guard.accepts(made_at, now):
+            if key == "enter" and not self._held and self._has_draft():
+                return self._send(made_at)
             return self._type(typed, made_at) if typed else Dropped()
         if typed:
             return self._take_letter(typed, made_at, now)
         if key == "enter":
-            return self._take_enter(pause)
+            return self._take_enter(pause, made_at)
         self._held = ""
         self._has_moved = True
         return Counts()
@@ -165,9 +188,16 @@ class TypedAnswers:
         self._has_moved = False
         return Typed(before + typed)
 
-    def _take_enter(self, pause: float) -> Verdict:
+    def _take_enter(self, pause: float, made_at: float) -> Verdict:
         """Enter gives the answer under the cursor, where a person went there and looked."""
-        is_blind = self._has_draft() and not self._has_moved
-        if self._held or is_blind or pause < ENTER_PAUSE_SECONDS:
+        if self._has_draft() and not self._has_moved and not self._held:
+            return self._send(made_at)
+        if self._held or pause < ENTER_PAUSE_SECONDS:
             return Dropped()
         return Counts()
+
+    def _send(self, made_at: float) -> Sent:
+        """It ends what was typed; pressed twice, it is no answer either."""
+        self._guard.wait_again(made_at, TYPING_GUARD_SECONDS)
+        self._has_moved = False
+        return Sent()

@@ -150,6 +150,13 @@ class PromptBox(Vertical):
         if not self.frame.read_only:
             self._prompt.action_delete_left()
 
+    def send(self) -> bool:
+        """Send what is written, as Enter does; False for a command, which waits for its turn."""
+        if self.frame.read_only or self.text.lstrip()[:1] in ("", "/", "!"):
+            return False
+        self._press_enter()
+        return not self.text
+
     @property
     def is_writing(self) -> bool:
         """Whether keys go into the prompt."""
