@@ -82,6 +82,11 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
         await here.pilot.press("ctrl+f")
         await here.until(lambda: bar.display)
         assert find_bars(here) == [bar]
+        await here.pilot.press("escape", "tab")
+        await here.until(lambda: here.app.focused is here.chat.timeline)
+        await here.pilot.press("slash")
+        await here.until(lambda: bar.display)
+        assert here.chat.prompt_box.text == ""
 
 
 async def test_finding_closes_the_list_of_completions(

@@ -8,8 +8,10 @@ import pytest
 from textual.pilot import Pilot
 
 from agent_tui.core.errors import UsageError
+from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Checkpoint, Record, UserMessage
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary
+from agent_tui.history.checkpoints import list_checkpoints
 from agent_tui.history.exchanges import Exchange, exchanges_before
 from agent_tui.ui.screens.time.archives import ArchivesScreen
 from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
@@ -90,3 +92,42 @@ def test_what_came_before_a_checkpoint_is_what_a_revert_leaves() -> None:
     later: list[Record] = [Checkpoint(1), UserMessage("two"), AssistantMessage("2")]
     assert exchanges_before([*said, *later], 1) == (Exchange("one", "1"),)
     assert exchanges_before([*said, *later], 0) == ()
+
+
+@pytest.mark.parametrize("size", [WIDE, (200, 24)])
+async def test_tables_and_code_keep_their_lines_beside_the_list(size: tuple[int, int]) -> None:
+    table, code = "| at | m |\n|---|---|\n| Grey Bar | 1.2 |", "```py\nx = __init__\ny = 2\n```"
+    answer = f"**Heights**\n\n{table}\n\n{code}"
+
+    async def tell(number: int) -> Sequence[Exchange]:
+        return (Exchange("first line\nsecond line", answer),)
+
+    screen = ArchivesScreen(load, Followed(), preview=tell)
+    async with (app := Stage(screen=screen)).run_test(size=size) as pilot:
+        await until(app, pilot, "Grey Bar")
+        lines = app.text.splitlines()
+        for together in (("at ", "│ m"), ("Grey Bar", "│ 1.2")):
+            assert any(all(each in line for each in together) for line in lines), together
+        for alone in ("Heights", "x = __init__", "y = 2", "first line", "second line"):
+            assert any(line.strip(" │▁▂▃▄▅▆▇").endswith(alone) for line in lines), alone
+        assert "|---" not in app.text
+
+
+def test_a_checkpoint_of_a_step_tells_what_the_step_did() -> None:
+    call = ToolCall("a", "edit_file", "{}")
+    records: list[Record] = [
+        Checkpoint(0, 1, None),
+        UserMessage("Fix it"),
+        Checkpoint(1, 1, 1),
+        AssistantMessage("I look first.", (call, call)),
+        Checkpoint(2, 1, 2),
+        AssistantMessage("## All is well\nsince"),
+        Checkpoint(3, 1, 3),
+    ]
+    told = [(each.prompt, each.then) for each in list_checkpoints(records)]
+    assert told == [
+        ("Fix it", ""),
+        ("Fix it", "edit_file"),
+        ("Fix it", "All is well"),
+        ("Fix it", ""),
+    ]

@@ -308,10 +308,14 @@ async def test_ctrl_d_quits_on_an_empty_prompt_only() -> None:
 async def test_the_hints_are_those_of_what_has_the_focus() -> None:
     async with (app := Host()).run_test(size=(120, 20)) as pilot:
         assert "Enter sends" in app.text
-        app.prompt_box.frame.elsewhere = "y copy · Tab to the prompt"
+        app.prompt_box.frame.elsewhere = ("y copy · " + "q quote · " * 8 + "Tab back", "Tab back")
         await pilot.pause()
         assert "y copy" in app.text
         assert "Enter sends" not in app.text
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        assert "y copy" not in app.text
+        assert "Tab back" in app.text
 
 
 async def test_a_click_takes_an_offered_command() -> None:

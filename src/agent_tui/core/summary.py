@@ -60,7 +60,10 @@ class ArchiveSummary:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointSummary:
-    """One place to return to; ``prompt`` is the user message that follows or leads to it."""
+    """One place to return to; ``prompt`` is the user message that follows or leads to it.
+
+    ``then``: what the agent did after it, in a line; empty where that is not known.
+    """
 
     id: int
     at: str
@@ -68,6 +71,7 @@ class CheckpointSummary:
     step: int | None
     messages_before: int
     prompt: str
+    then: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from agent_tui.core.errors import UnknownCheckpoint
 from agent_tui.core.messages import text_of
@@ -30,11 +31,10 @@ _LONGEST_LINE = 400
 def list_checkpoints(records: Sequence[Record]) -> list[CheckpointSummary]:
     """Every checkpoint in log order, each with the prompt that leads to it or follows it."""
     summaries: list[CheckpointSummary] = []
-    prompt, messages = "", 0
-    awaiting: list[int] = []
+    prompt, messages, is_awaited = "", 0, False
     for record in records:
         if isinstance(record, Checkpoint):
-            awaiting.append(len(summaries))
+            is_awaited = True
             summaries.append(
                 CheckpointSummary(
                     record.id, record.stamp.at or "", record.turn, record.step, messages, prompt
@@ -44,16 +44,18 @@ def list_checkpoints(records: Sequence[Record]) -> list[CheckpointSummary]:
             messages += 1
             if is_prompt(record):
                 prompt = first_line(text_of(record.content))
-                if awaiting and awaiting[-1] == len(summaries) - 1:
-                    summaries[-1] = _with_prompt(summaries[-1], prompt)
-            awaiting.clear()
+            if is_awaited and is_prompt(record):
+                summaries[-1] = replace(summaries[-1], prompt=prompt)
+            elif is_awaited and isinstance(record, AssistantMessage):
+                summaries[-1] = replace(summaries[-1], then=_act_of(record))
+            is_awaited = False
     return summaries
 
 
-def _with_prompt(summary: CheckpointSummary, prompt: str) -> CheckpointSummary:
-    return CheckpointSummary(
-        summary.id, summary.at, summary.turn, summary.step, summary.messages_before, prompt
-    )
+def _act_of(message: AssistantMessage) -> str:
+    """Which tools a step called, or what it said where it called none."""
+    names = list(dict.fromkeys(call.name for call in message.tool_calls))
+    return ", ".join(names) or first_line(text_of(message.content)).lstrip("#").lstrip()
 
 
 def first_prompt(records: Iterable[Record]) -> str:

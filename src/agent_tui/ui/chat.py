@@ -62,7 +62,11 @@ _WIDTHS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
 _HEIGHTS = [(0, "-small"), (20, "-large")]
 _TIMELINE_KEYS = (
     "↑↓ move · {timeline-menu:Enter} menu · {timeline-activate:Space} open · "
-    "{timeline-copy:y} copy · {timeline-quote:q} quote · {find} find · Tab back"
+    "{timeline-copy:y} copy · {timeline-quote:q} quote · {timeline-find:/} find · Tab back",
+    "↑↓ move · {timeline-menu:Enter} menu · {timeline-activate:Space} open · "
+    "{timeline-find:/} find · Tab back",
+    "↑↓ move · {timeline-menu:Enter} menu · Tab back",
+    "Tab back",
 )
 _FOLLOW_SECONDS = 1.0
 
@@ -283,8 +287,8 @@ class ChatScreen(Screen[None]):
         """The hints in the prompt's frame are those of what has the focus."""
         panes = self.chat.panes
         in_timeline = panes.has_timeline and event.widget is panes.timeline
-        panes.prompt_box.frame.elsewhere = (
-            name_keys_of_hint(self.app, _TIMELINE_KEYS) if in_timeline else ""
+        panes.prompt_box.frame.elsewhere = tuple(
+            name_keys_of_hint(self.app, hint) for hint in _TIMELINE_KEYS * in_timeline
         )
 
     def _take_empty_key(self, key: str) -> bool:

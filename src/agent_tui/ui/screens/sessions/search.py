@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from agent_tui.library.search.finding import FoundSession, Hit
 
 _PAUSE_SECONDS = 0.12
+_MARKDOWN = re.compile(r"\*\*|`|(?:^|(?<= ))#{1,6} ")
 _WIDE = 90
 _ASK = "Type words, “phrases”, -without, or filters: agent: project: tool: file: has:error after:7d"
 
@@ -166,4 +168,7 @@ def _draw_session(found: FoundSession, width: int) -> Content:
 
 def _draw_hit(hit: Hit, width: int) -> Content:
     who = {"user": "\u276f", "assistant": " ", "tool": "●"}.get(hit.role, "·")
-    return Content.assemble((f"  {who} ", "$muted"), fit_cells(clean(hit.snippet), width - 4))
+    words = clean(hit.snippet)
+    if hit.role in ("user", "assistant"):
+        words = _MARKDOWN.sub("", words)
+    return Content.assemble((f"  {who} ", "$muted"), fit_cells(words, width - 4))

@@ -69,7 +69,7 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        self.show_heading("Revert to", format_count(len(self._checkpoints), "checkpoint"))
+        self.show_heading("Checkpoints", f"{len(self._checkpoints):,}, newest first")
         self._rows.show_rows(len(self._checkpoints), cursor=self._first_prompt())
 
     def _first_prompt(self) -> int:
@@ -80,7 +80,8 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
     def _draw(self, index: int, width: int) -> Content:
         summary = self._checkpoints[index]
         leads = not summary.step
-        words = clean(summary.prompt) or "(no prompt)" if leads else f"  step {summary.step}"
+        step = f"  step {summary.step}  {clean(summary.then)}"
+        words = clean(summary.prompt) or "(no prompt)" if leads else step
         text = Content.assemble(
             (f"\u25c7 {summary.id:>4}  " if leads else f"\u00b7 {summary.id:>4}  ", "$muted"),
             (words, "" if leads else "$faint"),

@@ -2,31 +2,68 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
+from rich.segment import Segment
 from textual.content import Content
 
 from agent_tui.core.text import clean
 from agent_tui.history.exchanges import Exchange
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.languages import Languages
+from agent_tui.ui.renderers.lines import Line, indent
+from agent_tui.ui.renderers.markdown import draw_markdown
+from agent_tui.ui.themes.palette import Palette
 
-_LONGEST = 360
-_MARKDOWN = re.compile(r"\*\*|__|`|^#+ ", re.MULTILINE)
-_BLANKS = re.compile(r"\s+")
+_LONGEST = 1_200
+_PROMPT_LINES = 4
+_ANSWER_ROWS = 10
 
 
-def exchange_lines(exchanges: Sequence[Exchange]) -> Iterator[Content]:
-    """A line for each prompt and each answer, a blank one between exchanges."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an agent answered, in Markdown."""
+
+    text: str
+
+
+Part: TypeAlias = Content | Answer
+"""A piece of a preview: text that wraps, or an answer that is drawn in the width there is."""
+
+
+def exchange_parts(exchanges: Sequence[Exchange]) -> Iterator[Part]:
+    """The first lines of each prompt and each answer, a blank one between exchanges."""
     for exchange in exchanges:
         if exchange.compacted:
             yield Content.styled("\u2261 compacted", "$compaction")
         if exchange.prompt:
-            yield Content.assemble(("\u276f ", "$user"), (_short(exchange.prompt), "bold"))
+            yield Content.assemble(("\u276f ", "$user"), (_first_lines(exchange.prompt), "bold"))
         if exchange.answer:
-            yield Content.assemble("  ", (_short(exchange.answer), "$muted"))
+            yield Answer(_beginning(clean(exchange.answer)))
         yield Content("")
 
 
-def _short(text: str) -> str:
-    plain = _BLANKS.sub(" ", _MARKDOWN.sub("", clean(text[: 2 * _LONGEST]))).strip()
-    return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST].rstrip()}\u2026"
+def draw_answer(answer: Answer, width: int, palette: Palette) -> list[Line]:
+    """The first rows of an answer, quieter than the prompt above it."""
+    quiet = replace(palette, text=palette.muted, base=palette.muted)
+    rows = draw_markdown(answer.text, Canvas(max(8, width - 2), quiet, Languages()))
+    shown = rows[:_ANSWER_ROWS]
+    if len(rows) > len(shown):
+        shown.append([Segment("\u2026", palette.faint)])
+    return indent(shown, [Segment("  ")])
+
+
+def _first_lines(prompt: str) -> str:
+    lines = _beginning(clean(prompt)).split("\n")
+    more = "\u2026" * (len(lines) > _PROMPT_LINES)
+    return "\n".join(lines[:_PROMPT_LINES]) + more
+
+
+def _beginning(text: str) -> str:
+    """As much of a text as a preview may show, cut at the end of a word."""
+    text = text.strip()
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST].rpartition(' ')[0] or text[:_LONGEST]}\u2026"

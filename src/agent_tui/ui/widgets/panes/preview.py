@@ -8,12 +8,15 @@ from functools import partial
 from typing import TypeAlias
 
 from textual.content import Content
+from textual.strip import Strip
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.history.exchanges import Exchange
+from agent_tui.ui.renderers.lines import Line, finish_row
+from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.panes.exchange_lines import exchange_lines
+from agent_tui.ui.widgets.panes.exchange_lines import Answer, Part, draw_answer, exchange_parts
 
 REST_SECONDS = 0.12
 """How long the cursor rests on a row before what it holds is read."""
@@ -23,28 +26,47 @@ ReadExchanges: TypeAlias = Callable[[int], Awaitable[Sequence[Exchange]]]
 
 
 class Preview(Rows, can_focus=False):
-    """A text as wide as the pane; the mouse wheel scrolls it."""
+    """Text and answers as wide as the pane; the mouse wheel scrolls it."""
 
     def __init__(self) -> None:
         super().__init__(has_cursor=False)
-        self._text = Content("")
-        self._lines: list[Content] = []
+        self._parts: Sequence[Part] = ()
+        self._lines: list[Content | Line] = []
 
-    def show_text(self, text: Content) -> None:
-        """Show this text from its beginning."""
-        self._text = text
+    def show_parts(self, parts: Sequence[Part]) -> None:
+        """Show these pieces below one another, from the first."""
+        self._parts = parts
         self._wrap()
         self.scroll_home(animate=False)
 
     def _wrap(self) -> None:
-        self._lines = self._text.wrap(max(1, self.scrollable_content_region.width))
+        width = max(1, self.scrollable_content_region.width)
+        palette = read_palette(self.app.theme_variables)
+        self._lines = []
+        for part in self._parts:
+            if isinstance(part, Answer):
+                self._lines += draw_answer(part, width, palette)
+            else:
+                self._lines += part.wrap(width)
         self.show_rows(len(self._lines))
 
     def on_resize(self) -> None:
         self._wrap()
 
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        if self.is_mounted and self._parts:
+            self._wrap()
+
+    def _render_row(self, index: int, width: int, state: str) -> Strip:
+        line = self._lines[index]
+        if isinstance(line, Content):
+            return super()._render_row(index, width, state)
+        return Strip(finish_row(line, width, read_palette(self.app.theme_variables).base))
+
     def draw_row(self, index: int, width: int) -> Content:
-        return self._lines[index]
+        line = self._lines[index]
+        return line if isinstance(line, Content) else Content("")
 
 
 class PastPreview(Preview):
@@ -61,7 +83,7 @@ class PastPreview(Preview):
     def show_place(self, number: int, heading: Content) -> None:
         """Show a heading now, and what was said last once the cursor has rested."""
         self.add_class("-shown")
-        self.show_text(heading)
+        self.show_parts([heading])
         # Called by the worker: one that is replaced before it starts leaves nothing unawaited.
         read: Callable[[], Awaitable[None]] = partial(self._read_place, number, heading)
         self.run_worker(read, exclusive=True, exit_on_error=False)
@@ -71,8 +93,8 @@ class PastPreview(Preview):
         if self._read is None or not self.display:
             return
         try:
-            lines = list(exchange_lines(await self._read(number)))
+            parts = list(exchange_parts(await self._read(number)))
         except AgentTuiError as error:
-            lines = [Content.styled(clean(str(error)), "$danger")]
+            parts = [Content.styled(clean(str(error)), "$danger")]
         nothing = [Content.styled("Nothing was said here.", "$muted")]
-        self.show_text(Content("\n").join([heading, Content(""), *(lines or nothing)]))
+        self.show_parts([heading, Content(""), *(parts or nothing)])

@@ -10,7 +10,7 @@ from agent_tui.core.format import format_age, format_count, format_size
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, reveal
 from agent_tui.history.exchanges import Exchange
-from agent_tui.ui.widgets.panes.exchange_lines import exchange_lines
+from agent_tui.ui.widgets.panes.exchange_lines import Part, exchange_parts
 from agent_tui.ui.widgets.panes.preview import Preview
 
 
@@ -21,24 +21,23 @@ class SessionPreview(Preview):
         self, summary: SessionSummary | None, exchanges: Sequence[Exchange] = ()
     ) -> None:
         """Show this session with what was said last in it, or nothing."""
-        self.show_text(Content("") if summary is None else describe_session(summary, exchanges))
+        self.show_parts([] if summary is None else describe_session(summary, exchanges))
 
 
-def describe_session(summary: SessionSummary, exchanges: Sequence[Exchange] = ()) -> Content:
+def describe_session(summary: SessionSummary, exchanges: Sequence[Exchange] = ()) -> list[Part]:
     """Title and facts in two lines, then what was said last; the first prompt until it is read."""
     facts = [_project(summary.cwd), summary.model, format_size(summary.size_bytes)]
     if summary.archives:
         facts.append(format_count(summary.archives, "archive"))
     if summary.source != OURS:
         facts.insert(0, summary.source)
-    lines = [
+    return [
         Content.styled(clean(summary.title) or "Untitled", "bold"),
         Content.styled(" · ".join(reveal(fact) for fact in facts if fact), "$muted"),
         Content(""),
-        *exchange_lines(exchanges or (Exchange(summary.first_prompt),)),
+        *exchange_parts(exchanges or (Exchange(summary.first_prompt),)),
         *(_fact(name, value) for name, value in _facts(summary) if value),
     ]
-    return Content("\n").join(lines)
 
 
 def _fact(name: str, value: str) -> Content:

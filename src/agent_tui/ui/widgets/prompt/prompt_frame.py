@@ -53,8 +53,8 @@ class PromptFrame(Horizontal):
     searching: reactive[bool] = reactive(default=False, repaint=False)
     """Whether earlier prompts are searched for what is typed."""
 
-    elsewhere: reactive[str] = reactive("", repaint=False)
-    """The keys of what has the focus instead of the prompt; empty while the prompt has it."""
+    elsewhere: reactive[tuple[str, ...]] = reactive((), repaint=False)
+    """The keys of what has the focus instead of the prompt, longest first; else empty."""
 
     invitation: reactive[str] = reactive("Ask anything", repaint=False)
     """What an empty prompt says."""
@@ -139,5 +139,5 @@ class PromptFrame(Horizontal):
 
     def _hints(self) -> tuple[str, ...]:
         if self.elsewhere and not self.read_only:
-            return (self.elsewhere,)
+            return self.elsewhere
         return tuple(name_keys_of_hint(self.app, hint) for hint in _HINTS[self._state])

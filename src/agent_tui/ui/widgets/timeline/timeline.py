@@ -54,7 +54,7 @@ class Timeline(FoundText, can_focus=True):
         Binding("y", "copy", "Copy", show=False, id="timeline-copy"),
         Binding("v", "view", "View whole", show=False, id="timeline-view"),
         Binding("q", "quote", "Quote into the prompt", show=False, id="timeline-quote"),
-        Binding("ctrl+f", "find", "Find", show=False, id="timeline-find"),
+        Binding("slash,ctrl+f", "find", "Find", show=False, id="timeline-find"),
     ]
 
     @dataclass
