@@ -6,13 +6,21 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_tui.core.errors import AgentTuiError, SessionError, SessionNotFound
-from agent_tui.importers.registry import import_session, recognise
+from agent_tui.importers.imported import count_messages
+from agent_tui.importers.registry import (
+    import_session,
+    locate,
+    read_tail,
+    recognise,
+    summarise,
+)
 from tests.importers.session_files import (
     checkpoint,
     numbers_of,
@@ -132,3 +140,24 @@ def test_any_content_loads_or_is_refused_in_words(
     assert numbers_of(session)["damaged"] >= 0
     with suppress(AgentTuiError):
         import_session(tmp_path / "context_1.jsonl")
+
+
+@pytest.mark.parametrize(("source", "name"), [("openai", "messages"), ("gemini", "history")])
+def test_one_object_with_a_message_a_line_is_told_whole_in_list_and_preview(
+    tmp_path: Path, source: str, name: str
+) -> None:
+    """Its lines are objects too, but say nothing alone."""
+    asked: dict[str, Any] = {"role": "user", "content": "fix the bug"}
+    done: dict[str, Any] = {"role": "assistant", "content": "Done."}
+    mark = "model"
+    if name == "history":
+        mark = "lastUpdated"
+        asked = {"role": "user", "parts": [{"text": "fix the bug"}], "ts": 1}
+        done = {"role": "gemini", "parts": [{"text": "Done."}], "ts": 2}
+    path = tmp_path / "session-1.json"
+    lines = ",\n".join(map(json.dumps, (asked, done)))
+    path.write_text(f'{{"{name}": [\n{lines}\n],\n"{mark}": "2025-12-16T23:47:00Z"}}\n')
+    ref, session = locate(path), import_session(path)
+    assert (ref.source, count_messages(session.records)) == (source, 2)
+    assert (summarise(ref).title, session.title) == ("fix the bug", "fix the bug")
+    assert read_tail(ref, 100).records == session.records

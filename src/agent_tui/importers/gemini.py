@@ -24,10 +24,14 @@ from agent_tui.core.text import first_line
 from agent_tui.importers import fields
 from agent_tui.importers.conversation import Conversation
 from agent_tui.importers.gemini_messages import message_id, records_of
-from agent_tui.importers.heads import read_lines_or_document
+from agent_tui.importers.heads import (
+    read_ends_or_document,
+    read_last_or_document,
+    read_lines_or_document,
+)
 from agent_tui.importers.imported import ImportedSession, ImportedTail
 from agent_tui.importers.importer import Head, Importer, Places, SessionRef
-from agent_tui.importers.lines import Entries, read_ends, read_last_entries, read_small_text
+from agent_tui.importers.lines import Entries, read_small_text
 from agent_tui.importers.listing import file_refs, shell_command, summary_of
 
 GEMINI = "gemini"
@@ -63,7 +67,7 @@ def read_session(ref: SessionRef) -> ImportedSession:
 
 def read_tail(ref: SessionRef, count: int) -> ImportedTail:
     """The last messages of a journal; of one object all of them."""
-    lines = read_last_entries(ref.path, count)
+    lines = read_last_or_document(ref.path, count)
     if not lines.objects:
         return ImportedTail(read_session(ref).records, is_whole=True)
     return ImportedTail(_session_of(lines).records, lines.is_whole)
@@ -238,7 +242,7 @@ def _as_summary(records: list[Record]) -> list[Record]:
 
 
 def _summarise(ref: SessionRef) -> SessionSummary:
-    lines = read_ends(ref.path)
+    lines = read_ends_or_document(ref.path)
     if not lines.objects:
         lines = read_lines_or_document(ref.path)
     session = _session_of(lines)

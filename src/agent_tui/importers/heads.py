@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.importers.importer import Head
-from agent_tui.importers.lines import Entries, decode, open_log, read_document, read_entries
+from agent_tui.importers.lines import (
+    Entries,
+    decode,
+    open_log,
+    read_document,
+    read_ends,
+    read_entries,
+    read_last_entries,
+)
 
 _START_BYTES = 1 << 20
 _LONGEST_START = 64 << 20
@@ -33,6 +41,7 @@ def read_head(path: Path) -> Head:
         document = None
         if start.lstrip(_PADDING)[:1] == b"{" and not _begins_with_object(start):
             document = decode((start + file.read(_LONGEST_START)).strip(_PADDING))
+            objects = () if document is not None else objects  # lines inside it are no records
         elif len(objects) == 1 and len(start) < _START_BYTES:
             document = objects[0]
     return Head(path, start[:_START_BYTES], objects, document)
@@ -49,10 +58,22 @@ def read_lines_or_document(path: Path) -> Entries:
     Raises:
         SessionError, StorageError: it cannot be read.
     """
+    return read_document(path) if _is_document(path) else read_entries(path)
+
+
+def read_last_or_document(path: Path, count: int) -> Entries:
+    """The last lines of a file; all of one object over several lines, of which none says much."""
+    return read_document(path) if _is_document(path) else read_last_entries(path, count)
+
+
+def read_ends_or_document(path: Path) -> Entries:
+    """The first and last lines of a file; all of one object over several lines."""
+    return read_document(path) if _is_document(path) else read_ends(path)
+
+
+def _is_document(path: Path) -> bool:
     head = read_head(path)
-    if head.document is not None and not _begins_with_object(head.start):
-        return read_document(path)
-    return read_entries(path)
+    return head.document is not None and not _begins_with_object(head.start)
 
 
 def _first_objects(start: bytes) -> tuple[dict[str, Any], ...]:

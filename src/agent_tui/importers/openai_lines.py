@@ -8,10 +8,14 @@ from agent_tui.core.records import SessionHeader, Stamp, UnknownRecord
 from agent_tui.core.summary import SessionSummary
 from agent_tui.importers import fields
 from agent_tui.importers.conversation import Conversation, title_of
-from agent_tui.importers.heads import read_lines_or_document
+from agent_tui.importers.heads import (
+    read_ends_or_document,
+    read_last_or_document,
+    read_lines_or_document,
+)
 from agent_tui.importers.imported import ImportedChild, ImportedSession, ImportedTail
 from agent_tui.importers.importer import Head, Importer, SessionRef
-from agent_tui.importers.lines import Entries, read_ends, read_last_entries
+from agent_tui.importers.lines import Entries
 from agent_tui.importers.listing import summary_of
 from agent_tui.importers.openai_messages import ROLES, message_of
 
@@ -41,7 +45,7 @@ def read_session(ref: SessionRef) -> ImportedSession:
 
 def read_tail(ref: SessionRef, count: int) -> ImportedTail:
     """The last messages."""
-    lines = read_last_entries(ref.path, count)
+    lines = read_last_or_document(ref.path, count)
     return ImportedTail(_session_of(lines).records, lines.is_whole and bool(lines.objects))
 
 
@@ -80,7 +84,7 @@ def _take(conversation: Conversation, value: dict[str, Any]) -> bool:
 
 
 def _summarise(ref: SessionRef) -> SessionSummary:
-    session = _session_of(read_ends(ref.path))
+    session = _session_of(read_ends_or_document(ref.path))
     return summary_of(ref, session.records, title=session.title)
 
 
