@@ -29,6 +29,9 @@ from agent_tui.library.exports.json_document import export_json
 from agent_tui.library.exports.pi import export_pi
 from agent_tui.library.exports.table import FORMATS, About
 from agent_tui.library.redaction import Redactor, secret_values
+from agent_tui.runtime.stored.exporting import export_file
+from tests.importers.foreign_files import claude_user
+from tests.importers.session_files import write_lines
 
 AT = "2026-11-01T10:00:00.000Z"
 
@@ -198,3 +201,26 @@ def test_what_only_looks_random_stays() -> None:
     assert redactor.redact(kept) == kept
     assert redactor.report.sentence == ""
     assert re.search("redacted", redactor.redact(f"{kept} {TOKENS[0]}"))
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "json", "kimi", "pi"])
+def test_no_part_of_a_secret_is_left_where_a_title_was_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """A title is the beginning of a prompt, so it may end within a secret."""
+    key, known = "sk-ant-api03-" + "Abcdefgh" * 4, "correct-horse-battery-staple"
+    monkeypatch.setenv("MY_PASSWORD", known)
+    for secret, begin in ((key, "sk-ant"), (known, "correct")):
+        for padding in range(40, 78, 6):
+            line = claude_user("u1", None, 1, "x" * padding + " " + secret)
+            path = write_lines(tmp_path / "S.jsonl", [line])
+            exported = export_file(path, form)
+            assert begin not in exported.content.decode()
+            assert exported.redacted
+
+
+def test_counts_of_what_was_redacted_agree_with_their_nouns() -> None:
+    redactor = Redactor()
+    redactor.redact("sk-" + "a" * 20 + " sk-" + "b" * 20 + " AKIAIOSFODNN7EXAMPLE")
+    told = "Redacted: 1 AWS key, 2 OpenAI or Anthropic keys."
+    assert redactor.report.sentence == told

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from agent_tui.core.text import format_count
 from agent_tui.providers.secret import encoded_forms
 
 MARK = "[redacted]"
@@ -36,10 +37,20 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("JSON web token", r"{B}eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{8,}"),
         ("bearer token", r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*"),
         ("password in an address", r"(?<=://)[^\s/:@\"'<>]{1,200}:[^\s/@\"'<>]{1,200}(?=@)"),
+        (
+            "cut-off key",
+            r"(?:{B}(?:sk-|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox[abprs]-|[rs]k_live_|"
+            r"[rs]k_test_|hf_|npm_|eyJ)[A-Za-z0-9._-]{0,400}|"
+            r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{1,400}|"
+            r"(?<=://)[^\s/:@\"'<>]{1,200}:[^\s/@\"'<>]{1,200})(?=…|\\u2026)",
+        ),
     )
 )
+_CUT = re.compile(r"(…|\\u2026)")
+"""The mark of a text that was cut, as titles are."""
 _NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 8
+_SHORTEST_CUT, _LONGEST_CUT = 3, 200
 
 
 @dataclass(slots=True)
@@ -51,7 +62,9 @@ class RedactionReport:
     @property
     def sentence(self) -> str:
         """What was taken out, for people; empty when nothing was."""
-        kinds = [f"{count} {kind}" for kind, count in sorted(self.found.items())]
+        plural = {"password in an address": "passwords in addresses"}
+        counts = sorted(self.found.items())
+        kinds = [format_count(count, kind, plural.get(kind, "")) for kind, count in counts]
         return f"Redacted: {', '.join(kinds)}." if kinds else ""
 
 
@@ -64,18 +77,29 @@ class Redactor:
         forms = {form for value in known for form in encoded_forms(value)}
         longest = sorted((form for form in forms if len(form) >= _SHORTEST), key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest))) if longest else None
+        self._forms = longest
         self.report = RedactionReport()
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
         if self._known is not None:
             text, count = self._known.subn(MARK, text)
+            *cut, rest = _CUT.split(text)
+            text = "".join(map(self._redact_end, cut)) + rest if cut else text
             if count:
                 self.report.found["known value"] += count
         for kind, pattern in _PATTERNS:
             text, count = pattern.subn(MARK, text)
             if count:
                 self.report.found[kind] += count
+        return text
+
+    def _redact_end(self, text: str) -> str:
+        """A text without the beginning of a known value at its end, where it was cut."""
+        for place in range(max(0, len(text) - _LONGEST_CUT), len(text) - _SHORTEST_CUT + 1):
+            if any(form.startswith(text[place:]) for form in self._forms):
+                self.report.found["known value"] += 1
+                return text[:place] + MARK
         return text
 
 
