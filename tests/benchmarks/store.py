@@ -40,7 +40,8 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.history.tree.record_links import Source, build_tree
+from agent_tui.history.tree.logs import Source
+from agent_tui.history.tree.record_links import build_tree
 from agent_tui.sessions.index import LogIndex, read_tail
 from agent_tui.sessions.log import Durability, LogFile, create_log
 from agent_tui.sessions.log_writer import stamped

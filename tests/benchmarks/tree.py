@@ -32,7 +32,7 @@ from agent_tui.core.records import (
 from agent_tui.history.opening import open_view
 from agent_tui.history.records.indexed_records import BIG_BYTES
 from agent_tui.history.scrub import Scrub
-from agent_tui.history.tree.record_links import Source, session_sources
+from agent_tui.history.tree.logs import Source, session_sources
 from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.replay import SessionState, read_log

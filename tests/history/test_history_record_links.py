@@ -13,7 +13,8 @@ from agent_tui.core.records import (
     Record,
     UserMessage,
 )
-from agent_tui.history.tree.record_links import ROOT, Source, Tree, build_tree, session_sources
+from agent_tui.history.tree.logs import Source, session_sources
+from agent_tui.history.tree.record_links import ROOT, Tree, build_tree
 from agent_tui.sessions.replay import Entry, read_log
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from tests.sessions.conftest import header

@@ -233,7 +233,7 @@ async def test_what_the_calls_of_another_agent_changed_is_shown_with_diffs(
         assert "+3 -1  as the log tells, not checked on disk" in shown(app)
         assert "revert" not in shown(app)
         await pilot.press("a", "u", "t")
-        await until(pilot, lambda: "written whole" in shown(app))
+        await until(pilot, lambda: "whole file written" in shown(app))
         for line in ("- old", "+ new", "+ one", "+ two", "a.py  +1 -1", "b.py  +2 -0"):
             assert line in shown(app)
         await pilot.press("escape")

@@ -262,34 +262,25 @@ def _past_report(
     summary_tokens: int,
     tokens: Sequence[int],
 ) -> CompactionReport:
+    if record is None:  # an agent that writes none
+        record = CompactionRecord("", "", 0, _first_usage(after), 0)
     kept_tokens = sum(tokens[i] for i in selection.kept)
-    if record is not None:
-        return CompactionReport(
-            trigger=record.trigger,
-            strategy=record.strategy,
-            tokens_before=record.pre_tokens or _last_usage(before) or counted,
-            tokens_after=record.post_tokens or summary_tokens + kept_tokens,
-            kept=len(selection.kept),
-            summarised=len(selection.summarised),
-            dropped=len(selection.dropped),
-            archive=record.archive,
-            files=record.files,
-            retries=record.retries,
-            fallback=record.fallback,
-            focus=record.focus,
-            masked=record.masked,
-            masked_tokens=sum(tokens[i] for i in selection.masked),
-            usage=record.usage,
-        )
     return CompactionReport(
-        trigger="",
-        strategy="",
-        tokens_before=_last_usage(before) or counted,
-        tokens_after=_first_usage(after) or summary_tokens + kept_tokens,
+        trigger=record.trigger,
+        strategy=record.strategy,
+        tokens_before=record.pre_tokens or _last_usage(before) or counted,
+        tokens_after=record.post_tokens or summary_tokens + kept_tokens,
         kept=len(selection.kept),
         summarised=len(selection.summarised),
         dropped=len(selection.dropped),
-        archive=0,
+        archive=record.archive,
+        files=record.files,
+        retries=record.retries,
+        fallback=record.fallback,
+        focus=record.focus,
+        masked=record.masked,
+        masked_tokens=sum(tokens[i] for i in selection.masked),
+        usage=record.usage,
     )
 
 

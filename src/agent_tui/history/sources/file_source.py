@@ -13,7 +13,7 @@ from agent_tui.history.checkpoints import list_checkpoints
 from agent_tui.history.records.contents import LogContents, ReadLog, count_messages
 from agent_tui.history.records.indexed_records import BIG_BYTES, IndexedRecords
 from agent_tui.history.sources.source import CompactionSides
-from agent_tui.history.tree.record_links import Source
+from agent_tui.history.tree.logs import Source
 from agent_tui.history.tree.session_tree import WHOLE_BYTES, SessionTree
 from agent_tui.importers import kimi
 from agent_tui.importers.imported import ImportedArchive, ImportedSession, ImportedTail
@@ -109,20 +109,19 @@ class ImportedSource:
         return SessionTree.of_records([*logs, live], compactions, self.count)
 
 
-class TailSource:
-    """The end of a session that is still being read."""
+class _LoneLog:
+    """A log of which neither archives nor compactions can be shown; a sentence says why."""
 
     read_only = _READ_ONLY
     has_archives = False
     has_compactions = False
-    tree_refusal = _NOT_YET
+    session_id = ""
     resume_command = ""
+    _why: str
 
-    def __init__(self, name: str, tail: ImportedTail) -> None:
+    def __init__(self, title: str) -> None:
+        self.title = title
         self._counter = TokenCounter()
-        self.session_id = ""
-        self.title = name
-        self.contents: LogContents = ReadLog.of_records(tail.records, self.count)
 
     def count(self, message: Message) -> int:
         return self._counter.count_message(message)
@@ -131,31 +130,36 @@ class TailSource:
         return []
 
     def read_archive(self, number: int) -> LogContents:
-        raise UnknownArchive(_NOT_YET)
+        raise UnknownArchive(self._why)
 
     def list_compactions(self) -> list[tuple[int, CompactionRecord]]:
         return []
 
     def read_compaction(self, archive: int) -> CompactionSides:
-        raise SessionError(_NOT_YET)
+        raise SessionError(self._why)
+
+
+class TailSource(_LoneLog):
+    """The end of a session that is still being read."""
+
+    tree_refusal = _why = _NOT_YET
+
+    def __init__(self, name: str, tail: ImportedTail) -> None:
+        super().__init__(name)
+        self.contents: LogContents = ReadLog.of_records(tail.records, self.count)
 
     def build_tree(self, *, related: bool) -> SessionTree:
         raise SessionError(_NOT_YET)
 
 
-class BigLogSource:
+class BigLogSource(_LoneLog):
     """A log too big to be read whole: its lines are indexed, and parsed when they are shown."""
 
-    read_only = _READ_ONLY
-    has_archives = False
-    has_compactions = False
-    resume_command = ""
+    _why = "This log is too big to show what belongs to it; open an archive by its own path."
 
     def __init__(self, path: Path) -> None:
+        super().__init__(path.name)
         self._path = path
-        self._counter = TokenCounter()
-        self.session_id = ""
-        self.title = path.name
         log = ReadLog.of_index(path)
         self.contents: LogContents = log
         assert isinstance(log.records, IndexedRecords)
@@ -169,21 +173,6 @@ class BigLogSource:
             "Other agents' logs do not say who spoke. This is worked out from the whole log, "
             f"which is done up to {WHOLE_BYTES >> 20} MB. This one has {self._size >> 20} MB."
         )
-
-    def count(self, message: Message) -> int:
-        return self._counter.count_message(message)
-
-    def list_archives(self) -> list[ArchiveSummary]:
-        return []
-
-    def read_archive(self, number: int) -> LogContents:
-        raise UnknownArchive(f"This log is too big; open archive {number} by its own path.")
-
-    def list_compactions(self) -> list[tuple[int, CompactionRecord]]:
-        return []
-
-    def read_compaction(self, archive: int) -> CompactionSides:
-        raise SessionError(f"This log is too big to show the compaction of archive {archive}.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
         if self.tree_refusal:

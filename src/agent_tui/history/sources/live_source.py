@@ -131,7 +131,7 @@ class LiveSource:
         raise SessionError(f"No compaction made archive {archive}.")
 
     def build_tree(self, *, related: bool) -> SessionTree:
-        from agent_tui.history.tree.record_links import sources_of
+        from agent_tui.history.tree.logs import sources_of
         from agent_tui.history.tree.session_tree import SessionTree
 
         own = self._log.folder

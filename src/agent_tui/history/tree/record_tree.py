@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent_tui.core.records import Record
-from agent_tui.history.tree.record_links import Joints, Source, Tree, add_log, link_of
+from agent_tui.history.tree.logs import Source
+from agent_tui.history.tree.record_links import Joints, Tree, add_log, link_of
 from agent_tui.sessions.replay import Entry, Item
 
 

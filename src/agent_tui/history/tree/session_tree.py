@@ -14,10 +14,11 @@ from agent_tui.core.tree import Comparison, Detail, TreePlace, TreeRow
 from agent_tui.history.compare import compare_branches
 from agent_tui.history.records.contents import ReadLog
 from agent_tui.history.records.indexed_records import BIG_BYTES
+from agent_tui.history.tree.logs import Source
 from agent_tui.history.tree.outline import Outline
 from agent_tui.history.tree.paths import LogPaths, Paths, PlacedPaths, RecordPaths
 from agent_tui.history.tree.placed_records import PlacedRecords
-from agent_tui.history.tree.record_links import ROOT, Source, Tree, build_tree
+from agent_tui.history.tree.record_links import ROOT, Tree, build_tree
 from agent_tui.history.tree.record_tree import RecordTree, build_record_tree
 from agent_tui.history.tree.shape import TreeShape
 from agent_tui.importers.imported import ImportedBranch, ImportedCompaction

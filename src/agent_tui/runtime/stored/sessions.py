@@ -18,7 +18,7 @@ from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.tree import Fork, TreePlace
 from agent_tui.history.exchanges import Exchange, last_exchanges
 from agent_tui.history.opening import NewerView, open_view, open_view_tail
-from agent_tui.history.tree.record_links import sources_of
+from agent_tui.history.tree.logs import sources_of
 from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.history.view import SessionView
 from agent_tui.importers.imported import ImportedBranch
