@@ -149,9 +149,9 @@ def test_where_no_name_is_new_only_the_index_is_compared(
     asked: list[int] = []
     real = GitListing._list_all
 
-    def list_all(self: GitListing) -> None:
+    def list_all(self: GitListing, *arguments: Callable[[], None] | None) -> None:
         asked.append(1)
-        real(self)
+        real(self, *arguments)
 
     monkeypatch.setattr(GitListing, "_list_all", list_all)
     yard.take()
@@ -249,10 +249,10 @@ def make_old() -> Callable[[Path], None]:
     ("mounts", "kept"),
     [
         ("1 0 8:1 / / rw - ext4 /dev/a rw\n", True),
-        ("1 0 8:1 / / rw - ext4 a rw\n2 1 0:5 / /work rw - 9p b rw\n", False),
-        ("1 0 8:1 / / rw - 9p a rw\n2 1 0:5 / /work rw - tmpfs b rw\n", True),
-        ("1 0 8:1 / / rw - ext4 a rw\n2 1 0:5 / /work/at/sub rw - fuse b rw\n", False),
-        ("1 0 8:1 / / rw - ext4 a rw\n2 1 0:5 / /work/atlas rw - fuse b rw\n", True),
+        ("1 0 8:1 / / rw - ext4 a rw\n2 1 0:5 / /mnt rw - 9p b rw\n", False),
+        ("1 0 8:1 / / rw - 9p a rw\n2 1 0:5 / /mnt rw - tmpfs b rw\n", True),
+        ("1 0 8:1 / / rw - ext4 a rw\n2 1 0:5 / /mnt/at/sub rw - fuse b rw\n", False),
+        ("1 0 8:1 / / rw - ext4 a rw\n2 1 0:5 / /mnt/atlas rw - fuse b rw\n", True),
         ("nonsense\n", False),
         ("", False),
     ],
@@ -263,7 +263,7 @@ def test_only_file_systems_that_keep_the_times_of_folders_are_trusted(
     listed = tmp_path / "mountinfo"
     listed.write_text(mounts)
     monkeypatch.setattr(folder_names, "_MOUNTS", str(listed))
-    assert keeps_folder_times("/work/at") is kept
+    assert keeps_folder_times("/mnt/at") is kept
 
 
 def test_where_times_are_not_kept_everything_is_listed(tmp_path: Path) -> None:

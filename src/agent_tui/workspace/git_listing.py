@@ -7,7 +7,7 @@ index alone is compared: the untracked and ignored paths are then those of the t
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.workspace.errors import NotCovered
@@ -61,8 +61,8 @@ class GitListing:
         self.ignored: set[str] = set()
         self.links: set[str] = set()
 
-    def look(self) -> None:
-        """List what is there now.
+    def look(self, on_begin: Callable[[], None] | None = None) -> None:
+        """List what is there now; ``on_begin`` is called once git is at work, the first time.
 
         Raises:
             NotCovered: git did not give a whole answer.
@@ -73,7 +73,7 @@ class GitListing:
         if fresh is not None and is_quick:
             self._list_changed(fresh)
         else:
-            self._list_all()
+            self._list_all(on_begin)
         self._is_begun = self._is_sure = True
 
     @property
@@ -91,11 +91,14 @@ class GitListing:
         self.untracked.difference_update(paths)
         self.ignored.difference_update(paths)
 
-    def _list_all(self) -> None:
+    def _list_all(self, on_begin: Callable[[], None] | None = None) -> None:
         self.untracked, self.ignored = set(), set()
-        if self._has_head:
+        running = self._git.start(*_STATUS, settings=self._settings) if self._has_head else None
+        if on_begin is not None:
+            on_begin()
+        if running is not None:
             try:
-                self._take_status(self._git.run(*_STATUS, settings=self._settings))
+                self._take_status(running.output())
             except NotCovered:  # its commit may be gone: that is no reason to cover nothing
                 self._has_head = False
         if not self._has_head:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.workspace.errors import NotCovered
@@ -31,9 +31,9 @@ from agent_tui.workspace.reading import Reading
 from agent_tui.workspace.recent import RecentStates
 from agent_tui.workspace.scanning import LOST, UNKNOWN, Sight, is_below
 from agent_tui.workspace.seed import (
-    LISTING,
+    UserSettings,
     copy_index,
-    excludes_file,
+    list_index,
     unhide,
     write_settings,
 )
@@ -79,16 +79,17 @@ class GitScanner:
         Raises:
             NotCovered: git cannot be used here.
         """
-        remove_stale_lock(self._folder)
-        if excludes := excludes_file():
-            self._settings.append(f"core.excludesFile={excludes}")
-            self._rules.append(excludes)
-        self._rules += _rules_above(self._root, self._repository.top)
-        fresh = not has_settled(self._folder)
-        make_private_folder(self._folder, durable=False)
-        write_settings(self._folder, self._repository, self._algorithm)
-        if fresh:
-            return self._begin()
+        user = UserSettings(self._repository)
+        try:
+            remove_stale_lock(self._folder)
+            fresh = not has_settled(self._folder)
+            make_private_folder(self._folder, durable=False)
+            write_settings(self._folder, self._repository, self._algorithm)
+            if fresh:
+                return self._begin(user)
+            self._heed_excludes(user.excludes)
+        finally:
+            user.stop()
         self._listing.links = self._find_gitlinks()
         for path, state in self._recent.load().items():
             self._known[path] = state
@@ -99,21 +100,40 @@ class GitScanner:
         self._resuming = False
         return sight
 
-    def _begin(self) -> Sight:
+    def _begin(self, user: UserSettings) -> Sight:
         """Start from a copy of the user's index; it is read while the files are looked at."""
+        guessed = user.guess_excludes() if self._repository.top == self._root else user.excludes
+        self._heed_excludes(guessed)
         if self._repository.top != self._root:
             self._require_not_ignored()
         copy_index(self._repository, self._folder)
+        listings: list[Future[bytes]] = []
         with ThreadPoolExecutor(1, thread_name_prefix="index") as thread:
-            listing = thread.submit(self._git.run, *LISTING)
-            sight = self.look()
-            truth = unhide(self._git, self._repository, listing.result())
-        self._listing.links = truth.links
-        if truth.hidden or truth.links:
+            asked = (self._git, self._repository, user)
+            work = partial(list_index, *asked, self._algorithm)
+            sight = self.look(on_begin=lambda: listings.append(thread.submit(work)))
+            truth = unhide(*asked, listings[0].result())
+        is_guess_wrong = user.excludes != guessed
+        if truth.hidden or truth.links or is_guess_wrong:
+            self._heed_excludes(user.excludes)
+            self._forget_first_look()
+            self._listing.links = truth.links
             sight = self.look()
         sight.fresh = True
         sight.candidates |= truth.converted
         return sight
+
+    def _heed_excludes(self, excludes: str) -> None:
+        """Ignore what a file of the user's says, beside the rules of the work tree."""
+        self._settings[:] = [f"core.excludesFile={excludes}"] if excludes else []
+        self._rules[:] = [path for path in (excludes,) if path]
+        self._rules += _rules_above(self._root, self._repository.top)
+
+    def _forget_first_look(self) -> None:
+        vars(self).pop("_listing", None)
+        self._room = self._limits.ignored_files
+        self._skipped.clear()
+        self._unknown_folders.clear()
 
     def _find_gitlinks(self) -> set[str]:
         """The submodules: git names them, and never looks into them."""
@@ -126,9 +146,9 @@ class GitScanner:
         if told:
             raise NotCovered("the repository around this folder ignores it")
 
-    def look(self) -> Sight:
+    def look(self, on_begin: Callable[[], None] | None = None) -> Sight:
         listing = self._listing
-        listing.look()
+        listing.look(on_begin)
         sight = Sight(set(listing.changed), new_folders=listing.new_folders)
         sight.left_out += [LeftOut(path, LOST) for path in sorted(listing.lost_folders)]
         unknown = self._take_untracked(sight) | self._take_ignored(sight)

@@ -8,15 +8,18 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folders import make_private_folder
 from agent_tui.workspace.git import Git, Repository, git_program
+from agent_tui.workspace.git_index import is_plain
 from agent_tui.workspace.scanning import STAGING_PREFIX
 
 _ATTRIBUTES = b"* -text -ident -filter -working-tree-encoding\n"
 _CONVERTING = ("filter", "ident", "working-tree-encoding")
+_ASKED = r"^core\.(excludesfile|autocrlf|eol|attributesfile)$"
 
 
 def write_settings(folder: str, repository: Repository, algorithm: str) -> None:
@@ -87,7 +90,15 @@ _LINK = re.compile(rb"\0. 160000 [^\t\0]*\t([^\0]+)")
 _FILE = re.compile(rb"\0. 1[02][0-9]{4} ([0-9a-f]+) [^\t\0]*\t([^\0]+)")
 
 
-def unhide(git: Git, repository: Repository, printed: bytes) -> Truth:
+def list_index(git: Git, repository: Repository, settings: UserSettings, algorithm: str) -> bytes:
+    """What git says to LISTING; nothing where the index tells the whole truth as it is."""
+    index = _read(os.path.join(git.folder, "index")) or b""
+    if is_plain(index, algorithm) and not _may_convert(repository, settings, b""):
+        return b""
+    return git.run(*LISTING)
+
+
+def unhide(git: Git, repository: Repository, settings: UserSettings, printed: bytes) -> Truth:
     """Let the index tell the whole truth; ``printed`` is what git says to LISTING.
 
     A user may have told git not to look at some paths. And where a content is converted on its
@@ -105,17 +116,20 @@ def unhide(git: Git, repository: Repository, printed: bytes) -> Truth:
         top = Git(git.folder, repository.top, repository.top, 30)
         for option in ("--no-assume-unchanged", "--no-skip-worktree"):
             top.run("update-index", "-z", option, "--stdin", data=_joined(hidden))
-    return Truth(set(_converted(git, repository, printed)), links, bool(hidden))
+    converted = set(_converted(git, repository, settings, printed))
+    return Truth(converted, links, bool(hidden))
 
 
-def _converted(git: Git, repository: Repository, printed: bytes) -> Iterator[str]:
+def _converted(
+    git: Git, repository: Repository, settings: UserSettings, printed: bytes
+) -> Iterator[str]:
     """The paths that an attribute or a setting of the user's converts."""
-    if not _may_convert(repository, printed):
+    if not _may_convert(repository, settings, printed):
         return
     paths = [(found[2], found[1].decode()) for found in _FILE.finditer(printed)]
     asked = "".join(f"{oid}\n" for _, oid in paths).encode()
     sizes = git.run("cat-file", "--batch-check=%(objectsize)", data=asked).split(b"\n")
-    doubtful = set(_filtered(repository, [name for name, _ in paths]))
+    doubtful = set(_filtered(repository, settings, [name for name, _ in paths]))
     for (name, _), size in zip(paths, sizes, strict=False):
         path = os.path.join(repository.top, os.fsdecode(name))
         try:
@@ -126,22 +140,23 @@ def _converted(git: Git, repository: Repository, printed: bytes) -> Iterator[str
             yield os.path.relpath(path, git.start_folder)
 
 
-def _may_convert(repository: Repository, printed: bytes) -> bool:
-    if b".gitattributes\0" in printed:
-        return True
-    if os.path.exists(os.path.join(repository.common, "info", "attributes")):
-        return True
-    if os.path.exists(os.path.join(repository.top, ".gitattributes")):
-        return True
-    settings = _ask_user(repository.top, "--get-regexp", r"^core\.(autocrlf|eol|attributesfile)$")
-    return bool(re.search(r"(?m)^core\.\S+ (?!false$)", settings))
+def _may_convert(repository: Repository, settings: UserSettings, printed: bytes) -> bool:
+    files = (os.path.join(repository.common, "info", "attributes"), settings.attributes)
+    return (
+        b".gitattributes\0" in printed
+        or any(os.path.exists(file) for file in files)
+        or os.path.exists(os.path.join(repository.top, ".gitattributes"))
+        or settings.converts
+    )
 
 
-def _filtered(repository: Repository, names: list[bytes]) -> Iterator[bytes]:
+def _filtered(
+    repository: Repository, settings: UserSettings, names: list[bytes]
+) -> Iterator[bytes]:
     """The paths whose content a program, an identifier or an encoding changes."""
     if not any(
         word in _text(path)
-        for path in _attribute_files(repository, names)
+        for path in (settings.attributes, *_attribute_files(repository, names))
         for word in ("filter", "ident", "encoding")
     ):
         return
@@ -166,33 +181,83 @@ def _attribute_files(repository: Repository, names: list[bytes]) -> Iterator[str
             yield os.path.join(repository.top, os.fsdecode(name))
 
 
-def excludes_file() -> str:
-    """The file in which a user says what git ignores everywhere; empty where there is none."""
-    told = _ask_user("/", "--type=path", "--get", "core.excludesFile").strip()
-    if told:
-        return told
+_EXCLUDES = re.compile(r"(?im)^\s*excludesfile\s*=(.*)$")
+
+
+class UserSettings:
+    """What a user's git is told that matters here; asked for when this is made, read later."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._top = repository.top
+        self._environment = {
+            name: os.environ[name]
+            for name in ("PATH", "HOME", "XDG_CONFIG_HOME")
+            if name in os.environ
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):
+            self._process = subprocess.Popen(
+                [git_program(), "config", "-z", "--get-regexp", _ASKED],
+                cwd=self._top,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+
+    @property
+    def excludes(self) -> str:
+        """The file that says what git ignores everywhere; empty where there is none."""
+        return self._existing(self._told.get("core.excludesfile") or _user_file("ignore"))
+
+    def guess_excludes(self) -> str:
+        """What ``excludes`` will most likely be, without waiting for git."""
+        for place in (_user_file("config"), os.path.expanduser("~/.gitconfig")):
+            if found := _EXCLUDES.findall(_text(place)):
+                return self._existing(found[-1].strip().strip('"'))
+        return self._existing(_user_file("ignore"))
+
+    @property
+    def attributes(self) -> str:
+        """The file with the attributes that hold everywhere, if it is there."""
+        return self._place(self._told.get("core.attributesfile") or _user_file("attributes"))
+
+    def _place(self, told: str) -> str:
+        return os.path.join(self._top, os.path.expanduser(told))
+
+    def _existing(self, told: str) -> str:
+        place = self._place(told)
+        return place if os.path.exists(place) else ""
+
+    @property
+    def converts(self) -> bool:
+        """Whether contents may be converted on their way to the disk."""
+        names = ("core.autocrlf", "core.eol")
+        return any(self._told.get(name, "false") != "false" for name in names)
+
+    @cached_property
+    def _told(self) -> dict[str, str]:
+        if self._process is None:
+            return {}
+        try:
+            printed = self._process.communicate(timeout=10)[0]
+        except subprocess.TimeoutExpired:
+            self.stop()
+            return {}
+        rows = (os.fsdecode(row).partition("\n") for row in printed.split(b"\0") if row)
+        return {name: value for name, _, value in rows}
+
+    def stop(self) -> None:
+        """Nobody asks any more."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+def _user_file(name: str) -> str:
+    """A file of the user's settings for git."""
     base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    path = os.path.join(base, "git", "ignore")
-    return path if os.path.exists(path) else ""
-
-
-def _ask_user(folder: str, *arguments: str) -> str:
-    """A setting of the user's git; empty where there is none."""
-    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    if "XDG_CONFIG_HOME" in os.environ:
-        environment["XDG_CONFIG_HOME"] = os.environ["XDG_CONFIG_HOME"]
-    try:
-        process = subprocess.run(
-            [git_program(), "config", *arguments],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            check=False,
-            timeout=10,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return os.fsdecode(process.stdout) if process.returncode == 0 else ""
+    return os.path.join(base, "git", name)
 
 
 def _joined(names: list[bytes]) -> bytes:
