@@ -53,11 +53,14 @@ PROMISES = (
         "folders are not made again",
         "empty folders stay",
         "an empty folder goes without a word",
+        "a folder that came before its file stays",
     ),
     seen_elsewhere("a compaction loses the history", "what a compaction rotated is forgotten"),
     seen_elsewhere("commits and refs of the user change", "the user's index is written"),
     seen_elsewhere(
-        "a .gitignore that is not committed exposes files", "what was ignored counts as created"
+        "a .gitignore that is not committed exposes files",
+        "what was ignored counts as created",
+        "a guess about the user's settings is kept",
     ),
     seen_elsewhere("every mtime is rewritten", "every mtime changes"),
     seen_elsewhere(
@@ -73,6 +76,7 @@ PROMISES = (
         "a content is not checked against its hash",
         "a content is not flushed before the log names it",
         "hidden paths stay hidden",
+        "an index is trusted unread",
         "new names go unnoticed",
         "a listing that failed is trusted",
         "what was settled beside the index is forgotten",
@@ -88,6 +92,8 @@ PROMISES = (
         "the preview is trusted",
         "a file that is saved late is overwritten",
         "what is saved in the last moment is overwritten",
+        "of several saves in the last moment the first one stays",
+        "of two saves and a death one is gone",
         "what is created in the last moment is overwritten",
         "what is saved in the last moment is deleted",
         "what a deletion took away is gone with a crash",
@@ -97,6 +103,9 @@ PROMISES = (
     never(
         "remove a folder of the person, or with something in it",
         "every folder counts as the agent's",
+        "a folder is the agent's for ever",
+        "an undo counts folders that it did not make",
+        "folders that git ignores count as the agent's",
         "a folder goes with what is in it",
     ),
     never("write through a link", "links are followed"),
@@ -122,14 +131,18 @@ PROMISES = (
     ),
     bad_input("unreadable files", "what cannot be read is gone"),
     bad_input("pipes and sockets", "pipes are read"),
-    bad_input("files of 2 GB", "large files are read"),
+    bad_input("files of 2 GB", "large files are read", "a file of 2 GB is opened"),
     bad_input("very many files", "there is no cap on files"),
     bad_input("names that are not UTF-8", "names are read as UTF-8"),
     bad_input("renames that change the case alone", "names that differ by case are one"),
     bad_input(
         "a link that is swapped in during a restore", "a link that is swapped in is followed"
     ),
-    bad_input("line ends, identifiers, filters", "git's objects are taken for contents"),
+    bad_input(
+        "line ends, identifiers, filters",
+        "git's objects are taken for contents",
+        "attributes of the user's go unnoticed",
+    ),
     bad_input("exec bits", "exec bits are not looked at", "modes are not kept"),
     bad_input(
         "a full disk",

@@ -341,15 +341,36 @@ def test_large_files_are_left_out_but_for_the_target_of_an_edit(make: Callable[.
     assert changes["target.txt"].new.hash
 
 
-def test_two_gigabytes_are_not_read(make: Callable[..., Yard]) -> None:
-    yard = make(with_git=True)
-    with (yard.root / "huge.bin").open("wb") as file:
+@BOTH
+def test_two_gigabytes_are_not_read(
+    make: Callable[..., Yard], monkeypatch: pytest.MonkeyPatch, with_git: bool
+) -> None:
+    yard = make(with_git=with_git)
+    opened: list[str] = []
+    real = os.open
+
+    def open_noted(path: str, *arguments: int, **options: int) -> int:
+        opened.append(str(path))
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", open_noted)
+    huge = yard.root / "huge.bin"
+    with huge.open("wb") as file:
         file.truncate(2 << 30)
     record = yard.take()
     assert [(each.path, each.why) for each in record.left_out] == [
         ("huge.bin", "it is larger than 16 MB")
     ]
-    assert record.stored_bytes == 0
+    with huge.open("ab") as file:
+        file.write(b"agent")
+    assert [each.path for each in yard.take().left_out] == ["huge.bin"]
+    plan = yard.plan()
+    assert [each.path for each in plan.uncovered] == ["huge.bin"]
+    assert not plan.paths
+    assert "huge.bin" not in opened
+    assert huge.stat().st_size == (2 << 30) + 5
+    objects = [p for p in (yard.folder / "store" / "objects").rglob("*") if p.is_file()]
+    assert not objects
 
 
 @pytest.mark.parametrize("place", ["", "Desktop", "Documents", "Downloads"])

@@ -30,6 +30,7 @@ from agent_tui.workspace import (
     git_scan,
     merge,
     oids,
+    placing,
     plain_scan,
     plan,
     reading,
@@ -51,6 +52,7 @@ from tests.workspace import test_workspace_listing as listings
 from tests.workspace import test_workspace_model as model
 from tests.workspace import test_workspace_renaming as renamings
 from tests.workspace import test_workspace_revert as reverts
+from tests.workspace import test_workspace_seed as seeds
 from tests.workspace import test_workspace_session as sessions
 from tests.workspace import test_workspace_store as stores
 from tests.workspace.promises import PROMISES
@@ -127,8 +129,19 @@ def between_halves(folder: Path) -> None:
     asyncio.run(both.test_a_death_between_the_halves_is_finished_at_the_next_start(folder))
 
 
+def killed_stories(_folder: Path) -> None:
+    """Stories of little else than edits and deaths."""
+    steps = [st.tuples(st.just("shell"), model.FILE, model.LINES)]
+    steps += [st.tuples(st.just("kill"), model.FILE, st.integers(1, 160))] * 3
+    tell_stories(st.one_of(steps))
+
+
 def stories(_folder: Path) -> None:
-    tell = given(st.lists(model.STEPS, min_size=4, max_size=16))
+    tell_stories(model.STEPS)
+
+
+def tell_stories(steps: st.SearchStrategy[tuple[str, str, int]]) -> None:
+    tell = given(st.lists(steps, min_size=4, max_size=16))
     quick = settings(
         max_examples=150,
         deadline=None,
@@ -160,7 +173,7 @@ def of_folders(test: Callable[[Yard, pytest.MonkeyPatch], None]) -> Callable[[Pa
     return run
 
 
-def of_saved(test: Callable[..., None], *more: str) -> Callable[[Path], None]:
+def of_saved(test: Callable[..., None], *more: Any) -> Callable[[Path], None]:
     def run(folder: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             test(renamings.edited(folder), patch, *more)
@@ -183,6 +196,26 @@ def take_away_unseen(name: str, folder: int, aside: str, staging: int) -> bool:
     return False
 
 
+def give_back_once() -> Patch:
+    """What comes out when a saved file is given back is not looked at."""
+
+    def give_back(spot: placing.Spot, ours: FileState | None) -> None:
+        renaming.put_in_place(
+            spot.staged, spot.staging, spot.name, spot.folder, exchange=ours is not None
+        )
+
+    return replaced((placing.Spot, "give_back", give_back))
+
+
+def never_the_persons() -> Patch:
+    real = plan._folders_made
+
+    def made(taken: Any, causes: frozenset[str]) -> set[str]:
+        return real([each for each in taken if each.cause in causes], causes)
+
+    return replaced((plan, "_folders_made", made))
+
+
 def rename_over_everything() -> Patch:
     def put(staged: str, staging: int, name: str, folder: int, *, exchange: bool) -> bool:
         flags = renaming._EXCHANGE if exchange else renaming._NOREPLACE
@@ -191,7 +224,7 @@ def rename_over_everything() -> Patch:
         os.rename(staged, name, src_dir_fd=staging, dst_dir_fd=folder)
         return False
 
-    return replaced((restore, "put_in_place", put))
+    return replaced((placing, "put_in_place", put))
 
 
 def of_session(test: Callable[[Path], Any]) -> Callable[[Path], None]:
@@ -284,6 +317,19 @@ def read_pipes() -> Patch:
     return replaced((reading, "_read", read))
 
 
+def read_whatever_the_size() -> Patch:
+    """Files are opened before their size is looked at; what is too much is dropped then."""
+    real = reading._read
+
+    def read(folder: int, name: str, most_bytes: int) -> reading.Reading:
+        found = real(folder, name, most_bytes)
+        if found.state and found.state.kind == "file":
+            reading._content(folder, name, most_bytes)
+        return found
+
+    return replaced((reading, "_read", read))
+
+
 def lose_what_cannot_be_read() -> Patch:
     return replaced((reading, "_unreadable", lambda *_: reading.ABSENT))
 
@@ -305,11 +351,11 @@ def read_names_as_utf8() -> Patch:
 
 
 def trust_after_a_failure() -> Patch:
-    def look(self: Any) -> None:
+    def look(self: Any, on_begin: Any = None) -> None:
         fresh = self._names.refresh(self._outside) if self._is_begun else None
         self._is_begun = True
         if fresh is None:
-            self._list_all()
+            self._list_all(on_begin)
         else:
             self._list_changed(fresh)
 
@@ -329,8 +375,8 @@ def overlook_new_names() -> Patch:
 def forget_what_is_secret() -> Patch:
     real = git_scan.GitScanner.look
 
-    def look(self: Any) -> Sight:
-        return replace(real(self), ignored=set())
+    def look(self: Any, on_begin: Any = None) -> Sight:
+        return replace(real(self, on_begin), ignored=set())
 
     return replaced((git_scan.GitScanner, "look", look))
 
@@ -356,12 +402,24 @@ def conflicts_everywhere() -> Patch:
     return replaced((plan, "merge_contents", merged))
 
 
+def trust_the_preview() -> Patch:
+    always = lambda *_: True  # noqa: E731
+    return replaced((restore, "is_as", always), (placing, "is_as", always))
+
+
 def looked_once() -> Patch:
-    """A path is compared before its new content is opened, and not again; nor is it exchanged."""
+    """A path is compared when a revert begins, and not again; nor is it exchanged."""
     seen: dict[str, Any] = {}
-    real = restore._Replacing._now
+    real = reading.read_entry
+
+    def remember(root: int, path: str, most_bytes: int) -> reading.Reading:
+        found = real(root, path, most_bytes)
+        seen.setdefault(path, found.state)
+        return found
+
     return replaced(
-        (restore._Replacing, "_now", lambda self, path: seen.setdefault(path, real(self, path))),
+        (restore, "read_entry", remember),
+        (placing.Spot, "now", lambda self: seen[self.path]),
         (renaming, "rename_at", lambda *_: errno.ENOSYS),
     )
 
@@ -435,8 +493,8 @@ def without_links(*arguments: Any) -> seed.Truth:
 
 
 def one_hash_for_all_modes() -> Patch:
-    def staged(folder: int, name: str, state: Any, contents: store.ContentStore) -> None:
-        real(folder, name, replace(state, mode=0o644), contents)
+    def staged(folder: int, name: str, state: Any, content: bytes) -> None:
+        real(folder, name, replace(state, mode=0o644), content)
 
     real = restore._stage
     return replaced((restore, "_stage", staged))
@@ -463,6 +521,17 @@ MUTANTS = (
            of_make(captures.test_line_ends_identifiers_and_filters_do_not_change_what_is_kept)),
     Mutant("hidden paths stay hidden", lambda: replaced((git_scan, "unhide", lambda *_: NOTHING)),
            of_make(captures.test_hidden_paths_of_an_index_are_looked_at_all_the_same)),
+    Mutant("an index is trusted unread", lambda: replaced((seed, "is_plain", lambda *_: True)),
+           of_make(captures.test_hidden_paths_of_an_index_are_looked_at_all_the_same)),
+    Mutant("a guess about the user's settings is kept",
+           lambda: replaced((seed.UserSettings, "excludes",
+                             property(seed.UserSettings.guess_excludes))),
+           of_created(seeds.test_what_a_user_ignores_everywhere_is_heeded_from_the_first_capture_on,
+                      "included")),
+    Mutant("attributes of the user's go unnoticed",
+           lambda: replaced((seed.UserSettings, "attributes", "")),
+           of_created(
+               seeds.test_what_a_user_converts_everywhere_is_kept_as_it_stands_in_the_file)),
     Mutant("nested repositories are not looked into",
            lambda: replaced((git_scan, "unhide", without_links)),
            lambda folder: captures.test_a_submodule_is_a_scope_of_its_own(
@@ -480,7 +549,7 @@ MUTANTS = (
            of_yard(reverts.test_no_other_mtime_changes)),
     Mutant("modes are not kept", one_hash_for_all_modes,
            of_yard(reverts.test_edits_deletions_and_creations_go_back_with_their_modes)),
-    Mutant("the preview is trusted", lambda: replaced((restore, "_is", lambda *_: True)),
+    Mutant("the preview is trusted", trust_the_preview,
            of_yard(reverts.test_a_file_that_changes_after_the_preview_stops_the_whole_revert)),
     Mutant("a file that is saved late is overwritten", looked_once, saved_late),
     Mutant("a content is not checked against its hash",
@@ -502,9 +571,9 @@ MUTANTS = (
     Mutant("a hunk takes the whole file along, in a story",
            lambda: replaced((plan, "_chosen", lambda path, _: path.then)), stories),
     Mutant("there is no journal, in a story",
-           lambda: replaced((restore, "write_journal", nothing)), stories),
+           lambda: replaced((restore, "write_journal", nothing)), killed_stories),
     Mutant("nothing is recovered, in a story",
-           lambda: replaced((restore.Restore, "recover", lambda _: None)), stories),
+           lambda: replaced((restore.Restore, "recover", lambda _: None)), killed_stories),
     Mutant("nothing is recovered",
            lambda: replaced((restore.Restore, "recover", lambda _: None)), harness),
     Mutant("an error is not rolled back",
@@ -532,6 +601,17 @@ MUTANTS = (
     Mutant("every folder counts as the agent's",
            lambda: replaced((capture, "count_new_folders", lambda path, _: path.count("/"))),
            of_yard(reverts.test_folders_that_came_with_a_file_go_with_it_and_a_person_s_stay)),
+    Mutant("a folder that came before its file stays",
+           lambda: replaced((capture, "_bare_folders", lambda *_: [])),
+           of_yard(reverts.test_a_folder_that_came_before_its_file_goes_with_it)),
+    Mutant("a folder is the agent's for ever", never_the_persons,
+           of_yard(reverts.test_a_folder_that_a_person_made_stays_when_a_file_goes)),
+    Mutant("an undo counts folders that it did not make",
+           lambda: replaced((restore, "count_missing_folders", lambda _, path: path.count("/"))),
+           of_yard(reverts.test_a_folder_that_a_person_made_stays_when_an_undo_is_taken_back)),
+    Mutant("folders that git ignores count as the agent's",
+           lambda: replaced((folder_names, "is_below", lambda *_: False)),
+           reverts.test_folders_that_git_ignores_are_not_told),
     Mutant("a folder goes with what is in it", remove_trees,
            of_folders(reverts.test_a_folder_that_is_not_empty_is_never_removed)),
     Mutant("an empty folder goes without a word",
@@ -539,18 +619,25 @@ MUTANTS = (
            of_yard(reverts.test_an_empty_folder_that_goes_is_named)),
     Mutant("what is saved in the last moment is overwritten", rename_over_everything,
            of_saved(renamings.test_a_file_that_is_saved_in_the_last_moment_is_kept)),
+    Mutant("of several saves in the last moment the first one stays", give_back_once,
+           of_saved(renamings.test_of_several_saves_in_the_last_moment_the_last_one_stays,
+                    *(2, False))),
+    Mutant("of two saves and a death one is gone",
+           lambda: replaced((placing.Spot, "keep_beside", lambda spot: spot.path)),
+           of_saved(renamings.test_a_death_between_two_saves_in_the_last_moment_keeps_both,
+                    "commit")),
     Mutant("what is created in the last moment is overwritten", rename_over_everything,
            of_saved(renamings.test_a_file_that_is_created_in_the_last_moment_is_kept)),
     Mutant("what is saved in the last moment is deleted",
-           lambda: replaced((restore, "take_away", take_away_unseen)),
+           lambda: replaced((placing, "take_away", take_away_unseen)),
            of_created(renamings.test_a_file_that_is_saved_just_before_it_is_deleted_is_kept)),
     Mutant("what a deletion took away is gone with a crash",
-           lambda: replaced((restore._Replacing, "_return_swapped", lambda *_: False)),
+           lambda: replaced((restore._Replacing, "_return_saved", lambda *_: ())),
            of_created(
                renamings.test_a_death_in_the_middle_of_a_deletion_loses_nothing_that_was_saved,
                "commit")),
     Mutant("what an exchange took away is deleted",
-           lambda: replaced((restore._Replacing, "_return_swapped", lambda *_: False)),
+           lambda: replaced((restore._Replacing, "_return_saved", lambda *_: ())),
            of_saved(renamings.test_a_death_just_after_the_exchange_loses_nothing_that_was_saved,
                     "commit")),
     Mutant("what a compaction rotated is forgotten", forget_what_was_rotated,
@@ -575,6 +662,8 @@ MUTANTS = (
     Mutant("large files are read",
            lambda: replaced((capture._Work, "_cap", lambda *_: 1 << 20)),
            of_make(captures.test_large_files_are_left_out_but_for_the_target_of_an_edit)),
+    Mutant("a file of 2 GB is opened", read_whatever_the_size,
+           of_disk(captures.test_two_gigabytes_are_not_read)),
     Mutant("there is no cap on files",
            lambda: replaced((git_scan.GitScanner, "_count", lambda _: 0)),
            of_make(bad_input.test_more_files_than_can_be_covered_are_refused_in_a_sentence,

@@ -83,6 +83,84 @@ def test_a_file_that_is_created_in_the_last_moment_is_kept(
     assert yard.files() == {"a.txt": "agent\n", "b.txt": "mine\n"}
 
 
+@pytest.mark.parametrize("in_place", [False, True], ids=["renamed", "in place"])
+@pytest.mark.parametrize("saves", [2, 3, 4])
+def test_of_several_saves_in_the_last_moment_the_last_one_stays(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, saves: int, in_place: bool
+) -> None:
+    """One before the names are exchanged, one before each time they are exchanged back."""
+    saved: list[str] = []
+
+    def save(name: str, _flags: int) -> None:
+        if name == "a.txt" and len(saved) < saves:
+            saved.append(f"mine {len(saved)}\n")
+            if in_place:
+                yard.write(name, saved[-1])
+            else:
+                yard.write("mine", saved[-1]).rename(yard.root / name)
+
+    before_each(monkeypatch, save)
+    with pytest.raises(PathChanged, match=r"a.txt changed while it was reverted"):
+        revert(yard)
+    assert len(saved) == saves
+    assert yard.files() == {"a.txt": saved[-1]}
+    assert not list(yard.root.glob(".agent-tui-*"))
+
+
+def test_a_file_that_is_deleted_after_it_was_saved_in_the_last_moment_is_gone(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acts: list[str] = []
+
+    def act(name: str, _flags: int) -> None:
+        if name == "a.txt" and not acts:
+            acts.append("saved")
+            yard.write("mine", "mine\n").rename(yard.root / name)
+        elif name == "a.txt" and len(acts) == 1:
+            acts.append("deleted")
+            (yard.root / name).unlink()
+
+    before_each(monkeypatch, act)
+    with pytest.raises(PathChanged, match=r"a.txt changed while it was reverted"):
+        revert(yard)
+    assert acts == ["saved", "deleted"]
+    assert yard.files() == {}
+    assert not list(yard.root.glob(".agent-tui-*"))
+
+
+@pytest.mark.parametrize("phase", ["commit", "rollback"])
+def test_a_death_between_two_saves_in_the_last_moment_keeps_both(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    """Which of them is newer can no longer be told."""
+    real = renaming.rename_at
+    saves: list[str] = []
+
+    def die(source: int, old: str, target: int, new: str, flags: int) -> int:
+        if new != "a.txt":
+            return real(source, old, target, new, flags)
+        saves.append(f"mine {len(saves)}\n")
+        yard.write("mine", saves[-1]).rename(yard.root / new)
+        assert real(source, old, target, new, flags) == 0
+        if len(saves) == 2:
+            raise Died
+        return 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(renaming, "rename_at", die)
+        with pytest.raises(Died):
+            revert(yard)
+    journal = Path(yard.store.journal_path)
+    journal.write_text(journal.read_text().replace('"commit"', f'"{phase}"'))
+    restore = Restore(str(yard.root), yard.store)
+    found = restore.recover()
+    restore.finish()
+    assert found is not None
+    assert found.left == ("a.txt", "a.txt.saved-1")
+    assert {yard.read("a.txt"), yard.read("a.txt.saved-1")} == {"mine 0\n", "mine 1\n"}
+    assert not list(yard.root.glob(".agent-tui-*"))
+
+
 @pytest.mark.parametrize("phase", ["commit", "rollback"])
 def test_a_death_just_after_the_exchange_loses_nothing_that_was_saved(
     yard: Yard, monkeypatch: pytest.MonkeyPatch, phase: str

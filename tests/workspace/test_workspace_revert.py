@@ -428,6 +428,71 @@ def test_folders_that_came_with_a_file_go_with_it_and_a_person_s_stay(yard: Yard
     assert not (yard.root / "new").exists()
 
 
+def test_a_folder_that_came_before_its_file_goes_with_it(yard: Yard) -> None:
+    yard.write("a.txt", "a\n")
+    yard.take()
+    yard.take()  # the folders are known from the second look on
+    (yard.root / "made/deep").mkdir(parents=True)
+    assert yard.take().folders == ("made", "made/deep")
+    yard.open()  # as after a restart
+    yard.take("outside")
+    yard.write("made/deep/one.txt", "agent\n")
+    yard.take()
+    record = yard.revert(yard.plan())
+    assert not (yard.root / "made").exists()
+    record = yard.take_back(record)
+    assert yard.read("made/deep/one.txt") == "agent\n"
+    yard.take_back(record, "redo")
+    assert not (yard.root / "made").exists()
+
+
+def test_a_folder_that_a_person_made_stays_when_a_file_goes(yard: Yard) -> None:
+    yard.write("a.txt", "a\n")
+    yard.take()
+    yard.take()
+    for name in ("mine", "made"):
+        (yard.root / name).mkdir()
+        yard.take("human" if name == "mine" else "tool_call")
+    (yard.root / "made").rmdir()
+    yard.take("human")
+    (yard.root / "made").mkdir()  # this time it is the person's
+    yard.take("human")
+    yard.write("mine/one.txt", "agent\n")
+    yard.write("made/one.txt", "agent\n")
+    yard.take()
+    yard.revert(yard.plan())
+    assert yard.files() == {"a.txt": "a\n"}
+    assert (yard.root / "mine").is_dir()
+    assert (yard.root / "made").is_dir()
+
+
+def test_a_folder_that_a_person_made_stays_when_an_undo_is_taken_back(yard: Yard) -> None:
+    yard.write("a.txt", "a\n")
+    yard.take()
+    yard.take()
+    yard.write("made/one.txt", "agent\n")
+    yard.take()
+    record = yard.revert(yard.plan())
+    assert not (yard.root / "made").exists()
+    (yard.root / "made").mkdir()
+    yard.take("human")
+    record = yard.take_back(record)
+    assert yard.read("made/one.txt") == "agent\n"
+    yard.take_back(record, "redo")
+    assert yard.files() == {"a.txt": "a\n"}
+    assert (yard.root / "made").is_dir()
+
+
+def test_folders_that_git_ignores_are_not_told(tmp_path: Path) -> None:
+    yard = Yard(tmp_path / "yard", with_git=True)
+    yard.write(".gitignore", "generated\n")
+    yard.take()
+    yard.take()
+    yard.write("generated/deep/one.txt", "x\n")
+    (yard.root / "made").mkdir()
+    assert yard.take().folders == ("made",)
+
+
 def test_an_empty_folder_that_goes_is_named(yard: Yard) -> None:
     (yard.root / "empty").mkdir()
     yard.write("a.txt", "a\n")

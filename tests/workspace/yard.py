@@ -156,6 +156,7 @@ def _record(cause: ChangeCause, found: WorkspaceDelta, call: str) -> WorkspaceRe
         files=found.files,
         left_out=found.left_out,
         head=found.head,
+        folders=found.folders,
     )
 
 

@@ -137,7 +137,9 @@ class WorkspaceWatch:
             if found.status == "captured":
                 rest = tuple(_beyond(found.delta, revert.delta))
                 if rest:
-                    await self._record("human", "", self._moment, replace(found, delta=rest))
+                    await self._record(
+                        "human", "", self._moment, replace(found, delta=rest, folders=())
+                    )
                 else:
                     await self._settle()
         self._wire.emit(summarise(revert))
@@ -189,7 +191,8 @@ class WorkspaceWatch:
             self._unsure = ""
         elif self._unsure:  # the capture before it failed: more than the tool may have acted
             found, cause, self._unsure = replace(found, why=self._unsure), "outside", ""
-        quiet = found.status == "captured" and not found.delta and cause in ("human", "outside")
+        nothing = found.status == "captured" and not (found.delta or found.folders)
+        quiet = nothing and cause in ("human", "outside")
         if quiet and not found.first and moment.step != 0:
             return None
         record = WorkspaceRecord(
@@ -208,6 +211,7 @@ class WorkspaceWatch:
             found.left_out,
             found.cost_ms,
             found.head,
+            folders=found.folders,
         )
         with suppress(AgentTuiError):  # the log cannot be written: the next capture finds it again
             record = await self._append(record)

@@ -72,6 +72,15 @@ def is_safe_path(path: str) -> bool:
     return not any(part.casefold() == ".git" for part in parts)
 
 
+def folders_made(change: FileChange) -> list[str]:
+    """The folders that came with a file, the innermost first."""
+    path, made = change.path, []
+    for _ in range(change.folders if change.old is None else 0):
+        path = path.rpartition("/")[0]
+        made.append(path)
+    return made
+
+
 def change_fields(change: FileChange) -> dict[str, Any]:
     """The JSON object of a change."""
     fields: dict[str, Any] = {"path": change.path}

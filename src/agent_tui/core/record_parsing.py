@@ -359,6 +359,7 @@ def _workspace(value: Mapping[str, Any]) -> WorkspaceRecord:
         head=_text(value, "head", ""),
         operation=_text(value, "operation", ""),
         of=tuple(str(uuid) for uuid in value.get("of") or ()),
+        folders=tuple(str(path) for path in value.get("folders") or ()),
         stamp=_stamp(value),
     )
 

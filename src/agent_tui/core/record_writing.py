@@ -131,6 +131,7 @@ def _workspace_fields(record: WorkspaceRecord) -> dict[str, Any]:
         "cost_ms": record.cost_ms,
         **_filled(call=record.call, turn=record.turn, step=record.step, why=record.why),
         **_filled(head=record.head, operation=record.operation, of=list(record.of)),
+        **_filled(folders=list(record.folders)),
     }
 
 

@@ -292,6 +292,7 @@ class WorkspaceRecord:
         files: how many files are covered. ``stored_bytes``: how much was put into the store.
         left_out: paths that are not covered, and why.
         head: the branch and commit of the workspace's repository.
+        folders: folders that came with no file in them yet.
         operation: a name for a revert of files, and for what undoes it.
         of: the captures that a revert undid.
     """
@@ -313,6 +314,7 @@ class WorkspaceRecord:
     head: str = ""
     operation: str = ""
     of: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     stamp: Stamp = UNSTAMPED
 
 

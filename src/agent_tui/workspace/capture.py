@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from typing import Literal
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.file_changes import FileChange, FileState, LeftOut
+from agent_tui.core.file_changes import FileChange, FileState, LeftOut, folders_made
 from agent_tui.workspace.errors import ContentMissing, NotCovered, explain
 from agent_tui.workspace.folders import is_there, open_root
 from agent_tui.workspace.git import Repository, find_repository, git_program
@@ -26,6 +26,7 @@ from agent_tui.workspace.scanning import UNKNOWN, Scanner, Sight, count_new_fold
 from agent_tui.workspace.store import ContentStore
 
 _MOST_LEFT_OUT = 50
+_MOST_FOLDERS = 200
 _COUNTED_BYTES = 1 << 20
 
 
@@ -37,7 +38,7 @@ class WorkspaceDelta:
         status: ``none`` where nothing sure can be said; ``why`` tells in a sentence.
         delta: what changed since the last sure capture.
         first: nothing was captured before: there is nothing that it could be compared with.
-        files, stored_bytes, left_out, cost_ms, head: as in a WorkspaceRecord.
+        files, stored_bytes, left_out, cost_ms, head, folders: as in a WorkspaceRecord.
     """
 
     status: Literal["captured", "none"]
@@ -49,6 +50,7 @@ class WorkspaceDelta:
     left_out: tuple[LeftOut, ...] = ()
     cost_ms: int = 0
     head: str = ""
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -158,6 +160,7 @@ class Capture:
             stored_bytes=work.stored,
             left_out=tuple(left_out[:_MOST_LEFT_OUT]),
             head=self.repository.head() if self.repository else "",
+            folders=tuple(_bare_folders(sights, work.changes.values())),
         )
 
     def _look(self, prefix: str) -> tuple[_Scope, Sight]:
@@ -199,6 +202,15 @@ class Capture:
 
         scanner = PlainScanner(root, folder, self.limits)
         return scanner, scanner.open()
+
+
+def _bare_folders(
+    sights: Iterable[tuple[_Scope, Sight]], changes: Iterable[FileChange]
+) -> list[str]:
+    """New folders without a new file: what is put into them later does not tell of them."""
+    came = {scope.prefix + path for scope, sight in sights for path in sight.new_folders}
+    told = {folder for each in changes for folder in folders_made(each)}
+    return sorted(came - told)[:_MOST_FOLDERS]
 
 
 class _Work:

@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import TypeAlias
 
+from agent_tui.workspace.scanning import is_below
+
 _KEEP_TIMES = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"}
 )
@@ -39,7 +41,7 @@ class FolderNames:
         self._rules: dict[str, _Mark | None] = {path: _mark_of(path) for path in rules if path}
         self.new: set[str] = set()
         self.lost: set[str] = set()
-        self._trusted = keeps_folder_times(root)
+        self._trusted: bool | None = None
 
     def refresh(self, outside: Collection[str]) -> list[str] | None:
         """Look at the folders that changed; returns the entries that are new.
@@ -47,6 +49,8 @@ class FolderNames:
         None means: only a whole listing tells. ``outside`` are folders that are not looked into.
         """
         self.new, self.lost = set(), set()
+        if self._trusted is None:
+            self._trusted = keeps_folder_times(self._root)
         if not self._trusted:
             return None
         is_first = not self._folders
@@ -82,10 +86,11 @@ class FolderNames:
                     fresh.append(path)
         return None if is_whole or len(fresh) > _MOST_NEW else fresh
 
-    def forget(self, outside: Iterable[str], *, again: bool) -> None:
+    def forget(self, outside: Collection[str], *, again: bool) -> None:
         """These folders turned out to be none of ours; ``again``: others have become ours."""
         if again:
             self._folders.clear()
+        self.new = {path for path in self.new if not is_below(path, outside)}
         for folder in outside:
             if folder in self._folders:
                 below = f"{folder}/"

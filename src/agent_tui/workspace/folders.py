@@ -100,6 +100,14 @@ def status_of(root: int, path: str) -> os.stat_result | None:
         return None
 
 
+def count_missing_folders(root: int, path: str) -> int:
+    """How many of the folders around a path are not there, from the innermost outwards."""
+    count = 0
+    while (path := path.rpartition("/")[0]) and status_of(root, path) is None:
+        count += 1
+    return count
+
+
 def write_all(descriptor: int, data: bytes) -> None:
     """Write every byte: the system may take fewer than it is given."""
     view = memoryview(data)

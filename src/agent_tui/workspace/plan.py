@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent_tui.core.file_changes import FileState, LeftOut
+from agent_tui.core.file_changes import FileState, LeftOut, folders_made
 from agent_tui.core.records import WorkspaceRecord
 from agent_tui.core.revert_plan import (
     Choice,
@@ -24,6 +24,7 @@ from agent_tui.workspace.folders import open_root
 from agent_tui.workspace.limits import DEFAULT_LIMITS
 from agent_tui.workspace.merge import apply_hunks, is_text, make_hunks, merge_contents
 from agent_tui.workspace.reading import Reading, digest_of, read_entry
+from agent_tui.workspace.scanning import count_new_folders
 from agent_tui.workspace.store import ContentStore
 from agent_tui.workspace.timeline import Step, steps_by_path
 
@@ -82,7 +83,8 @@ def make_plan(
     ``captures`` come oldest first: all that happened since a checkpoint, or only some of it.
     ``own_causes`` says whose changes are ticked at first.
     """
-    planner = _Planner(store, own_causes)
+    own_folders = _folders_made(captures, own_causes | _REVERTS)
+    planner = _Planner(store, own_causes, own_folders, _folders_made(captures, _MAKERS))
     with open_root(root) as folder:
         for path, steps in sorted(steps_by_path(captures).items()):
             planner.plan(folder, path, steps)
@@ -100,12 +102,16 @@ def make_plan(
 
 
 _REVERTS = frozenset({"revert", "undo", "redo"})
+_MAKERS = _REVERTS | {"tool_call", "shell"}
+"""Whose files and folders may be removed."""
 
 
 @dataclass(slots=True)
 class _Planner:
     store: ContentStore
     own_causes: frozenset[str]
+    own_folders: set[str]
+    all_folders: set[str]
     paths: list[PathPlan] = field(default_factory=list)
     uncovered: dict[tuple[str, str], LeftOut] = field(default_factory=dict)
 
@@ -135,11 +141,20 @@ class _Planner:
             return
         plan = undoing.plan(path, own)
         if plan.status != "same":
-            folders = max(step.change.folders for step in steps)
+            folders = count_new_folders(path, self.own_folders if own else self.all_folders)
             self.paths.append(replace(plan, folders=folders))
 
     def _leave_out(self, path: str, why: str) -> None:
         self.uncovered[path, why] = LeftOut(path, why)
+
+
+def _folders_made(captures: Iterable[WorkspaceRecord], causes: frozenset[str]) -> set[str]:
+    """The folders that were made for one of these causes, and for no other since."""
+    made: set[str] = set()
+    for capture in captures:
+        came = {*capture.folders, *(path for each in capture.delta for path in folders_made(each))}
+        made = made | came if capture.cause in causes else made - came
+    return made
 
 
 def _joined(steps: Iterable[Step], own: frozenset[str]) -> list[Step]:
@@ -247,7 +262,7 @@ def _is_file(version: Version) -> bool:
 
 def _may_delete(step: Step) -> bool:
     """Only what the agent, a command or a revert created is ever deleted."""
-    return step.capture.cause in ("tool_call", "shell", "revert", "undo", "redo")
+    return step.capture.cause in _MAKERS
 
 
 def _version(reading: Reading) -> Version | None:

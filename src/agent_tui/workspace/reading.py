@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FileState
@@ -55,19 +56,32 @@ def read_entry(
         most_bytes: longer contents are not read.
         on_read: called between a read and the check that nothing changed meanwhile.
     """
+    heard = None if on_read is None else partial(on_read, path)
+    try:
+        with open_parent(root, path) as (folder, name):
+            return read_name(folder, name, most_bytes, on_read=heard)
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    except OSError as error:
+        return Reading(FileState("other", 0, "", 0), None, _why_unreadable(error))
+
+
+def read_name(
+    folder: int, name: str, most_bytes: int, *, on_read: Callable[[], None] | None = None
+) -> Reading:
+    """The same of a name in an open folder."""
     for _ in range(_TRIES):
         began = time.time_ns()
         try:
-            with open_parent(root, path) as (folder, name):
-                reading = _read(folder, name, most_bytes)
-                if on_read is not None:
-                    on_read(path)
-                if _is_steady(folder, name, reading):
-                    return _sure(reading, began)
+            reading = _read(folder, name, most_bytes)
+            if on_read is not None:
+                on_read()
+            if _is_steady(folder, name, reading):
+                return _sure(reading, began)
         except (FileNotFoundError, NotADirectoryError):
             return ABSENT
         except OSError as error:
-            return _unreadable(root, path, error)
+            return _unreadable(folder, name, error)
     status = reading.signature
     return Reading(_state(status[0], "", status[2]) if status else None, None, UNSTEADY, status)
 
@@ -123,15 +137,18 @@ def _is_steady(folder: int, name: str, reading: Reading) -> bool:
     return whole and now == reading.signature
 
 
-def _unreadable(root: int, path: str, error: OSError) -> Reading:
-    why = f"{UNREADABLE}: {error.strerror or error}"
+def _unreadable(folder: int, name: str, error: OSError) -> Reading:
+    why = _why_unreadable(error)
     try:
-        with open_parent(root, path) as (folder, name):
-            status = os.lstat(name, dir_fd=folder)
+        status = os.lstat(name, dir_fd=folder)
     except OSError:
         return Reading(FileState("other", 0, "", 0), None, why)
     state = _state(status.st_mode, "", status.st_size)
     return Reading(state, None, why, signature(status))
+
+
+def _why_unreadable(error: OSError) -> str:
+    return f"{UNREADABLE}: {error.strerror or error}"
 
 
 def _state(mode: int, digest: str, size: int) -> FileState:

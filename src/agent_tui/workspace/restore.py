@@ -8,11 +8,9 @@ is reached through open folders, and is checked to be as planned just before it 
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -24,6 +22,7 @@ from agent_tui.workspace.folders import (
     FOLDER,
     NEW_FILE,
     close,
+    count_missing_folders,
     is_there,
     open_parent,
     open_root,
@@ -32,11 +31,14 @@ from agent_tui.workspace.folders import (
 )
 from agent_tui.workspace.journal import Journal, read_journal, remove_journal, write_journal
 from agent_tui.workspace.limits import DEFAULT_LIMITS
+from agent_tui.workspace.placing import Spot, changed, is_as, state_of
 from agent_tui.workspace.plan import Action
-from agent_tui.workspace.reading import UNREADABLE, read_entry
-from agent_tui.workspace.renaming import put_in_place, take_away
+from agent_tui.workspace.reading import read_entry
 from agent_tui.workspace.scanning import STAGING_PREFIX
 from agent_tui.workspace.store import ContentStore
+
+_UNFINISHED = "unfinished"
+"""The name in the staging folder of what is being written again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Restore:
                 changes = self._verify(root, actions)
                 staging = f"{STAGING_PREFIX}{operation}"
                 journal = Journal("prepare", self._root, staging, changes, about)
-                self._prepare(root, journal)
+                self._prepare(root, journal, [action.content for action in actions])
                 self._commit(root, journal.at("commit"))
         except OSError as error:
             raise explain(error, doing) from error
@@ -141,7 +143,7 @@ class Restore:
         changes = []
         for action in actions:
             reading = read_entry(root, action.path, DEFAULT_LIMITS.target_bytes)
-            if not _is(reading.state, action.expected):
+            if not is_as(reading.state, action.expected):
                 raise PathChanged(
                     f"{action.path} changed since the preview; nothing was reverted. Try again."
                 )
@@ -151,13 +153,14 @@ class Restore:
             if action.target is not None:
                 self._store.put(action.content)
             lines = count_lines(now, action.content)
-            changes.append(
-                FileChange(action.path, reading.state, action.target, *lines, action.folders)
-            )
+            folders = action.folders
+            if action.target is not None:  # those that it will make
+                folders = 0 if reading.state else count_missing_folders(root, action.path)
+            changes.append(FileChange(action.path, reading.state, action.target, *lines, folders))
         self._store.flush()
         return tuple(changes)
 
-    def _prepare(self, root: int, journal: Journal) -> None:
+    def _prepare(self, root: int, journal: Journal, contents: Sequence[bytes]) -> None:
         write_journal(self._journal_path, journal)
         try:
             os.mkdir(journal.staging, 0o700, dir_fd=root)
@@ -165,7 +168,7 @@ class Restore:
             try:
                 for number, change in enumerate(journal.changes):
                     if change.new is not None:
-                        _stage(folder, str(number), change.new, self._store)
+                        _stage(folder, str(number), change.new, contents[number])
                 sync_files(_staged_files(journal.changes), folder)
                 os.fsync(folder)
             finally:
@@ -237,14 +240,15 @@ class _Replacing:
 
     def finish(self) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         """Make what is not made yet; returns the changes, and the paths that were left alone."""
-        done, left = [], []
+        done: list[FileChange] = []
+        left: list[str] = []
         for number, change in self._ordered():
             now = self._now(change.path)
-            if self._return_swapped(str(number), change, now):
-                left.append(change.path)
+            if saved := self._return_saved(str(number), change, now):
+                left += saved
                 continue
-            if not _is(now, change.new):
-                if not _is(now, change.old):
+            if not is_as(now, change.new):
+                if not is_as(now, change.old):
                     left.append(change.path)
                     continue
                 self._restage(str(number), change.new)
@@ -260,25 +264,28 @@ class _Replacing:
 
     def put_back(self) -> tuple[str, ...]:
         """Undo what was made; returns the paths that somebody changed meanwhile."""
-        left = []
+        left: list[str] = []
         backwards = [
             replace(change, old=change.new, new=change.old) for change in self.journal.changes
         ]
         for number, change in _deletions_first(backwards):
             now = self._now(change.path)
             forth = self.journal.changes[number]
-            if self._return_swapped(str(number), forth, now) or self._return_swapped(
+            if saved := self._return_saved(str(number), forth, now) or self._return_saved(
                 f"{number}-back", change, now
             ):
-                left.append(change.path)
+                left += saved
                 continue
-            if _is(now, change.new):
+            if is_as(now, change.new):
                 continue
-            if not _is(now, change.old):
+            if not is_as(now, change.old):
                 left.append(change.path)
                 continue
             self._restage(f"{number}-back", change.new)
-            self._replace(f"{number}-back", change.path, change.old, change.new)
+            try:
+                self._replace(f"{number}-back", change.path, change.old, change.new)
+            except PathChanged:
+                left.append(change.path)
         self._remove_empty(backwards)
         self._sync()
         return tuple(left)
@@ -287,112 +294,80 @@ class _Replacing:
         return _deletions_first(self.journal.changes)
 
     def _now(self, path: str) -> FileState | None:
-        reading = read_entry(self.root, path, DEFAULT_LIMITS.target_bytes)
-        if reading.why.startswith(UNREADABLE):  # which is not "somebody changed it"
-            raise OSError(errno.EIO, reading.why, path)
-        return reading.state
+        return state_of(read_entry(self.root, path, DEFAULT_LIMITS.target_bytes), path)
 
     def _restage(self, name: str, state: FileState | None) -> None:
         if state is None:
             return
-        with suppress(FileExistsError):
-            os.mkdir(self.journal.staging, 0o700, dir_fd=self.root)
-        folder = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
-        try:
-            with suppress(FileNotFoundError):
-                os.unlink(name, dir_fd=folder)
-            _stage(folder, name, state, self.store)
-            sync_files([name] * (state.kind == "file"), folder)
-        finally:
-            close(folder)
+        with self._open_staging() as staging:
+            for each in (name, _UNFINISHED):
+                with suppress(FileNotFoundError):
+                    os.unlink(each, dir_fd=staging)
+            _stage(staging, _UNFINISHED, state, self.store.get(state.hash))
+            sync_files([_UNFINISHED] * (state.kind == "file"), staging)
+            os.rename(_UNFINISHED, name, src_dir_fd=staging, dst_dir_fd=staging)
 
     def _replace(
         self, staged: str, path: str, old: FileState | None, new: FileState | None
     ) -> None:
-        if not _is(self._now(path), old):
-            raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
+        make = old is None and new is not None
         try:
-            with open_parent(self.root, path, make=new is not None) as (folder, name):
+            with self._open_spot(staged, path, make=make) as spot:
+                if new is not None:
+                    spot.clear_folder()
+                if not is_as(spot.now(), old):
+                    raise changed(path)
                 if new is None:
-                    self._delete(staged, folder, name, path, old)
+                    spot.empty(old)
                 else:
-                    self._move(staged, folder, name, path, old)
+                    spot.fill(old, new)
         except NotADirectoryError as error:
             raise PathChanged(
                 f"a link or a file is now where a folder of {path} was; nothing was reverted."
             ) from error
+        except (FileExistsError, FileNotFoundError) as error:
+            raise changed(path) from error
         self.folders.add(os.path.dirname(path))
 
-    def _delete(
-        self, staged: str, folder: int, name: str, path: str, old: FileState | None
-    ) -> None:
-        """Delete a file; what stood there is looked at once more, out of the way."""
-        with suppress(FileExistsError):
-            os.mkdir(self.journal.staging, 0o700, dir_fd=self.root)
-        staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
+    @contextmanager
+    def _open_spot(self, staged: str, path: str, *, make: bool = False) -> Iterator[Spot]:
+        with (
+            open_parent(self.root, path, make=make) as (folder, name),
+            self._open_staging() as staging,
+        ):
+            yield Spot(path, name, folder, staged, staging)
+
+    @contextmanager
+    def _open_staging(self) -> Iterator[int]:
         try:
-            if not take_away(name, folder, staged, staging):
-                os.unlink(name, dir_fd=folder)
-            elif _is(self._now(f"{self.journal.staging}/{staged}"), old):
-                os.unlink(staged, dir_fd=staging)
-            else:
-                with suppress(FileExistsError):  # it was saved once more, and that stays
-                    put_in_place(staged, staging, name, folder, exchange=False)
-                raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
-        finally:
-            close(staging)
-
-    def _move(self, staged: str, folder: int, name: str, path: str, old: FileState | None) -> None:
-        with suppress(FileNotFoundError):
-            if stat.S_ISDIR(os.lstat(name, dir_fd=folder).st_mode):
-                try:
-                    os.rmdir(name, dir_fd=folder)
-                except OSError as error:
-                    raise PathChanged(
-                        f"there is a folder with files at {path}; nothing was reverted."
-                    ) from error
-        staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
-        try:
-            if not _is(self._now(path), old):  # again: an editor may have saved since
-                raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
-            self._exchange(staged, staging, name, folder, path, old)
-        except (FileExistsError, FileNotFoundError) as error:
-            raise PathChanged(
-                f"{path} changed while it was reverted; nothing was reverted."
-            ) from error
-        finally:
-            close(staging)
-
-    def _exchange(
-        self,
-        staged: str,
-        staging: int,
-        name: str,
-        folder: int,
-        path: str,
-        old: FileState | None,
-    ) -> None:
-        """Put a file in its place; what stood there is looked at once more, out of the way."""
-        if not put_in_place(staged, staging, name, folder, exchange=old is not None):
-            return
-        if not _is(self._now(f"{self.journal.staging}/{staged}"), old):
-            put_in_place(staged, staging, name, folder, exchange=True)
-            raise PathChanged(f"{path} changed while it was reverted; nothing was reverted.")
-
-    def _return_swapped(self, staged: str, change: FileChange, now: FileState | None) -> bool:
-        """Give back what was taken away, where a crash came before it was looked at."""
-        if not _is(now, change.new):
-            return False
-        found = self._now(f"{self.journal.staging}/{staged}")
-        if found is None or _is(found, change.old) or _is(found, change.new):
-            return False
-        with open_parent(self.root, change.path) as (folder, name):
             staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
-            try:
-                put_in_place(staged, staging, name, folder, exchange=now is not None)
-                return True
-            finally:
-                close(staging)
+        except FileNotFoundError:
+            os.mkdir(self.journal.staging, 0o700, dir_fd=self.root)
+            staging = os.open(self.journal.staging, FOLDER, dir_fd=self.root)
+        try:
+            yield staging
+        finally:
+            close(staging)
+
+    def _return_saved(
+        self, staged: str, change: FileChange, now: FileState | None
+    ) -> tuple[str, ...]:
+        """Give back what was taken away, where a crash came before it was looked at.
+
+        Returns the paths that are left alone for it. Where something else was saved in exchange,
+        nobody knows which of the two is newer: both are kept.
+        """
+        found = self._now(f"{self.journal.staging}/{staged}")
+        if found is None or is_as(found, change.old) or is_as(found, change.new):
+            return ()
+        if is_as(now, change.new):
+            with self._open_spot(staged, change.path) as spot:
+                spot.give_back(now)
+            return (change.path,)
+        if now is None or change.new is None or is_as(now, change.old):
+            return ()  # what stands there, or that nothing does, came later
+        with self._open_spot(staged, change.path) as spot:
+            return change.path, spot.keep_beside()
 
     def _remove_empty(self, changes: Iterable[FileChange]) -> None:
         """Folders that came with a file go with it; one that holds anything stays."""
@@ -422,10 +397,6 @@ def _deletions_first(changes: Sequence[FileChange]) -> list[tuple[int, FileChang
     return sorted(gone, key=lambda each: each[1].path, reverse=True) + rest
 
 
-def _is(now: FileState | None, expected: FileState | None) -> bool:
-    return now is None if expected is None else expected.same_as(now)
-
-
 def _staged_files(changes: Sequence[FileChange]) -> list[str]:
     return [
         str(number)
@@ -434,8 +405,7 @@ def _staged_files(changes: Sequence[FileChange]) -> list[str]:
     ]
 
 
-def _stage(folder: int, name: str, state: FileState, store: ContentStore) -> None:
-    content = store.get(state.hash)
+def _stage(folder: int, name: str, state: FileState, content: bytes) -> None:
     if state.kind == "link":
         os.symlink(os.fsdecode(content), name, dir_fd=folder)
         return
