@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -89,6 +90,24 @@ def test_a_capture_on_a_full_disk_says_so_and_the_next_one_finds_it_all(
     assert list(by_path(yard.take().delta)) == ["a.txt"]
     yard.revert(yard.plan())
     assert yard.read("a.txt") == "old\n"
+
+
+@BOTH
+def test_a_capture_whose_scanner_cannot_be_loaded_says_so(
+    make: Callable[..., Yard], monkeypatch: pytest.MonkeyPatch, with_git: bool
+) -> None:
+    """The disk fails where the program itself is: its parts are loaded when they are needed."""
+    yard = make(with_git=with_git)
+    yard.write("a.txt", "old\n")
+    with monkeypatch.context() as patch:
+        for name in ("git_scan", "plain_scan"):
+            patch.setitem(sys.modules, f"agent_tui.workspace.{name}", None)
+        record = yard.take()
+    assert (record.status, record.delta) == ("none", ())
+    assert "could not be loaded" in record.why
+    yard.take()
+    yard.write("a.txt", "agent\n")
+    assert list(by_path(yard.take().delta)) == ["a.txt"]
 
 
 @BOTH

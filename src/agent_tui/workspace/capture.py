@@ -100,6 +100,8 @@ class Capture:
             found = WorkspaceDelta("none", str(explain(error, "Capturing the files")))
         except AgentTuiError as error:
             found = WorkspaceDelta("none", str(error))
+        except ImportError as error:  # a scanner is loaded when it is needed first
+            found = WorkspaceDelta("none", f"a part of this program could not be loaded: {error}")
         return replace(found, cost_ms=round((time.perf_counter() - began) * 1000))
 
     def _require_store(self) -> None:

@@ -9,7 +9,7 @@ import tempfile
 
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.git import Git, Repository, git_program
-from agent_tui.workspace.seed import copy_index, excludes_file, write_settings
+from agent_tui.workspace.seed import UserSettings, copy_index, write_settings
 
 _SECONDS = 5
 _STATUS = ("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all")
@@ -19,7 +19,7 @@ def has_changes(repository: Repository) -> bool:
     """Whether files were changed, added or deleted; False where git cannot say. Blocks."""
     if not git_program() or not repository.commit():
         return False
-    excludes = excludes_file()
+    excludes = UserSettings(repository).excludes
     settings = [f"core.excludesFile={excludes}"] if excludes else []
     try:
         with tempfile.TemporaryDirectory(prefix="agent-tui-", ignore_cleanup_errors=True) as folder:
