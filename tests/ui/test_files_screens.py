@@ -64,7 +64,19 @@ async def test_the_agents_changes_are_ticked_and_a_conflict_is_not(
         assert decision.choice == {("a.py", True): {2}, ("new.py", True): {0}}
 
 
-async def test_hunks_and_files_are_ticked_by_key_and_by_click(yard: Yard) -> None:
+async def test_one_click_ticks_a_box(yard: Yard) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.3)
+        assert "[-] a.py" in app.text
+        await pilot.click("#files", offset=(2, 1))
+        assert "[ ] a.py" in app.text
+        await pilot.click("#files", offset=(2, 1))
+        assert "[x] a.py" in app.text
+        await pilot.click("#files", offset=(6, 2))
+        assert "[-] a.py" in app.text
+
+
+async def test_hunks_and_files_are_ticked_by_key(yard: Yard) -> None:
     async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
         await pilot.pause(0.3)
         await pilot.press("tab", "down", "down", "space")  # the conflict, asked for by name

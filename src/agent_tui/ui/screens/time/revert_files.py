@@ -71,7 +71,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         if plan.conversation_only and preview is not None:
             self._scope = "conversation"
         self._lines: list[_Row] = []
-        self._rows = Rows(self._draw, id="files")
+        self._rows = Rows(self._draw, choose_on_click=True, id="files")
         self._scopes = Rows(
             self._draw_scope,
             count=0 if preview is None else len(_SCOPES),
