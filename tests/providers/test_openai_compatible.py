@@ -11,12 +11,15 @@ from typing import Any
 
 import pytest
 
+from agent_tui.config import ProviderSettings, Settings
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StreamPart, TextDelta
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall, UnknownPart
 from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
 from agent_tui.core.usage import Usage
 from agent_tui.providers.openai_compatible import OpenAICompatible
+from agent_tui.providers.presets import ProviderSpec
+from agent_tui.providers.registry import make_provider
 from tests.providers.replies import TOOLS, ask, calls, ended, play, text, thinking
 from tests.providers.sse_server import (
     Answer,
@@ -519,6 +522,14 @@ async def test_each_status_has_its_sentence(
     error = await fail(sse_server, failure(status, {}))
     assert words in str(error)
     assert (error.status, error.retryable) == (status, retryable)
+
+
+async def test_without_a_key_none_is_blamed(sse_server: SseServer) -> None:
+    own = ProviderSpec("own", "Own", "openai", sse_server.url, "", ProviderSettings())
+    sse_server.answers.append(failure(401, {}))
+    with pytest.raises(ProviderError, match=r"asks for a key \(401\)\. Use /connect"):
+        async for _ in make_provider(own, Settings()).stream(ask("Hello")):
+            pass
 
 
 @pytest.mark.parametrize(

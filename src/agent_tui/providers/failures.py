@@ -247,6 +247,8 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
     match status:
         case 400 | 422:
             return f"{url} refused the request ({status})."
+        case 401 if not server.key:
+            return f"{url} asks for a key ({status}). Use /connect, or name its api_key_env."
         case 401:
             return f"{url} did not accept {_name_key(server)} ({status}). Check that key."
         case 402:

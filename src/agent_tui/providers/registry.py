@@ -94,7 +94,7 @@ def make_provider(spec: ProviderSpec, settings: Settings, key: str = "") -> Prov
 
             return OpenAICompatible(
                 base_url=spec.base_url or None,
-                api_key=found.secret.reveal() or "none",
+                api_key=found.secret.reveal(),
                 name=spec.name,
                 key_source=found.source,
                 timeout_seconds=chosen.timeout_seconds,
