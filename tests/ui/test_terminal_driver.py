@@ -32,6 +32,15 @@ def test_what_nobody_hears_is_left_out() -> None:
     file.flush()
 
 
+async def test_there_is_one_size_also_of_a_terminal_that_tells_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    app = App[None]()
+    app._driver = driver = TerminalDriver(app)
+    assert tuple(app.size) == driver._get_terminal_size()
+
+
 async def test_a_second_start_does_nothing_until_it_was_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

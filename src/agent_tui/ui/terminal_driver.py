@@ -37,6 +37,10 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        if self._size is None:
+            # Rich takes 80 by 25 where it cannot know, this driver 80 by 24: told both, a screen
+            # lays itself out for the one, then for the other, without an end.
+            self._size = self._get_terminal_size()
         self._has_started = False
         self.shows_progress = False
         self.draws_sixel: bool | None = None
