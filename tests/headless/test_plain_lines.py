@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any, cast
+
 import pytest
 
 from agent_tui.core.events import (
@@ -24,7 +27,10 @@ from agent_tui.core.events import (
 from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Usage
+from agent_tui.headless.plain import telling
+from agent_tui.headless.plain.conversation import _PlainConversation
 from agent_tui.headless.plain.lines import PlainLines, ask_lines
+from agent_tui.headless.reader_gone import ReaderGone
 
 CALL = ToolCall("c1", "read_file", '{"path": "tides.txt"}')
 
@@ -132,3 +138,30 @@ def test_a_request_hides_nothing() -> None:
 def test_a_question_numbers_its_choices() -> None:
     lines = ask_lines(Question("1", "Which harbour?", ("North", "South")))
     assert lines[1:] == ["1. North", "2. South", "Type a number, or an answer."]
+
+
+def test_a_terminal_without_a_width_is_taken_for_a_usual_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout.fileno", lambda: 1)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((0, 0)))
+    telling.tell("A sentence that is a little longer than twenty cells.")
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+async def test_a_bug_of_ours_is_told_and_the_conversation_goes_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Session:
+        def subscribe(self, *_: object) -> None:
+            pass
+
+    async def fail() -> None:
+        raise KeyError("x")
+
+    conversation = _PlainConversation(cast("Any", Session()), ReaderGone())
+    conversation._begin(fail())
+    assert conversation._work is not None
+    await conversation._work
+    assert capsys.readouterr().out == "Internal error: KeyError: 'x'.\n"

@@ -140,6 +140,8 @@ class _PlainConversation:
                 tell(str(error))
             except asyncio.CancelledError:
                 tell("Interrupted. The session is safe.")
+            except Exception as error:
+                tell(f"Internal error: {type(error).__name__}: {error}.")
             finally:
                 self._asked.clear()
 

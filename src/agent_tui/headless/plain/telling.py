@@ -19,6 +19,7 @@ MARK = "> "
 """Before every row that is not the program's own."""
 _TAB = "    "
 _NARROWEST = 20
+_USUAL = 80
 _BLANKS = re.compile(r"[ \t]{16,}")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){3,}")
 
@@ -27,7 +28,8 @@ def tell(text: str) -> None:
     """Say a line of the program's own; what does not fit on its first row is marked as quoted."""
     columns = 0
     if sys.stdout.isatty():
-        columns = max(_NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns)
+        told = os.get_terminal_size(sys.stdout.fileno()).columns
+        columns = max(_NARROWEST, told or _USUAL)
     for row in rows_of(text, columns):
         say(row, flush=True)
 
