@@ -26,12 +26,37 @@ _PIPE_SECONDS = 3.0
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     arguments = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):
+        _forgive_encoding(stream, "backslashreplace")
+    try:
+        code = _answer(arguments)
+    except BrokenPipeError:  # nobody reads any longer
+        code = 1
+    except OSError as error:
+        code = _fail_for_system(error)
+    sys.exit(_flush(code))
+
+
+def _answer(arguments: list[str]) -> int:
     try:
         if arguments and arguments[0] in GROUPS:
-            sys.exit(_run_command(arguments))
-        sys.exit(_chat(chat_parser().parse_args(arguments)))
+            return _run_command(arguments)
+        return _chat(chat_parser().parse_args(arguments))
+    except SystemExit as ended:  # how argparse ends after help and mistakes
+        return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        return _INTERRUPTED
+
+
+def _flush(code: int) -> int:
+    """Write what is still buffered; an exit code that says whether all went well."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What cannot be written must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or (1 if isinstance(error, BrokenPipeError) else _fail_for_system(error))
+    return code
 
 
 def _launch(options: argparse.Namespace, **more: Any) -> Launch:
@@ -273,20 +298,12 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 
     from agent_tui.core.errors import AgentTuiError
 
-    for stream in (sys.stdout, sys.stderr):
-        _forgive_encoding(stream, "backslashreplace")
     try:
         return asyncio.run(_interruptible(work))
     except AgentTuiError as error:
         return _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, asyncio.CancelledError):
         return _INTERRUPTED
-    except BrokenPipeError:
-        # Nobody reads any longer; what is still buffered must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        return _fail(f"{error.filename or 'the system'}: {error.strerror or error}.", 1)
 
 
 async def _interruptible(work: Coroutine[Any, Any, int]) -> int:
@@ -307,7 +324,10 @@ def _forgive_encoding(stream: Any, errors: str) -> None:
         stream.reconfigure(errors=errors)
 
 
-def _fail(sentence: str, code: int) -> int:
+def _fail_for_system(error: OSError) -> int:
+    return _fail(f"{error.filename or 'the system'}: {error.strerror or error}.", 1)
 
+
+def _fail(sentence: str, code: int) -> int:
     complain(sentence)
     return code
