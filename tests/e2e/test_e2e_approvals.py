@@ -26,7 +26,8 @@ pytestmark = pytest.mark.timeout(300)
 
 DEMO = Path(agent_tui.__file__).parent / "demo" / "workspace"
 RULES = ["run_command(git *)", "run_command(ls *)", "run_command(cat *)", "run_command(grep *)",
-         "run_command(wc *)", "run_command(head *)"]  # fmt: skip
+         "run_command(wc *)", "run_command(head *)", "run_command(uniq *)",
+         "run_command(cd *)"]  # fmt: skip
 CONFIG = f'[approvals]\nmode = "accept-edits"\nallow = {json.dumps(RULES)}\n'
 QUESTIONS = ("Run this command?", "Edit ", "Create ", "Allow ")
 
@@ -141,6 +142,9 @@ MUST_ASK: list[Call] = [
     run("python3 -c 'print(1)'"),
     run("cat /etc/passwd"),
     run("ls $(touch x)"),
+    run("git log --oneline | uniq - notes/out"),
+    run("cd notes && git status"),
+    run("cat away"),
     run("ls\u3164; touch x"),
     run("grep x notes > notes/out"),
     ("write_file", {"path": ".github/workflows/ci.yml", "content": "x"}),
@@ -158,6 +162,7 @@ def test_each_question_that_has_to_be_asked_is_asked(tmp_path: Path) -> None:
     with SseServer() as server:
         place = Stage(tmp_path, server, CONFIG)
         set_up(place)
+        (place.workspace / "away").symlink_to("/etc/passwd")
         before = sorted(path.name for path in place.workspace.rglob("*"))
         with place.open() as terminal:
             begin(terminal)
