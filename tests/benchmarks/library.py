@@ -4,8 +4,9 @@
 
 Sizes that --quick makes smaller are in the line. ``floor`` is what the bare work takes in the same
 run: to list and stat the files, to read, parse and insert the lines; ``ratio`` is how much more we
-take. Indexing runs in a process of its own, as it does behind a screen; what it and its readers
-take together is told.
+take; ``insert_cpu`` is what the full-text table alone takes for the text that we index. Indexing
+runs in a process of its own, as it does behind a screen; what it and its readers take together is
+told. Every fourth query ends in a beginning, as it does while somebody types.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ from agent_tui.history.opening import open_view_tail
 from agent_tui.importers.importer import Places
 from agent_tui.library.own_sessions import OwnSessions
 from agent_tui.library.row_cache import CACHE, RowCache
+from agent_tui.library.search.reading import Job, Piece, Unit, read_unit
 from agent_tui.library.search.search_index import SearchIndex
+from agent_tui.library.search.sources import refs_to_index
 from agent_tui.sessions.store import SessionStore
 from tests.benchmarks.library_files import WORDS, claude_lines, write_mixture, write_session
 
@@ -109,6 +112,26 @@ def bare_index(paths: list[Path], target: Path) -> float:
                 rows = ((next(number), json.dumps(decode(line))) for line in file)
                 base.executemany("INSERT INTO w (rowid, t) VALUES (?, ?)", rows)
     return time.process_time() - began
+
+
+def bare_insert(data: Path, places: Places, target: Path) -> float:
+    """CPU seconds of the full-text table for the text that is indexed, in one transaction."""
+    took = 0.0
+    with closing(sqlite3.connect(target)) as base, base:
+        base.execute("PRAGMA synchronous = OFF")
+        base.execute("CREATE VIRTUAL TABLE w USING fts5 (t, content='', columnsize=0)")
+        base.execute("INSERT INTO w (w, rank) VALUES ('hashsize', 32000000)")
+        number = itertools.count(1)
+        for ref in refs_to_index(data, places):
+            for part in read_unit(Unit((Job(ref, 1, 0, b"", is_new=True),))):
+                if isinstance(part, Piece):
+                    rows = [(next(number), row[4]) for row in part.rows]
+                    began = time.process_time()
+                    base.executemany("INSERT INTO w (rowid, t) VALUES (?, ?)", rows)
+                    took += time.process_time() - began
+        began = time.process_time()
+        base.commit()
+        return took + time.process_time() - began
 
 
 @dataclass(frozen=True)
@@ -187,13 +210,15 @@ def measure_index(root: Path, scale: Scale) -> None:
     megabytes = sum(path.stat().st_size for path in paths) / 1e6
     floor = bare_index(paths, root / "bare.sqlite")
     environment = {"AGENT_TUI_HOME": str(root / "data"), "HOME": str(root / "home")}
+    places = Places(root / "home", environment)
+    insert = bare_insert(root / "data", places, root / "insert.sqlite")
     command = [sys.executable, "-m", "agent_tui", "index", "--json"]
     ran = run_measured(command, dict(os.environ) | environment)
     more = {"mb": megabytes, "cpu": ran.cpu, "floor_cpu": floor, "ratio": ran.cpu / floor}
-    more["mb_per_cpu_second"] = megabytes / ran.cpu
+    more |= {"mb_per_cpu_second": megabytes / ran.cpu, "insert_cpu": insert}
     tell("index, cold", megabytes / ran.seconds, "MB/s", 60, more, least=True)
     tell("index: memory at most", ran.megabytes, "MB", 150, {"mb": megabytes})
-    index = SearchIndex(root / "data", Places(root / "home", environment))
+    index = SearchIndex(root / "data", places)
     line = paths[0].read_text().splitlines()[0]
     read, lasted = 0, []
     for _ in range(scale.rounds):
@@ -207,7 +232,7 @@ def measure_index(root: Path, scale: Scale) -> None:
     chance, asked = random.Random(7), []
     for number in range(100):
         query = " ".join(chance.sample(WORDS, chance.choice((1, 2))))
-        if number % 4 == 0:  # as it is while somebody types
+        if number % 4 == 0:
             query = query[: query.rfind(" ") + chance.choice((3, 4, 5))]
         asked.append(timed(1, partial(index.search, query)) * 1e3)
     asked.sort()
