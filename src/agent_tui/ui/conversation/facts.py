@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agent_tui.ui.conversation.todo import show_last_todo
-
 if TYPE_CHECKING:
     from textual.screen import Screen
 
@@ -42,6 +40,8 @@ class SessionFacts:
         status.mode = session.approvals.mode
         status.background = len(session.commands.titles)
         prompt_box.frame.read_only = session.read_only
+        from agent_tui.ui.conversation.todo import show_last_todo  # not for the first frame
+
         show_last_todo(self._panes, session.view.records)
         self._panes.update_side()
 

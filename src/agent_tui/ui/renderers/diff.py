@@ -9,7 +9,9 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent_tui.core.dataclass import dataclass
+from agent_tui.core.format import format_count
 from agent_tui.core.text import reveal
+from agent_tui.ui.blocks import Changed
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.code import colour_lines, lay_on_surface
 from agent_tui.ui.renderers.languages import language_of
@@ -151,3 +153,19 @@ def _draw_line(line: DiffLine, spans: Line, digits: int, canvas: Canvas) -> list
         row: Line = [head, Segment(f"{mark} ", style), *piece]
         rows.append(lay_on_surface(row, canvas.width, surface) if surface else row)
     return rows
+
+
+def draw_changed(changed: Changed | None, canvas: Canvas) -> Line:
+    """``+12 -3 in 2 files``; empty where nothing changed."""
+    palette = canvas.palette
+    if changed is None:
+        return []
+    if changed.why:
+        return [Segment(" files not covered here", palette.attention)]
+    if not changed.files:
+        return []
+    return [
+        Segment(f" +{changed.added}", palette.added),
+        Segment(f" -{changed.removed}", palette.removed),
+        Segment(f" in {format_count(changed.files, 'file')}", palette.faint),
+    ]

@@ -112,3 +112,14 @@ def _bounded(rows: list[Line], canvas: Canvas) -> tuple[list[Line], int]:
     note = f"… {format_count(hidden, 'row')} not shown: /export writes all of it"
     half = MOST_ROWS // 2
     return [*rows[:half], [Segment(note, canvas.palette.faint)], *rows[-half:]], half
+
+
+def fold(
+    rows: list[Line], limit: int, canvas: Canvas, *, expanded: bool, tail: bool = False
+) -> list[Line]:
+    """The first (or last) rows, and a row that says how many more there are."""
+    hidden = len(rows) - limit
+    if expanded or hidden <= 1:
+        return rows
+    note = Segment(f"… {format_count(hidden, 'more line')}", canvas.palette.faint)
+    return [[note], *rows[hidden:]] if tail else [*rows[:limit], [note]]

@@ -10,9 +10,8 @@ from agent_tui.core.text import clean, first_line
 from agent_tui.ui.blocks import AssistantBlock, UserBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import NOTHING, Drawing, Parts
-from agent_tui.ui.renderers.fold import fold
 from agent_tui.ui.renderers.lines import Line, wrap_text
-from agent_tui.ui.renderers.long_text import draw_text, shorten
+from agent_tui.ui.renderers.long_text import draw_text, fold, shorten
 from agent_tui.ui.renderers.tool import draw_tool
 
 _PROMPT_ROWS = 24

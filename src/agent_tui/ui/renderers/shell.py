@@ -10,10 +10,10 @@ from agent_tui.core.text import clean, reveal
 from agent_tui.core.words import OUTCOMES
 from agent_tui.ui.blocks import ShellBlock
 from agent_tui.ui.renderers.canvas import Canvas
-from agent_tui.ui.renderers.changed import draw_changed
+from agent_tui.ui.renderers.diff import draw_changed
 from agent_tui.ui.renderers.drawing import Drawing, Parts
-from agent_tui.ui.renderers.fold import fold
 from agent_tui.ui.renderers.lines import Line, wrap_text
+from agent_tui.ui.renderers.long_text import fold
 
 _FOLDED_ROWS = 8
 _MOST_LINES = 2_000

@@ -13,8 +13,7 @@ from agent_tui.core.words import OUTCOMES
 from agent_tui.ui.blocks import ToolBlock, ToolState
 from agent_tui.ui.renderers.call_subject import describe_call
 from agent_tui.ui.renderers.canvas import Canvas
-from agent_tui.ui.renderers.changed import draw_changed
-from agent_tui.ui.renderers.diff import count_changes, draw_diff, line_count
+from agent_tui.ui.renderers.diff import count_changes, draw_changed, draw_diff, line_count
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, wrap_text
 from agent_tui.ui.renderers.long_text import shorten
