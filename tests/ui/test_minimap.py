@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
+from agent_tui.core.jsonl import encode
 from agent_tui.core.messages import CommandDisplay
+from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -17,7 +20,8 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.shell import SHELL
-from agent_tui.ui.blocks import CheckpointBlock, NoticeBlock
+from agent_tui.history.records.indexed_records import IndexedRecords
+from agent_tui.ui.blocks import CheckpointBlock, Landmark, NoticeBlock
 from agent_tui.ui.themes.theme import ANSI, DARK
 from agent_tui.ui.widgets.timeline.block_list import BlockList
 from agent_tui.ui.widgets.timeline.minimap import Minimap
@@ -163,3 +167,23 @@ def test_a_frame_costs_the_same_in_a_long_session() -> None:
         costs.append((kept, added))
     assert costs[0][0] == costs[1][0] < 10
     assert costs[1][1] < 1.5 * costs[0][1]
+
+
+def by_index(records: list[Record], folder: Path) -> list[tuple[int, Landmark]]:
+    """The marks of a log of which only the lines are known."""
+    log = folder / f"{len(records)}.jsonl"
+    log.write_bytes(b"".join(encode(record_fields(record)) for record in records))
+    blocks = BlockList()
+    blocks.load(IndexedRecords(log))
+    return list(blocks.landmarks(0, len(blocks)))
+
+
+def test_a_log_that_is_read_by_index_is_marked_by_the_roles_of_its_lines(tmp_path: Path) -> None:
+    assert by_index(session(), tmp_path) == [
+        (30, "prompt"),
+        (120, "prompt"),
+        (180, "compaction"),
+        (240, "prompt"),
+    ]
+    plain: list[Record] = [AssistantMessage("Yes?"), UserMessage("go"), AssistantMessage("I do.")]
+    assert by_index(plain, tmp_path) == [(1, "prompt")]

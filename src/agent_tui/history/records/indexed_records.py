@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
-from typing import ClassVar
 
 from agent_tui.core.records import Record, UnknownRecord
 from agent_tui.history.records.lazy_sequence import RecordsOnDisk
@@ -32,8 +31,6 @@ class IndexedRecords(RecordsOnDisk):
     is nine bytes a line and a few pages of parsed records.
     """
 
-    reads_when_looked_at: ClassVar[bool] = True
-
     def __init__(self, path: Path) -> None:
         self._log = LogIndex(path)
         self._log.grow()
@@ -44,6 +41,9 @@ class IndexedRecords(RecordsOnDisk):
 
     def at(self, place: int) -> Record:
         return self._page(place // _PAGE)[place % _PAGE]
+
+    def roles(self, first: int, stop: int) -> list[str]:
+        return [self._log.role(line) for line in range(first, min(stop, len(self)))]
 
     def _page(self, number: int) -> list[Record]:
         page = self._pages.get(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, TypeVar, overload
+from typing import TypeVar, overload
 
 from agent_tui.core.records import Record
 
@@ -12,13 +12,14 @@ Item_co = TypeVar("Item_co", covariant=True)
 
 
 class LazySequence(Sequence[Item_co]):
-    """A sequence that knows its length and the item at a place; it may grow between two looks.
+    """A sequence that knows its length and the item at a place; it may grow between two looks."""
 
-    Attributes:
-        reads_when_looked_at: whether an item is read from the disk when it is asked for.
-    """
+    def roles(self, first: int, stop: int) -> Sequence[str] | None:
+        """The roles of a slice, where items are read from the disk when they are asked for.
 
-    reads_when_looked_at: ClassVar[bool] = False
+        A role is empty where it is not known; None where items can be looked at instead.
+        """
+        return None
 
     @abstractmethod
     def at(self, place: int) -> Item_co:

@@ -80,6 +80,7 @@ _SEEN_CHARS = 20_000
 _LOOK = 16
 """Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
+_SPOKEN = ("user", "assistant", "tool")
 _NOTICE_ROWS = 8
 _MARKERS = (
     CompactionRecord,
@@ -198,8 +199,11 @@ class RecordBlocks:
         return 0
 
     def landmarks(self, first: int, stop: int) -> Iterator[tuple[int, Landmark]]:
-        """What the scroll bar shows of the records of a slice; nothing where looking is reading."""
-        if isinstance(self._records, LazySequence) and self._records.reads_when_looked_at:
+        """What the scroll bar shows of a slice; no errors where to look is to read."""
+        if isinstance(self._records, LazySequence) and (
+            roles := self._records.roles(first, stop + _LOOK)
+        ):
+            yield from _landmarks_of(roles[: stop - first], roles, first)
             return
         for index, record in enumerate(self._records[first:stop], first):
             if type(record) in _LANDMARKS and (kind := self._landmark(index, record)):
@@ -327,6 +331,25 @@ class RecordBlocks:
             if isinstance(record, UsageRecord):
                 return record
         return None
+
+
+def _landmarks_of(
+    roles: Sequence[str], further: Sequence[str], first: int
+) -> Iterator[tuple[int, Landmark]]:
+    """What roles alone tell; ``further`` are those and some of what follows.
+
+    A checkpoint that a prompt follows opens a turn; where there is none, everything said does.
+    """
+    is_plain = "_checkpoint" not in further
+    for number, role in enumerate(roles):
+        if role == "_compaction":
+            yield first + number, "compaction"
+        elif role == "_checkpoint":
+            spoken = (each for each in further[number + 1 : number + _LOOK] if each in _SPOKEN)
+            if next(spoken, "") == "user":
+                yield first + number, "prompt"
+        elif role == "user" and is_plain:
+            yield first + number, "prompt"
 
 
 def tool_block(call: ToolCall, result: ToolMessage) -> ToolBlock:
