@@ -112,6 +112,18 @@ async def test_moment_track_and_context_fit_every_size(size: tuple[int, int]) ->
         assert "Esc back" in text
 
 
+@pytest.mark.parametrize("size", [(54, 20), (60, 20), (80, 24)])
+async def test_the_line_about_a_moment_is_said_whole(size: tuple[int, int]) -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=size) as pilot:
+        await pilot.press("home", "right", "right")
+        line = next(row for row in (await shown(app, pilot)).splitlines() if "was sent" in row)
+        assert "turn 3" in line
+        assert "…" not in line
+        await pilot.press("n")
+        text = await shown(app, pilot)
+        assert "shown: newest 10 messages" in text
+
+
 async def test_the_system_prompt_of_the_moment_can_be_read() -> None:
     records: list[Record] = [SystemPrompt("Be [bold]kind[/]."), UserMessage("a", "human")]
 

@@ -10,7 +10,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
-from textual.widgets import Static
 
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.format import format_clock, format_count, format_tokens
@@ -20,10 +19,14 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.bars.track import Track
+from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 _PARTS = ("", "newest 10 messages", "newest 2,000 tokens", "new since the moment before")
 """Which part of the context is shown; all of it at first."""
+
+_LEAST_FIRST = ("clock", "messages", "step", "tokens", "turn", "part")
+"""What is said of a moment, in the order in which it goes where room is short."""
 
 if TYPE_CHECKING:
     from agent_tui.history.scrub import Scrub
@@ -70,11 +73,12 @@ class ScrubberScreen(Panel[None]):
         self._look: ContextAt | None = None
         self._wanted = -1
         self._part = 0
+        self._is_now = False
         self._track = Track()
 
     def compose(self) -> ComposeResult:
         yield self.heading()
-        yield Static(id="moment")
+        yield Fitted(self._describe, id="moment")
         yield Timeline()
         yield self._track
         yield self.key_hints()
@@ -116,15 +120,20 @@ class ScrubberScreen(Panel[None]):
     def _draw(self, position: int, look: ContextAt) -> None:
         assert self._scrub is not None
         self._look = look
-        is_now = self._scrub.moment(position).kind == "now"
+        self._is_now = is_now = self._scrub.moment(position).kind == "now"
         count = len(self._scrub)
         self.show_heading(
             "Replay",
             "now" if is_now else f"moment {position + 1:,} of {count:,}",
             first_line(self._session_title, 60),
         )
-        self.query_one("#moment", Static).update(_describe(look, _PARTS[self._part], is_now=is_now))
+        self.query_one("#moment").refresh()
         self.timeline.load(look.messages)
+
+    def _describe(self, width: int) -> Content:
+        if self._look is None:
+            return Content("")
+        return _describe(self._look, _PARTS[self._part], width, is_now=self._is_now)
 
     @on(Track.Moved)
     def _take_move(self, event: Track.Moved) -> None:
@@ -177,20 +186,28 @@ def _look(scrub: Scrub, position: int, part: int) -> ContextAt:
             return scrub.look(position)
 
 
-def _describe(look: ContextAt, part: str, *, is_now: bool) -> Content:
-    """What is known of a moment, in one line."""
+def _describe(look: ContextAt, part: str, width: int, *, is_now: bool) -> Content:
+    """What is known of a moment, in one line; what matters least goes where room is short."""
     if is_now:
         what = Content.styled("what the next request sends", "$ok")
     elif look.happened:
         what = Content.styled(clean(look.happened), "$compaction")
     else:
         what = Content.styled("what the model was sent", "$user")
-    facts = [
-        f"turn {look.turn}" if look.turn is not None else "",
-        f"step {look.step}" if look.step else "",
-        format_count(look.message_count, "message"),
-        f"{format_tokens(look.tokens, estimated=look.estimated)} tokens" if look.tokens else "",
-        format_clock(look.at),
-        f"shown: {part}" if part else "",
-    ]
-    return Content.assemble(what, ("  " + " · ".join(filter(None, facts)), "$muted"))
+    facts = {
+        "turn": f"turn {look.turn}" if look.turn is not None else "",
+        "step": f"step {look.step}" if look.step else "",
+        "messages": format_count(look.message_count, "message"),
+        "tokens": f"{format_tokens(look.tokens, estimated=look.estimated)} tokens"
+        if look.tokens
+        else "",
+        "clock": format_clock(look.at),
+        "part": f"shown: {part}" if part else "",
+    }
+    for least in ("", *_LEAST_FIRST):
+        facts.pop(least, None)
+        told = " · ".join(filter(None, facts.values()))
+        line = Content.assemble(what, ("  " + told if told else "", "$muted"))
+        if line.cell_length <= width:
+            break
+    return line
