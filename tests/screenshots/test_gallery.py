@@ -232,7 +232,8 @@ def test_statistics(
 
 def test_gauge_near_full(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
-        await _fill(visitor)
+        await visitor.ask("Run the tests", allow=1)
+        await visitor.ask("Explain how the tide is calculated")  # the next turn would be too much
         await asyncio.sleep(1.5)  # the gauge's shares are counted behind the turn
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)

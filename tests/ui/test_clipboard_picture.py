@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,10 @@ def content_and_rights(path: Path) -> tuple[bytes, int]:
     return path.read_bytes(), path.stat().st_mode & 0o077
 
 
+def are_there(*paths: Path) -> list[bool]:
+    return [path.exists() for path in paths]
+
+
 async def test_the_picture_in_the_clipboard_is_attached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -36,7 +41,31 @@ async def test_the_picture_in_the_clipboard_is_attached(
         await here.pilot.press("s", "o", "alt+v")
         await here.until(lambda: here.chat.prompt_box.text.startswith("so @"))
         path = Path(here.chat.prompt_box.text.removeprefix("so @").strip())
-    assert content_and_rights(path) == (png(), 0)
+        assert content_and_rights(path) == (png(), 0)
+    assert are_there(path) == [True], "the draft names it"
+
+
+async def test_a_picture_belongs_to_its_session_or_goes_with_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        prompt_box = here.chat.prompt_box
+        searched = os.environ["PATH"]
+        clipboard(tmp_path, monkeypatch, png())
+        await here.pilot.press("alt+v")
+        await here.until(lambda: "@" in prompt_box.text)
+        early = Path(prompt_box.text.strip().removeprefix("@"))
+        prompt_box.set_text("")
+        monkeypatch.setenv("PATH", searched)
+        await here.say("hello")
+        monkeypatch.setenv("PATH", str(tmp_path / "tools"))
+        await here.pilot.press("alt+v")
+        await here.until(lambda: "@" in prompt_box.text)
+        late = Path(prompt_box.text.strip().removeprefix("@"))
+        prompt_box.set_text("")
+        assert here.chat.session is not None
+        assert late.parent.parent.name == here.chat.session.session_id
+    assert are_there(late, early) == [True, False]
 
 
 @pytest.mark.parametrize("held", [b"", b"words"])

@@ -63,6 +63,12 @@ class LiveSession:
         self.instructions = ""
         self.wide_folder: Path | None = None
 
+    @property
+    def pictures_folder(self) -> Path | None:
+        """Where pasted pictures are kept, and go with the session; None before it is kept."""
+        is_kept = self._log.on_disk and not self.view.is_empty
+        return self._log.folder / "pasted" if is_kept else None
+
     # What no first answer needs is loaded when it is first asked for.
 
     def _load_files(self) -> SessionFiles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from agent_tui.ui.conversation.drafts import DraftKeeper
@@ -108,6 +109,7 @@ class Conversation:
         """Interrupt what runs, wait until the log is settled, and close the session."""
         await self.runner.interrupt()
         await self.drafts.keep_now()
+        await asyncio.to_thread(_tidy, self.prompt_box.text)
         if self.session is not None and self.engine is not None:
             await self.engine.close_session(self.session)
 
@@ -142,3 +144,10 @@ class Conversation:
     @property
     def welcome(self) -> Welcome:
         return self.panes.welcome
+
+
+def _tidy(draft: str) -> None:
+    """Remove what was pasted and belongs to no session, unless a draft names it."""
+    from agent_tui.runtime.machine.clipboard import remove_temporary_pictures
+
+    remove_temporary_pictures(draft)

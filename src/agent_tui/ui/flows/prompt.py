@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from agent_tui.core.errors import UsageError
+from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count
 from agent_tui.core.messages import MediaPart
 from agent_tui.core.text import first_line
@@ -104,8 +104,9 @@ async def paste_picture(chat: Conversation, _argument: str) -> None:
     from agent_tui.runtime.machine.clipboard import save_clipboard_picture
 
     try:
-        path = await asyncio.to_thread(save_clipboard_picture)
-    except UsageError as error:
+        folder = chat.session.pictures_folder if chat.session is not None else None
+        path = await asyncio.to_thread(save_clipboard_picture, folder)
+    except AgentTuiError as error:
         chat.notices.hint(str(error))
         return
     before = chat.prompt_box.text
