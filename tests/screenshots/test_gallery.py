@@ -677,3 +677,23 @@ def test_mcp(snap_compare: Compare, stage: Stage) -> None:
 
     app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
     assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+
+
+def test_block_menu(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Fix the bug", allow=2)
+        await visitor.press("tab", "up", "up", "up", "enter")
+        await visitor.until_screen("ChoiceScreen")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+
+
+def test_reading_a_block(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Explain how the tide is calculated")
+        await visitor.press("tab", "up", "v")
+        await visitor.until_screen("ReaderScreen")
+        await visitor.press("slash", *"water", "enter")
+        await visitor.until_text("2 of")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)

@@ -33,7 +33,7 @@ async def write_instructions(chat: Conversation, _argument: str) -> None:
 
 
 async def ask_aside(chat: Conversation, argument: str) -> None:
-    """Answer a side question on a screen of its own; the session keeps nothing of it."""
+    """Answer a side question on a separate screen; the session keeps nothing of it."""
     from agent_tui.ui.screens.dialogs.aside import AsideScreen
 
     session = chat.holder.require_session()
@@ -100,7 +100,7 @@ async def quote_block(chat: Conversation, text: str) -> None:
 
 
 async def paste_picture(chat: Conversation, _argument: str) -> None:
-    """Attach the picture in the clipboard to the prompt, as a file of its own."""
+    """Attach the picture in the clipboard to the prompt, as a file."""
     from agent_tui.runtime.machine.clipboard import save_clipboard_picture
 
     try:
