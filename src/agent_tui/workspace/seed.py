@@ -249,9 +249,11 @@ class UserSettings:
 
     def stop(self) -> None:
         """Nobody asks any more."""
-        if self._process is not None and self._process.poll() is None:
-            self._process.kill()
-            self._process.communicate()
+        if self._process is None or self._process.stdout is None or self._process.stdout.closed:
+            return
+        self._process.kill()
+        self._process.stdout.close()
+        self._process.wait()
 
 
 def _user_file(name: str) -> str:
