@@ -34,6 +34,15 @@ def test_a_line_leads_to_its_call_and_prompt(library: Library, work: Path) -> No
     )
 
 
+def test_what_an_agent_notes_on_a_prompt_is_not_taken_for_it(library: Library, work: Path) -> None:
+    edit = call("edit_file", path="src/tide.py", old="x", new="    return round(height, 1)")
+    noted = {"slug": "humble-wolf", "permissionMode": "ask", "promptId": "p1", **user("Round it")}
+    library.log("one", [noted, assistant("", edit)])
+    library.index.update()
+    (found,) = library.index.why("src/tide.py:4", work)
+    assert found.prompt == "Round it"
+
+
 @pytest.mark.parametrize(("is_error", "sessions"), [(True, []), (False, ["one"])])
 def test_a_call_that_was_rejected_or_failed_wrote_nothing(
     library: Library, work: Path, is_error: bool, sessions: list[str]

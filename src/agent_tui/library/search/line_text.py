@@ -56,7 +56,9 @@ _SILENT = frozenset(
         *("tool_call_id", "toolCallId", "call_id", "callId", "data", "url", "toolUseResult"),
         *("thoughtSignature", "replacement_history", "tokens", "stop_reason", "finish_reason"),
         *("status", "level", "logicalParentUuid", "leafUuid", "message_id", "provider", "api"),
-        *("responseId", "media_type", "mimeType", "origin", "subtype", "userType"),
+        *("responseId", "media_type", "mimeType", "origin", "subtype", "userType", "slug"),
+        *("entrypoint", "permissionMode", "promptId", "promptSource", "sourceToolAssistantUUID"),
+        *("sourceToolUseID", "agentId", "interruptedMessageId", "sessionKind"),
     )
 )
 """Names whose values nobody would search for, or that are read by name."""
