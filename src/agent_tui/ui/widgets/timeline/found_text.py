@@ -1,4 +1,7 @@
-"""Finding text in the conversation: in folded blocks and in those nobody has seen as well."""
+"""Finding text in the conversation: in folded blocks and in those nobody has seen as well.
+
+What compares text is imported when somebody looks for one: no first answer waits for it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from time import perf_counter
 
 from textual.strip import Strip
 
-from agent_tui.ui.renderers.finding import block_holds, mark_text, rows_with, wanted_words
 from agent_tui.ui.themes.palette import Palette
 from agent_tui.ui.widgets.timeline.block_cursor import BlockCursor
 
@@ -33,6 +35,8 @@ class FoundText(BlockCursor):
             text: what to look for, capitals or not.
             tell: hears of what was found so far.
         """
+        from agent_tui.ui.renderers.finding import wanted_words
+
         self._wanted, self._marks_match = wanted_words(text), False
         found: list[int] = []
         began = perf_counter()
@@ -55,6 +59,8 @@ class FoundText(BlockCursor):
 
         What a tool answered is shown with its call, before the record of the answer.
         """
+        from agent_tui.ui.renderers.finding import wanted_words
+
         self._wanted, self._marks_match = wanted_words(text), True
         near = range(min(index, len(self._blocks) - 1), max(-1, index - _NEAR_RECORDS), -1)
         holder = next((each for each in near if text and self._holds_wanted(each)), None)
@@ -64,6 +70,8 @@ class FoundText(BlockCursor):
             self.show_found(holder)
 
     def _holds_wanted(self, index: int) -> bool:
+        from agent_tui.ui.renderers.finding import block_holds
+
         block = self._blocks.folded_block(index)
         return block is not None and block_holds(block, self._wanted)
 
@@ -89,9 +97,15 @@ class FoundText(BlockCursor):
         return offset is not None
 
     def _row_with_text(self, index: int) -> int | None:
+        from agent_tui.ui.renderers.finding import rows_with
+
         rows = ["".join(text for text, _, _ in row) for row in self._blocks.rows(index)]
         return min(rows_with(rows, self._wanted), default=None)
 
     def _compose_strips(self, palette: Palette) -> list[Strip]:
         strips = super()._compose_strips(palette)
-        return [mark_text(strip, self._wanted) for strip in strips] if self._wanted else strips
+        if not self._wanted:
+            return strips
+        from agent_tui.ui.renderers.finding import mark_text
+
+        return [mark_text(strip, self._wanted) for strip in strips]
