@@ -178,7 +178,7 @@ def test_no_paste_and_nothing_typed_ahead_answers(tmp_path: Path, server: SseSer
                 plain.hear("tells the agent why.")
                 time.sleep(wait)
                 plain.paste(paste)
-                plain.hear("typed ahead or pasted")
+                plain.hear("not taken as an answer")
                 time.sleep(0.3)
                 assert list(stage.workspace.iterdir()) == [], (paste, wait)
                 plain.interrupt()
