@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.core.drafts import Drafts
 from agent_tui.sessions.drafts import NAME
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from tests.ui.test_chat_acts import Desk, desk
@@ -74,6 +75,37 @@ async def test_what_waits_and_what_is_typed_survives_a_kill(
     drafts.write_bytes(kept)  # as a kill would have left it
     async with desk(tmp_path, monkeypatch, session_id) as again:
         await again.until(lambda: again.chat.prompt_box.text == "it waits\n\nhalf a thought")
+
+
+async def test_what_was_kept_stands_before_what_was_typed_while_the_session_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        session = here.chat.session
+        assert session is not None
+        session.drafts.write(Drafts("half a thought", ("it waits",)))
+        here.chat.prompt_box.set_text("typed at once")
+        await here.chat.drafts.take_up(None, session)
+        whole = "it waits\n\nhalf a thought\n\ntyped at once"
+        assert here.chat.prompt_box.text == whole
+        await here.until(lambda: session.drafts.read() == Drafts(whole))
+
+
+async def test_what_is_typed_is_kept_by_the_session_that_it_moves_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        before = here.chat.session
+        assert before is not None
+        here.chat.prompt_box.set_text("half a thought")
+        here.app.chat_screen.run_command("fork")
+        await here.until(lambda: here.chat.session is not before)
+        session = here.chat.session
+        assert session is not None
+        await here.until(lambda: session.drafts.read() == Drafts("half a thought"))
+        assert before.drafts.read() == Drafts()
 
 
 async def test_a_prompt_cleared_by_ctrl_c_comes_back_with_up(

@@ -57,18 +57,22 @@ class DraftKeeper:
     async def take_up(self, before: LiveSession | None, session: LiveSession) -> None:
         """Another session is open: put what was typed or waited in it into the prompt.
 
-        What is in the prompt moves along from the session before.
+        What is in the prompt moves along from the session before, behind what was kept.
         """
         if before is not None:
             await self._write(before, Drafts())
-        kept = self._kept = await asyncio.to_thread(session.drafts.read)
-        text = "\n\n".join(filter(None, [*kept.queued, kept.text]))
-        if text and not self._prompt_box.text:
-            self._prompt_box.set_text(text)
+        # What another window keeps is in its prompt; it is taken up with the right to write.
+        kept = Drafts() if session.read_only else await asyncio.to_thread(session.drafts.read)
+        self._kept = kept
+        if kept != Drafts():
+            texts = [*kept.queued, kept.text, self._prompt_box.text]
+            self._prompt_box.set_text("\n\n".join(filter(None, texts)))
+        self.keep()
 
     async def _keep(self, session: LiveSession, drafts: Drafts) -> None:
         await asyncio.sleep(_PAUSE_SECONDS)
-        await self._write(session, drafts)
+        if session is self._holder.session:
+            await self._write(session, drafts)
 
     async def _write(self, session: LiveSession, drafts: Drafts) -> None:
         """Write the drafts where they changed; a disk that refuses is no reason to disturb."""
