@@ -40,7 +40,9 @@ def test_the_draft_of_a_session_without_a_log_is_kept_for_its_project(tmp_path: 
 
 
 def test_a_file_that_holds_something_else_is_as_good_as_none(tmp_path: Path) -> None:
-    for data in (b"", b"[]", b"{}", b'{"text": "a", "queued": 3}', b"\xff\xfe", b'{"text":'):
+    nested = b"[" * 100_000
+    others = b"", b"[]", b"{}", b'{"text": "a", "queued": 3}', b"\xff\xfe", b'{"text":'
+    for data in (*others, nested):
         (tmp_path / NAME).write_bytes(data)
         assert DraftFile(tmp_path).read() == Drafts()
     (tmp_path / NAME).unlink()

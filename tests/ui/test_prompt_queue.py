@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.drafts import Drafts
-from agent_tui.sessions.drafts import NAME
+from agent_tui.sessions.drafts import NAME, DraftFile
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from tests.ui.test_chat_acts import Desk, desk
 
@@ -106,6 +106,28 @@ async def test_what_is_typed_is_kept_by_the_session_that_it_moves_to(
         assert session is not None
         await here.until(lambda: session.drafts.read() == Drafts("half a thought"))
         assert before.drafts.read() == Drafts()
+
+
+async def test_the_session_before_is_closed_where_the_next_one_cannot_be_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_file: DraftFile) -> Drafts:
+        raise OSError("the disk went away")
+
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        before, engine = here.chat.session, here.chat.engine
+        assert before is not None
+        assert engine is not None
+        again = await engine.open_session(before.session_id)
+        assert again.read_only
+        after = await engine.new_session()
+        with monkeypatch.context() as patched:
+            patched.setattr(DraftFile, "read", refuse)
+            with pytest.raises(OSError, match="went away"):
+                await here.chat.show_session(after)
+        assert await again.is_free()
+        await again.close()
 
 
 async def test_a_prompt_cleared_by_ctrl_c_comes_back_with_up(

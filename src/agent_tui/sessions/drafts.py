@@ -31,7 +31,7 @@ class DraftFile:
     def read(self) -> Drafts:
         """What was kept; nothing where there is no file, or none of ours."""
         for folder in (self._folder, self._folder.parent) if self._on_disk else ():
-            with suppress(AgentTuiError, ValueError, KeyError, TypeError):
+            with suppress(AgentTuiError, ValueError, KeyError, TypeError, RecursionError):
                 return _parse(folder / NAME)
             if folder.exists():
                 break

@@ -67,6 +67,13 @@ class Conversation:
     async def show_session(self, session: LiveSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""
         before, self.holder.session = self.session, session
+        try:
+            await self._show(before, session)
+        finally:
+            if before is not None and self.engine is not None:
+                await self.engine.close_session(before)
+
+    async def _show(self, before: LiveSession | None, session: LiveSession) -> None:
         self.wire.listen(session, self.log.view)
         self.log.load()
         await self.drafts.take_up(before, session)
@@ -80,8 +87,6 @@ class Conversation:
             session.compacting.review_automatic(self._review_compaction)
         warming = self._warm(engine, session)
         self.screen.run_worker(warming, group="warm", exclusive=True, exit_on_error=False)
-        if before is not None:
-            await engine.close_session(before)
 
     async def _warm(self, engine: Engine, session: LiveSession) -> None:
         await engine.warm()
