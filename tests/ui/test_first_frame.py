@@ -162,6 +162,8 @@ class Furnished(AgentTui):
 
     def look(self):
         heavy = ("agent_tui.context.compaction.filling", "agent_tui.runtime.stored.sessions")
+        screens = ("dialogs.help", "sessions.session_list", "time.tree")
+        heavy += tuple(f"agent_tui.ui.screens.{name}" for name in screens)
         if all(name in sys.modules for name in heavy):
             with open(os.environ["AGENT_TUI_HOME"] + "/told", "w") as file:
                 file.write(json.dumps(on_the_loop))
@@ -170,7 +172,13 @@ class Furnished(AgentTui):
 app = Furnished(Launch(cwd=Path.cwd(), prompt="hello"))
 app.run(headless=True, size=(120, 40))
 """
-OFF_THE_LOOP = ("agent_tui.context.compaction", "agent_tui.history.tree", "agent_tui.importers")
+OFF_THE_LOOP = (
+    "agent_tui.context.compaction",
+    "agent_tui.history.tree",
+    "agent_tui.importers",
+    "agent_tui.ui.screens.sessions",
+    "agent_tui.ui.screens.time",
+)
 """What takes tens of milliseconds to load, for which a key would wait."""
 
 LATE_ON_SCREEN = (

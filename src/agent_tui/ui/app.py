@@ -137,7 +137,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
 
             await furnish(screen.chat, engine)
             collect_in_bites()
-            await self._preload_stylesheets()
+            await self._preload_screens()
         except AgentTuiError as error:
             screen.fail_to_begin(str(error))
         except Exception as error:
@@ -189,8 +189,12 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             notices.listen()
             notices.tell()
 
-    async def _preload_stylesheets(self) -> None:
-        """Parse the sheets of all screens in a thread: on first use it would hold up the loop."""
+    async def _preload_screens(self) -> None:
+        """Load all screens and parse their sheets in a thread: it would hold up the first use."""
+        from agent_tui.ui import flows, screens
+        from agent_tui.ui.screens.remapping import load_below
+
+        await asyncio.to_thread(load_below, flows, screens)
         known = self.stylesheet
         sources = len(known.source)
         whole = known.copy()

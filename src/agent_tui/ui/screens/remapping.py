@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from textual.binding import Binding
@@ -50,14 +51,10 @@ def remappable_keys() -> dict[str, tuple[dict[str, tuple[str, ...]], ...]]:
 
     Slow the first time: it loads every screen.
     """
-    from importlib import import_module
-    from pkgutil import walk_packages
-
     from agent_tui.ui import screens
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
-    for module in walk_packages(screens.__path__, f"{screens.__name__}."):
-        import_module(module.name)
+    load_below(screens)
     found: dict[str, list[dict[str, tuple[str, ...]]]] = {}
     places: list[type[DOMNode]] = [*_below(Screen), Timeline]
     for place in places:
@@ -66,6 +63,16 @@ def remappable_keys() -> dict[str, tuple[dict[str, tuple[str, ...]], ...]]:
             if "-" in name:
                 found.setdefault(name, []).append(keys)
     return {name: tuple(places) for name, places in found.items()}
+
+
+def load_below(*packages: ModuleType) -> None:
+    """Load all modules of some packages: those of the screens take 80 ms, so not on the loop."""
+    from importlib import import_module
+    from pkgutil import walk_packages
+
+    for package in packages:
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
 
 
 def _below(base: type[Screen[Any]]) -> list[type[Screen[Any]]]:
