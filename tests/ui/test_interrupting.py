@@ -1,11 +1,13 @@
-"""Esc is seen on the screen at once, however long what it ends takes to end."""
+"""Esc is seen on the screen at once, and leaving works, however what they end takes to end."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from agent_tui.ui import app as app_module
 from tests.ui.test_chat_acts import desk
 
 pytestmark = pytest.mark.slow
@@ -28,3 +30,26 @@ async def test_the_screen_says_so_while_a_command_that_ignores_it_still_runs(
         await here.until(lambda: not here.chat.runner.is_busy)
         assert seen[0] == ("interrupting", True)
         await here.until(lambda: status.work == "")
+
+
+@pytest.mark.parametrize("fault", ["an error", "no end"])
+async def test_one_can_leave_whatever_goes_wrong_in_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    """Without a terminal it would stay for good, and nobody would see it."""
+
+    async def end() -> None:
+        if fault == "no end":
+            await asyncio.sleep(600)
+        raise OSError(5, "Input/output error\x1b[2J")
+
+    async with desk(tmp_path, monkeypatch) as here:
+        with monkeypatch.context() as faulty:
+            faulty.setattr(app_module, "_ENDING_SECONDS", 0.1)
+            faulty.setattr(here.chat, "end", end)
+            await here.app.leave()
+        assert here.app._exit
+        assert here.app.return_code == 1
+        (told,) = here.app._exit_renderables
+        assert "could not end in order" in str(told)
+        assert "\x1b" not in str(told)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.terminal_replies import BackgroundTold, FeaturesTold
 
 _SECOND_PRESS_SECONDS = 2.0
+_ENDING_SECONDS = 30.0
 _JUST_SECONDS = 2.0
 
 
@@ -321,17 +322,21 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         await self.leave()
 
     async def leave(self) -> None:
-        """Interrupt what runs, let the log settle, and exit."""
-        session = self.chat.session
-        farewell = ""
+        """Interrupt what runs, let the log settle, and exit, whatever goes wrong meanwhile."""
+        session, engine = self.chat.session, self.chat.engine
+        code, farewell = 0, ""
         if session is not None and session.is_saved and not session.view.is_empty:
             demo = "--demo " * self.launch.is_tour
             farewell = f"Session saved. Continue with: agent-tui {demo}-r {session.session_id}"
-        engine = self.chat.engine
-        await self.chat_screen.end()
-        if engine is not None:
-            await engine.aclose()
-        self.exit(0, message=farewell or None)
+        try:
+            async with asyncio.timeout(_ENDING_SECONDS):
+                await self.chat_screen.end()
+                if engine is not None:
+                    await engine.aclose()
+        except Exception as error:  # what was answered is on disk: nothing keeps one from leaving
+            trouble = f"agent-tui could not end in order: {type(error).__name__}: {error}."
+            code, farewell = 1, clean(f"{farewell}\n{trouble}".lstrip())
+        self.exit(code, return_code=code, message=farewell or None)
 
 
 def _assemble(launch: Launch) -> Engine:
