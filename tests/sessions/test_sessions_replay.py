@@ -26,6 +26,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.sessions import sent_messages
 from agent_tui.sessions.replay import (
     Damage,
     Entry,
@@ -214,3 +215,28 @@ def test_in_a_long_log_the_id_of_a_record_is_held_once(tmp_path: Path) -> None:
     assert [stamp.parent_uuid for stamp in stamps] == [None, *ids[:-1], ids[3]]
     for before, stamp in pairwise(stamps[:-1]):
         assert stamp.parent_uuid is before.uuid
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "is_object"),
+    [
+        ('{"text": "', '"}', True),
+        ('{"text": "\\ud800', '"}', True),
+        ('{"a": {"b": [1, 2.5e3, null]}, "text": "', '"} \n', True),
+        ('{"text": "', '"', False),
+        ('{"text": "', '"} and more', False),
+        ('["', '"]', False),
+        ('{"text": "\n', '"}', False),
+        ('{"a": ' + "[" * 5_000, "", False),
+    ],
+)
+def test_long_arguments_are_sent_as_they_are_when_they_are_an_object(
+    monkeypatch: pytest.MonkeyPatch, start: str, end: str, is_object: bool
+) -> None:
+    arguments = start + "word " * 50_000 + end
+    with monkeypatch.context() as patched:
+        if is_object and "\\u" not in start:  # 40 ms for ten megabytes: values are not made
+            patched.setattr(sent_messages, "decode_line", None)
+        (message, _) = repaired_messages([AssistantMessage("", (ToolCall("a", "t", arguments),))])
+    assert isinstance(message, AssistantMessage)
+    assert message.tool_calls[0].arguments == (arguments if is_object else "{}")

@@ -83,7 +83,7 @@ class ChatReader:
         for draft in self._drafts:
             if not draft.call_id:
                 yield from self._name(draft, _NAMELESS)
-            elif not "".join(draft.arguments).strip():
+            elif not any(piece and not piece.isspace() for piece in draft.arguments):
                 yield ToolCallDelta(draft.place, "{}")
 
     def _read_delta(self, delta: Any) -> Iterator[StreamPart]:

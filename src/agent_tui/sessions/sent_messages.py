@@ -75,5 +75,16 @@ def _reads_as_object(arguments: str) -> bool:
     return True
 
 
-_is_long_object = lru_cache(maxsize=4)(_reads_as_object)
-"""Arguments of megabytes are asked about at every step until they are settled: read them once."""
+@lru_cache(maxsize=4)
+def _is_long_object(arguments: str) -> bool:
+    """Arguments of megabytes are asked about at every step until they are settled: read them once.
+
+    They are looked at without being made into values, which would hold the keys up for 40 ms.
+    """
+    import msgspec
+
+    try:
+        msgspec.json.decode(arguments, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return _reads_as_object(arguments)  # it has the last word
+    return True
