@@ -1,1 +1,1 @@
-"""APIs that stream replies: OpenAI-compatible servers, and a scripted stand-in."""
+"""APIs that stream replies: OpenAI-compatible servers, Anthropic, and a scripted stand-in."""
