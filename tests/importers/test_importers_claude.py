@@ -17,7 +17,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.importers.imported import ImportedSession
-from agent_tui.importers.registry import import_session
+from agent_tui.importers.registry import import_session, resume_command
 from tests.importers.foreign_files import (
     called,
     claude_answer,
@@ -142,6 +142,28 @@ def test_subagents_are_children_wherever_they_are_written(tmp_path: Path) -> Non
     assert "seen" not in texts(session.records)
     alone = import_session(agent)
     assert (texts(alone.records), alone.session_id) == (["look around", "seen"], "agent-77")
+
+
+def test_subagents_stand_in_the_order_of_their_calls(tmp_path: Path) -> None:
+    folder = tmp_path / "S" / "subagents"
+    folder.mkdir(parents=True)
+    for agent in ("11", "22", "33"):
+        line = claude_user("c1", None, 3, f"ask {agent}", isSidechain=True, agentId=agent)
+        write_lines(folder / f"agent-{agent}.jsonl", [line])
+    told = [
+        claude_user(f"r{agent}", "a4", 9, [returned(f"t{agent}")], toolUseResult={"agentId": agent})
+        for agent in ("33", "22")
+    ]
+    session = load(tmp_path, [*claude_session()[:-1], *told])
+    assert [child.session_id for child in session.children] == ["11", "33", "22"]
+
+
+def test_only_the_session_of_a_person_can_be_resumed_by_its_agent(tmp_path: Path) -> None:
+    session = load(tmp_path, claude_session())
+    line = claude_user("c1", None, 3, "look", isSidechain=True, agentId="77")
+    agent = write_lines(tmp_path / "agent-77.jsonl", [line])
+    assert resume_command(session) == "cd /w && claude --resume S"
+    assert resume_command(import_session(agent)) == ""
 
 
 def test_edits_show_their_change_and_refusals_are_told_apart(tmp_path: Path) -> None:

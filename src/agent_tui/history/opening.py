@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_tui.history.view import SessionView
 
 if TYPE_CHECKING:
+    from agent_tui.importers.imported import ImportedChild
     from agent_tui.importers.kept_lines import KeptLines
 
 
@@ -41,6 +42,19 @@ async def open_view_tail(path: Path) -> SessionView | None:
 
     source = await asyncio.to_thread(open_tail, path)
     return SessionView(source) if source is not None else None
+
+
+async def open_child(child: ImportedChild, path: Path) -> SessionView:
+    """The session of a subagent that stands in the file of another, at ``path``."""
+    return await asyncio.to_thread(_open_child, child, path)
+
+
+def _open_child(child: ImportedChild, path: Path) -> SessionView:
+    from agent_tui.history.sources.file_source import ChildSource
+
+    source = ChildSource(child, path)
+    _ = source.contents.token_count  # counted here rather than on the event loop
+    return SessionView(source)
 
 
 def _open(path: Path, kept: KeptLines | None) -> SessionView:

@@ -35,6 +35,7 @@ class SessionView:
     Attributes:
         archive: the archive that is looked at; 0 for the live log or a moment.
         is_whole: whether this is the session itself rather than a part of it.
+        children: the sessions of its subagents, where its file tells of them; none for a part.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class SessionView:
         self._title = title
         self.archive = archive
         self.is_whole = contents is None
+        self.children = source.children if self.is_whole else ()
 
     @property
     def session_id(self) -> str:

@@ -13,7 +13,7 @@ from agent_tui.importers import fields
 from agent_tui.importers.claude_rewinds import typed_text
 from agent_tui.importers.imported import ImportedChild
 from agent_tui.importers.lines import read_ends
-from agent_tui.importers.listing import list_folder
+from agent_tui.importers.listing import list_folder, shell_command
 
 
 def child_files(path: Path, session_id: str) -> Iterator[ImportedChild]:
@@ -36,7 +36,7 @@ def child_files(path: Path, session_id: str) -> Iterator[ImportedChild]:
 def tell_agents(
     children: Iterable[ImportedChild], entries: Sequence[dict[str, Any]]
 ) -> list[ImportedChild]:
-    """The subagents with the calls that started them, where a result tells of it."""
+    """The subagents with the calls that started them, told by results and in the order of these."""
     calls: dict[str, str] = {}
     for entry in entries:
         agent = fields.text(entry.get("toolUseResult"), "agentId")
@@ -44,7 +44,14 @@ def tell_agents(
             content = fields.array(fields.table(entry, "message"), "content")
             ids = (fields.text(block, "tool_use_id") for block in content)
             calls.setdefault(agent, next((each for each in ids if each), ""))
+    order = {agent: place for place, agent in enumerate(calls)}
     return [
         replace(child, tool_call_id=child.tool_call_id or calls.get(child.session_id, ""))
-        for child in children
+        for child in sorted(children, key=lambda child: order.get(child.session_id, -1))
     ]
+
+
+def resume(session_id: str, cwd: str) -> str:
+    """The command that resumes a session; none for a subagent, which Claude Code cannot resume."""
+    is_agent = session_id.startswith("agent-")
+    return "" if is_agent else shell_command(cwd, "claude", "--resume", session_id)

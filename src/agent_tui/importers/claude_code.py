@@ -28,7 +28,7 @@ from agent_tui.core.records import (
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
 from agent_tui.importers import fields
-from agent_tui.importers.claude_children import child_files, tell_agents
+from agent_tui.importers.claude_children import child_files, resume, tell_agents
 from agent_tui.importers.claude_entries import (
     call_of,
     content_of,
@@ -43,7 +43,7 @@ from agent_tui.importers.conversation import Conversation, title_of
 from agent_tui.importers.imported import ImportedChild, ImportedSession, ImportedTail, Records
 from agent_tui.importers.importer import Head, Importer, Places, SessionRef
 from agent_tui.importers.lines import Entries, read_ends, read_entries, read_last_entries
-from agent_tui.importers.listing import file_refs, shell_command, summary_of
+from agent_tui.importers.listing import file_refs, summary_of
 
 CLAUDE = "claude-code"
 _SPOKEN = ("user", "assistant", "tool_use", "tool_result")
@@ -463,10 +463,6 @@ def _discover(places: Places) -> Iterator[SessionRef]:
             yield ref
 
 
-def _resume(session_id: str, cwd: str) -> str:
-    return shell_command(cwd, "claude", "--resume", session_id)
-
-
 CLAUDE_IMPORTER = Importer(
     source=CLAUDE,
     name="Claude Code",
@@ -475,5 +471,5 @@ CLAUDE_IMPORTER = Importer(
     summarise=summarise,
     discover=_discover,
     read_tail=read_tail,
-    resume=_resume,
+    resume=resume,
 )

@@ -16,7 +16,12 @@ from agent_tui.history.sources.source import CompactionSides
 from agent_tui.history.tree.logs import Source
 from agent_tui.history.tree.session_tree import WHOLE_BYTES, SessionTree
 from agent_tui.importers import kimi
-from agent_tui.importers.imported import ImportedArchive, ImportedSession, ImportedTail
+from agent_tui.importers.imported import (
+    ImportedArchive,
+    ImportedChild,
+    ImportedSession,
+    ImportedTail,
+)
 from agent_tui.importers.registry import (
     import_session,
     locate,
@@ -49,6 +54,7 @@ class ImportedSource:
         self.resume_command = resume_command(found)
         self.has_archives = bool(found.archives)
         self.has_compactions = bool(found.compactions)
+        self.children = found.children
 
     @cached_property
     def contents(self) -> LogContents:
@@ -117,6 +123,7 @@ class _LoneLog:
     has_compactions = False
     session_id = ""
     resume_command = ""
+    children: tuple[ImportedChild, ...] = ()
     _why: str
 
     def __init__(self, title: str) -> None:
@@ -150,6 +157,22 @@ class TailSource(_LoneLog):
 
     def build_tree(self, *, related: bool) -> SessionTree:
         raise SessionError(_NOT_YET)
+
+
+class ChildSource(_LoneLog):
+    """The session of a subagent that stands in the file of the session that started it."""
+
+    tree_refusal = ""
+    _why = "Nothing of a subagent's session is archived; see the session that started it."
+
+    def __init__(self, child: ImportedChild, path: Path) -> None:
+        super().__init__(child.title or child.session_id)
+        self.session_id = child.session_id
+        self.contents: LogContents = ReadLog.of_records(child.records, self.count)
+        self._log = Source(child.session_id, path), child.records
+
+    def build_tree(self, *, related: bool) -> SessionTree:
+        return SessionTree.of_records([self._log], {}, self.count)
 
 
 class BigLogSource(_LoneLog):

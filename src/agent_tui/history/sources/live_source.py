@@ -69,6 +69,7 @@ class LiveSource:
     has_compactions = True
     tree_refusal = ""
     resume_command = ""
+    children = ()
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from agent_tui.history.records.contents import LogContents
 
 if TYPE_CHECKING:
     from agent_tui.history.tree.session_tree import SessionTree
+    from agent_tui.importers.imported import ImportedChild
 
 CompactionSides: TypeAlias = tuple[Sequence[Record], Sequence[Record]]
 """The log before a compaction, and the log after it."""
@@ -28,6 +29,7 @@ class SessionSource(Protocol):
         has_compactions: whether it may have been compacted.
         resume_command: resumes it in the agent that wrote it; empty for a session of ours.
         tree_refusal: why its tree and its moments cannot be shown; empty when they can.
+        children: the sessions of its subagents, where its file tells of them.
     """
 
     @property
@@ -46,6 +48,8 @@ class SessionSource(Protocol):
     def tree_refusal(self) -> str: ...
     @property
     def resume_command(self) -> str: ...
+    @property
+    def children(self) -> Sequence[ImportedChild]: ...
 
     def count(self, message: Message) -> int:
         """The tokens of a message."""

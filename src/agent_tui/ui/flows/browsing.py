@@ -94,6 +94,7 @@ class Browser:
         follow: Callable[[], AsyncIterator[NewerView]] | None = None,
         line: FoundLine | None = None,
         changes: Callable[[], Awaitable[Sequence[ChangeGroup]]] | None = None,
+        child: Callable[[SessionView, str], Awaitable[bool]] | None = None,
     ) -> bool:
         """Show a log of the session read-only.
 
@@ -103,6 +104,7 @@ class Browser:
             follow: gives the session again whenever another process wrote it.
             line: where to begin; at the end without it.
             changes: gives what the log tells of changed files, where only the log knows.
+            child: shows the session of a subagent of a view, by its id; returns what ``Lead`` does.
         """
         from agent_tui.history.opening import NewerView
         from agent_tui.ui.screens.time.browse import BrowseScreen
@@ -118,7 +120,9 @@ class Browser:
 
         is_tail = whole is not None
         anew = newer if whole or follow else None
-        screen = BrowseScreen(view, self, anew, line=line, is_tail=is_tail, changes=changes)
+        screen = BrowseScreen(
+            view, self, anew, line=line, is_tail=is_tail, changes=changes, child=child
+        )
         changed = await self._app.push_screen_wait(screen)
         return bool(changed)
 

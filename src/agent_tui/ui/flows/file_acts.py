@@ -12,6 +12,7 @@ from agent_tui.ui.flows.browsing import Browser
 if TYPE_CHECKING:
     from agent_tui.core.tree import Fork
     from agent_tui.history.found_record import FoundLine
+    from agent_tui.history.view import SessionView
     from agent_tui.runtime.engine import Engine
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.screens.time.tree import TreeChoice
@@ -65,6 +66,17 @@ async def open_file(chat: Conversation, path: Path, line: FoundLine | None = Non
     Raises:
         SessionError, StorageError: it cannot be read; the sentence says why.
     """
+    fork = await _show_file(chat, path, line)
+    if fork is None:
+        return False
+    await chat.show_session(await chat.holder.require_engine().open_session(fork.session_id))
+    chat.prompts.return_prompt(fork.prompt)
+    chat.notices.hint("Imported as a new session. The original is unchanged.")
+    return True
+
+
+async def _show_file(chat: Conversation, path: Path, line: FoundLine | None = None) -> Fork | None:
+    """Show a file until it is left; the session made of it or of a subagent of it, if one was."""
     engine = chat.holder.require_engine()
     began = time.time_ns()
     tail = await engine.stored.open_tail(path)
@@ -74,10 +86,16 @@ async def open_file(chat: Conversation, path: Path, line: FoundLine | None = Non
     follow = partial(engine.stored.follow_path, path, began)
     changes = partial(engine.stored.told_changes, path, None)
     browser = Browser(chat.app, view, acts)
-    await browser.look(view, whole=whole, follow=follow, line=line, changes=changes)
-    if acts.fork is None:
-        return False
-    await chat.show_session(await engine.open_session(acts.fork.session_id))
-    chat.prompts.return_prompt(acts.fork.prompt)
-    chat.notices.hint("Imported as a new session. The original is unchanged.")
-    return True
+
+    async def child(of: SessionView, name: str) -> bool:
+        from agent_tui.history.opening import open_child
+
+        found = next(each for each in of.children if each.session_id == name)
+        if found.path:
+            acts.fork = await _show_file(chat, Path(found.path))
+            return acts.fork is not None
+        within = await open_child(found, path)
+        return await Browser(chat.app, within).look(within)
+
+    await browser.look(view, whole=whole, follow=follow, line=line, changes=changes, child=child)
+    return acts.fork

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.lead import Lead
 
+_ID_CELLS = 12
+
 
 class BrowseScreen(Panel[Literal["changed"]]):
     """Shows one log, read-only; dismissed with ``changed`` when the session was changed.
@@ -36,6 +38,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         line: where to begin; at the end without it.
         is_tail: whether ``view`` is only the end of a session that is still being read.
         changes: gives what the log tells of changed files, where only the log knows.
+        child: shows the session of a subagent of a view, by its id, over this one.
     """
 
     CSS_PATH = [
@@ -50,6 +53,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         Binding("c", "list_compactions", "compactions", key_display="c"),
         Binding("t,ctrl+t", "tree", "tree", key_display="t"),
         Binding("s,f9", "scrub", "replay", key_display="s"),
+        Binding("u", "list_children", "subagents", key_display="u"),
         Binding("f", "continue_here", "resume here", key_display="f"),
         Binding("o", "copy_command", "resume command", key_display="o"),
         Binding("d,alt+c", "list_changes", "changes", key_display="d"),
@@ -64,6 +68,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         line: FoundLine | None = None,
         is_tail: bool = False,
         changes: Callable[[], Awaitable[Sequence[ChangeGroup]]] | None = None,
+        child: Callable[[SessionView, str], Awaitable[bool]] | None = None,
     ) -> None:
         super().__init__()
         self._line = line
@@ -72,6 +77,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         self._newer = newer
         self._is_tail = is_tail
         self._changes = changes
+        self._child = child
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -147,6 +153,8 @@ class BrowseScreen(Panel[Literal["changed"]]):
                 return self._view.is_whole
             case "list_changes":
                 return self._view.is_whole and self._changes is not None
+            case "list_children":
+                return self._child is not None and bool(self._view.children)
             case "continue_here":
                 return self._view.is_whole and self._lead.can_continue
             case "copy_command":
@@ -200,6 +208,40 @@ class BrowseScreen(Panel[Literal["changed"]]):
 
         if self._changes is not None:
             self.app.push_screen(ChangesScreen(self._changes))
+
+    def action_list_children(self) -> None:
+        """Choose a subagent and read its session; first the one that the call here started."""
+        self._go(self._choose_child)
+
+    async def _choose_child(self) -> bool:
+        from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
+
+        picks = [
+            Pick(each.session_id, each.title or each.session_id, right=each.session_id[:_ID_CELLS])
+            for each in self._view.children
+        ]
+        screen = PickerScreen("Subagents of this session", picks, self._child_here())
+        chosen = await self.app.push_screen_wait(screen)
+        if not chosen or self._child is None:
+            return False
+        return await self._child(self._view, chosen)
+
+    def _child_here(self) -> str:
+        """The id of the subagent that the call under the cursor started; empty where none is."""
+        call = self.query_one(Timeline).call_at_cursor
+        known = (each.session_id for each in self._view.children if each.tool_call_id == call)
+        return next(known, "") if call else ""
+
+    @on(Timeline.TaskWanted)
+    @on(Timeline.ViewWanted)
+    def _view_block(self, event: Timeline.TaskWanted | Timeline.ViewWanted) -> None:
+        """Show the subagent that a call started; any other block is shown whole."""
+        open_child, child = self._child, self._child_here()
+        if child and open_child is not None:
+            self._go(lambda: open_child(self._view, child))
+        else:
+            lines = format_count(event.text.count("\n") + 1, "line")
+            self.app.push_screen(ReaderScreen("Message", lines, event.text))
 
     def action_restore(self) -> None:
         self._lead.restore(self._view.archive)

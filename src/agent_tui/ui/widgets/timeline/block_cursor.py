@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual import events, on
 from textual.binding import Binding, BindingType
 
-from agent_tui.ui.blocks import UserBlock
+from agent_tui.ui.blocks import ToolBlock, UserBlock
 from agent_tui.ui.widgets.timeline.drawn_blocks import Place, is_marker
 from agent_tui.ui.widgets.timeline.selectable_blocks import SelectableBlocks
 from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
@@ -46,6 +46,12 @@ class BlockCursor(SelectableBlocks):
         super().__init__(id=id, classes=classes)
         self._cursor: int | None = None
         self._hovered: int | None = None
+
+    @property
+    def call_at_cursor(self) -> str:
+        """The id of the call under the cursor; empty where none is."""
+        block = None if self._cursor is None else self._blocks.block(self._cursor)
+        return block.call_id if isinstance(block, ToolBlock) else ""
 
     def active_blocks(self) -> tuple[int | None, int | None]:
         return self._cursor if self.has_focus else None, self._hovered
