@@ -56,6 +56,26 @@ def test_every_command_has_help_and_knows_json(
 
 
 @pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (
+            ("--demo", "open", "a b.jsonl"),
+            "a command comes before its options: agent-tui open --demo 'a b.jsonl'",
+        ),
+        (
+            ("--demo", "fix", "the", "bug"),
+            "expected one prompt, got 3 words; put it in quotes: agent-tui 'fix the bug'",
+        ),
+    ],
+)
+def test_words_behind_a_prompt_are_refused_with_what_to_type(
+    typed: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main(*typed) == 2
+    assert capsys.readouterr().err == f"agent-tui: {told}\n"
+
+
+@pytest.mark.parametrize(
     "arguments",
     [("--fly",), ("revert", "x"), ("revert", "x", "y"), ("-p", "a", "--output-format", "xml")],
     ids=" ".join,

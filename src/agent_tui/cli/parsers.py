@@ -71,6 +71,26 @@ def split_command(arguments: list[str]) -> tuple[Command, list[str]]:
     return command, rest
 
 
+def refuse_words(prompt: str, left: list[str], arguments: list[str]) -> str:
+    """Why words cannot stand behind a prompt, and what to type instead; empty where none do.
+
+    Args:
+        prompt: what was taken for the prompt.
+        left: what no option took.
+        arguments: everything that was typed.
+    """
+    if not left or any(word.startswith("-") for word in left):
+        return ""
+    import shlex
+
+    if prompt in GROUPS:
+        rest = arguments.copy()
+        rest.remove(prompt)
+        return f"a command comes before its options: agent-tui {shlex.join([prompt, *rest])}"
+    quoted = shlex.quote(" ".join([prompt, *left]))
+    return f"expected one prompt, got {len(left) + 1} words; put it in quotes: agent-tui {quoted}"
+
+
 def _add(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
     for argument in arguments:
         parser.add_argument(*argument.names, **argument.options)

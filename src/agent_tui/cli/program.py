@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_tui import __version__
-from agent_tui.cli.parsers import UnknownVerb, chat_parser, command_parser, split_command
+from agent_tui.cli.parsers import (
+    UnknownVerb,
+    chat_parser,
+    command_parser,
+    refuse_words,
+    split_command,
+)
 from agent_tui.cli.table import GROUPS
 from agent_tui.core.output import complain, say
 
@@ -41,7 +47,13 @@ def _answer(arguments: list[str]) -> int:
     try:
         if arguments and arguments[0] in GROUPS:
             return _run_command(arguments)
-        return _chat(chat_parser().parse_args(arguments))
+        parser = chat_parser()
+        options, left = parser.parse_known_args(arguments)
+        if refusal := refuse_words(options.prompt, left, arguments):
+            return _fail(refusal, 2)
+        if left:
+            parser.error(f"unrecognized arguments: {' '.join(left)}")
+        return _chat(options)
     except SystemExit as ended:  # how argparse ends after help and mistakes
         return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:
