@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,14 @@ from typing import Any
 import pytest
 
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
+from agent_tui.core.record_writing import record_fields
+from agent_tui.core.records import (
+    AssistantMessage,
+    SessionHeader,
+    ToolMessage,
+    UserMessage,
+    damage_row,
+)
 from agent_tui.history.opening import open_view, open_view_tail
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.stored.sessions import read_last_exchanges
@@ -80,6 +88,37 @@ async def test_it_is_resumed_from_any_prompt_of_its_tree(tmp_path: Path) -> None
         await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat_screen)
         assert contents(app)[-1] == "one file"
         assert app.chat.prompt_box.text == "and now?"
+
+
+@pytest.mark.parametrize("torn", ["not json\n", "[1]\n\n{\n"])
+async def test_damaged_lines_of_a_log_of_ours_are_shown_where_they_stand(
+    tmp_path: Path, torn: str
+) -> None:
+    said = [SessionHeader("s", "/w", "", ""), UserMessage("ask"), AssistantMessage("answer")]
+    header, ask, answer = (json.dumps(record_fields(each)) for each in said)
+    path = tmp_path / "context.jsonl"
+    path.write_text(f"{header}\n{ask}\n{torn}{answer}\n")
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    lines = torn.count("\n") - torn.count("\n\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "answer" in shown(app))
+        text = shown(app)
+        assert text.index("ask") < text.index(f"{lines} damaged line") < text.index("answer")
+        assert text.count("damaged line") == 1
+    view = await open_view(path)
+    assert len(view.records) == 3
+    assert view.damaged == lines
+
+
+async def test_where_nobody_knows_the_place_damaged_lines_are_told_at_the_end(
+    tmp_path: Path,
+) -> None:
+    path = write_lines(tmp_path / "S.jsonl", claude_session())
+    with path.open("a") as file:
+        file.write("not json\n")
+    view = await open_view(path)
+    assert [*view.shown_records] == [*view.records, damage_row(1)]
 
 
 def long_session(turns: int) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from agent_tui.core.records import (
     LabelRecord,
     Record,
     UserMessage,
+    damage_row,
 )
 from agent_tui.ui.blocks import NoticeBlock, UserBlock
 from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -24,7 +25,7 @@ SIZES = ((120, 40), (80, 24), (40, 12))
 async def test_every_kind_of_block_is_drawn_at_every_size(
     size: tuple[int, int], theme: str
 ) -> None:
-    app = TimelineStage(conversation(), damaged=2, theme=theme)
+    app = TimelineStage([*conversation(), damage_row(2)], theme=theme)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         assert "2 damaged lines" in app.text

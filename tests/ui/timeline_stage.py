@@ -64,20 +64,17 @@ class TimelineStage(ThemedApp[None]):
 
     CSS_PATH = [stylesheet("base.tcss"), stylesheet("widgets/timeline.tcss")]
 
-    def __init__(
-        self, records: Sequence[Record] = (), *, damaged: int = 0, theme: str = DARK.name
-    ) -> None:
+    def __init__(self, records: Sequence[Record] = (), *, theme: str = DARK.name) -> None:
         super().__init__()
         self.theme = theme
         self._records = records
-        self._damaged = damaged
         self.pressed: list[Message] = []
 
     def compose(self) -> ComposeResult:
         yield Timeline()
 
     def on_mount(self) -> None:
-        self.timeline.load(self._records, damaged=self._damaged)
+        self.timeline.load(self._records)
         self.timeline.focus()
 
     @property

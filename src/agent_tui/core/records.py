@@ -351,6 +351,11 @@ class UnknownRecord:
     stamp: Stamp = UNSTAMPED
 
 
+def damage_row(lines: int) -> UnknownRecord:
+    """The record in the place of so many lines that cannot be read."""
+    return UnknownRecord(DAMAGED_LINES, {"lines": lines})
+
+
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 MESSAGE_TYPES = (UserMessage, AssistantMessage, ToolMessage)
 Choice: TypeAlias = TitleRecord | LabelRecord | ModelRecord

@@ -20,7 +20,10 @@ Records = tuple[Record, ...]
 
 @dataclass(frozen=True, slots=True)
 class ImportedArchive:
-    """A log that was rotated out, or a branch that was left; ``path`` is empty for a branch."""
+    """A log that was rotated out, or a branch that was left; ``path`` is empty for a branch.
+
+    ``shown``: its records with a row where lines are damaged; empty where nobody knows where.
+    """
 
     number: int
     reason: str
@@ -28,6 +31,7 @@ class ImportedArchive:
     damaged: int = 0
     path: str = ""
     size_bytes: int = 0
+    shown: Records = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ class ImportedSession:
         compactions: oldest first.
         children: the sessions of subagents.
         accounting: what became of every record of the file.
+        shown: the records with a row where lines are damaged; empty where nobody knows where.
     """
 
     source: str
@@ -110,6 +115,7 @@ class ImportedSession:
     compactions: tuple[ImportedCompaction, ...] = ()
     children: tuple[ImportedChild, ...] = ()
     accounting: Accounting = field(default_factory=Accounting)
+    shown: Records = ()
 
 
 @dataclass(frozen=True, slots=True)

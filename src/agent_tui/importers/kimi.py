@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from agent_tui.core.text import first_line
 from agent_tui.importers import fields
 from agent_tui.importers.accounting import Accounting, add_up
 from agent_tui.importers.active_path import follow_heads
+from agent_tui.importers.damage import is_damage, put_damage
 from agent_tui.importers.imported import (
     ImportedArchive,
     ImportedCompaction,
@@ -80,16 +82,22 @@ def _is_record(value: dict[str, Any]) -> bool:
     return role in _BOOKKEEPING
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Log:
-    """One log file; the live one has no number."""
+    """One log file; the live one has no number. ``shown`` has a row where lines are damaged."""
 
     number: int | None
     path: Path
-    records: Records
+    shown: Records
     damaged: int
     size_bytes: int
     accounting: Accounting
+
+    @cached_property
+    def records(self) -> Records:
+        if not self.damaged:
+            return self.shown
+        return tuple(record for record in self.shown if not is_damage(record))
 
 
 def read_session(ref: SessionRef) -> ImportedSession:
@@ -105,7 +113,7 @@ def read_session(ref: SessionRef) -> ImportedSession:
     reasons: dict[int, str] = {}
     if not ours:
         times = read_times(path.parent / "wire.jsonl")
-        logs = [replace(log, records=put_times(log.records, times)) for log in logs]
+        logs = [replace(log, shown=put_times(log.shown, times)) for log in logs]
         logs = _explain_rotations(logs, reasons)
     for record in (record for log in logs for record in log.records):
         if isinstance(record, CompactionRecord):
@@ -131,37 +139,43 @@ def read_session(ref: SessionRef) -> ImportedSession:
                 log.damaged,
                 str(log.path),
                 log.size_bytes,
+                log.shown,
             )
             for log in logs
             if log.number is not None
         ),
         compactions=tuple(_compactions(logs)),
         accounting=add_up(log.accounting for log in logs),
+        shown=live.shown,
     )
 
 
 def _read_log(path: Path, number: int | None) -> _Log:
     entries = read_entries(path)
-    records = _records_of(entries)
-    told = tuple(infer_origins(follow_heads(records)))
+    told = tuple(infer_origins(follow_heads(_rows_of(entries))))
     size = path.stat().st_size
     return _Log(number, path, told, entries.damaged, size, entries.book.close())
 
 
 def _records_of(entries: Entries) -> list[Record]:
-    records: list[Record] = []
+    return [record for record in _rows_of(entries) if not is_damage(record)]
+
+
+def _rows_of(entries: Entries) -> list[Record]:
+    """The records, with one row in the place of damaged lines that follow each other."""
+    records: dict[int, Record] = {}
     for value, number in entries:
         try:
             record = parse_record(value)
         except BadRecord:
             entries.damage(number)
             continue
-        records.append(record)
+        records[number] = record
         if isinstance(record, UnknownRecord):
             entries.book.leave_unknown(number, record.role)
         else:
             entries.book.show(number)
-    return records
+    return put_damage(records, entries.damaged_numbers)
 
 
 def read_tail(ref: SessionRef, count: int) -> ImportedTail:
@@ -221,11 +235,11 @@ def _explain_rotations(logs: Sequence[_Log], reasons: dict[int, str]) -> list[_L
     for index in range(1, len(explained)):
         before, after = explained[index - 1], explained[index]
         assert before.number is not None
-        reason, records = explain_rotation(before.number, before.records, after.records)
+        reason, shown = explain_rotation(before.number, before.records, after.shown)
         reasons[before.number] = reason
-        explained[index] = replace(after, records=records)
+        explained[index] = replace(after, shown=shown)
     first = explained[0]
-    explained[0] = replace(first, records=explain_rotation(0, (), first.records)[1])
+    explained[0] = replace(first, shown=explain_rotation(0, (), first.shown)[1])
     return explained
 
 

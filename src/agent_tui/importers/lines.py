@@ -141,14 +141,15 @@ def read_small_text(path: Path) -> str:
 class Entries:
     """The JSON objects of a file in its order, each with its number in the account book.
 
-    ``is_whole`` is false where only the end of the file was read.
+    ``is_whole`` is false where only the end of the file was read; ``damaged_numbers`` are those of
+    the lines that are no records.
     """
 
     path: Path
     book: AccountBook = field(default_factory=AccountBook)
     objects: list[dict[str, Any]] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    damaged: int = 0
+    damaged_numbers: list[int] = field(default_factory=list)
     is_whole: bool = True
 
     def take(self, line: bytes | None) -> None:
@@ -170,9 +171,14 @@ class Entries:
         """Each object with its number."""
         return iter(zip(self.objects, self.numbers, strict=True))
 
+    @property
+    def damaged(self) -> int:
+        """How many lines are no records."""
+        return len(self.damaged_numbers)
+
     def damage(self, number: int) -> None:
         """One of the objects turned out to be no record."""
-        self.damaged += 1
+        self.damaged_numbers.append(number)
         self.book.damage(number)
 
 

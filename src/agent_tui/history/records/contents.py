@@ -8,11 +8,14 @@ from typing import Protocol
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.records import (
+    DAMAGED_LINES,
     AssistantMessage,
     Message,
     Record,
     ToolMessage,
+    UnknownRecord,
     UsageRecord,
+    damage_row,
     is_message,
 )
 from agent_tui.history.records.indexed_records import IndexedRecords
@@ -73,11 +76,21 @@ class ReadLog:
 
     @classmethod
     def of_records(
-        cls, records: Sequence[Record], count: CountMessage, damaged: int = 0
+        cls,
+        records: Sequence[Record],
+        count: CountMessage,
+        damaged: int = 0,
+        shown: Sequence[Record] = (),
     ) -> ReadLog:
-        """Records that were imported, or lead to a place of a tree."""
+        """Records that were imported, or lead to a place of a tree.
+
+        Damaged lines of which ``shown`` does not tell where they stand are told at the end.
+        """
         tokens = count_tokens(records, count)
-        return cls(records, count_messages(records), tokens, records, records, damaged)
+        shown = shown or records
+        if damaged and (elsewhere := damaged - _count_damaged(shown)) > 0:
+            shown = (*shown, damage_row(elsewhere))
+        return cls(records, count_messages(records), tokens, shown, records, damaged)
 
     @classmethod
     def of_index(cls, path: Path) -> ReadLog:
@@ -91,6 +104,12 @@ def count_messages(records: Sequence[Record]) -> int:
     if isinstance(records, RecordsOnDisk):
         return records.message_count
     return sum(map(is_message, records))
+
+
+def _count_damaged(shown: Sequence[Record]) -> int:
+    """How many damaged lines have a row."""
+    rows = (r for r in shown if isinstance(r, UnknownRecord) and r.role == DAMAGED_LINES)
+    return sum(lines for row in rows if isinstance(lines := row.fields.get("lines"), int))
 
 
 def count_tokens(records: Sequence[Record], count: CountMessage) -> int:

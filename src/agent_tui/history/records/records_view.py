@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import overload
 
-from agent_tui.core.records import DAMAGED_LINES, Record, UnknownRecord
+from agent_tui.core.records import Record, damage_row
 from agent_tui.history.records.lazy_sequence import LazySequence
 from agent_tui.sessions.replay import Damage, Entry
 
@@ -43,9 +43,7 @@ class ShownRecords(LazySequence[Record]):
             bisect_left(entries, each.offset, key=lambda entry: entry.offset) for each in damaged
         )
         rows = enumerate(sorted(before.items()))
-        self._damage = {
-            place + n: UnknownRecord(DAMAGED_LINES, {"lines": m}) for n, (place, m) in rows
-        }
+        self._damage = {place + n: damage_row(m) for n, (place, m) in rows}
         self._places = sorted(self._damage)
 
     def __len__(self) -> int:

@@ -59,7 +59,7 @@ class ImportedSource:
     @cached_property
     def contents(self) -> LogContents:
         found = self._found
-        return ReadLog.of_records(found.records, self.count, found.damaged)
+        return ReadLog.of_records(found.records, self.count, found.damaged, found.shown)
 
     def count(self, message: Message) -> int:
         return self._counter.count_message(message)
@@ -80,7 +80,7 @@ class ImportedSource:
 
     def read_archive(self, number: int) -> LogContents:
         archive = self._archive(number)
-        return ReadLog.of_records(archive.records, self.count, archive.damaged)
+        return ReadLog.of_records(archive.records, self.count, archive.damaged, archive.shown)
 
     def _archive(self, number: int) -> ImportedArchive:
         for archive in self._found.archives:

@@ -98,7 +98,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
             f"{format_tokens(view.token_count)} tokens" if view.token_count else "",
             "read-only",
         )
-        self.query_one(Timeline).load(view.records, damaged=view.damaged)
+        self.query_one(Timeline).load(view.shown_records)
 
     @work(exclusive=True, group="line")
     async def _show_line(self) -> None:
@@ -106,7 +106,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         line, view = self._line, self._view
         if line is None:
             return
-        place = await asyncio.to_thread(find_record, view.records, line)
+        place = await asyncio.to_thread(find_record, view.shown_records, line)
         if view is not self._view or (place is None and self._is_tail):
             return
         self._line = None

@@ -19,7 +19,6 @@ from agent_tui.ui.blocks import (
     BranchBlock,
     CheckpointBlock,
     CompactionBlock,
-    DamageBlock,
     EarlierBlock,
     EarlierHeadBlock,
     LabelBlock,
@@ -137,9 +136,7 @@ class Timeline(FoundText, can_focus=True):
 
     # What it shows.
 
-    def load(
-        self, records: Sequence[Record], *, damaged: int = 0, earlier: Sequence[Record] = ()
-    ) -> None:
+    def load(self, records: Sequence[Record], *, earlier: Sequence[Record] = ()) -> None:
         """Show a session's records, the end in view. The sequence is kept and may grow.
 
         ``earlier``: what a compaction took out of the context; it stands above them, dimmed.
@@ -148,8 +145,6 @@ class Timeline(FoundText, can_focus=True):
         self._cursor = self._hovered = None
         self._soon.clear()
         self._following = True
-        if damaged:
-            self._blocks.append(DamageBlock(damaged))
         self.lines_below = 0
         self.show_change()
 
