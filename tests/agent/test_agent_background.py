@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_tui.core.errors import ToolError
-from agent_tui.core.events import ToolStarted
+from agent_tui.core.events import NoticeGiven, ToolStarted
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.tools.child import Ended
 from agent_tui.tools.output import BoundedOutput
@@ -124,6 +124,21 @@ async def test_the_agent_is_told_at_its_next_step_what_ended_meanwhile(tmp_path:
                 "background_command reads its output.</system>"
             ]
         )
+
+
+async def test_a_cancel_between_two_reminders_loses_none(tmp_path: Path) -> None:
+    starts = tuple(call("run_command", command=f"exit {code}", background=True) for code in (3, 4))
+    replies = Reply(calls=starts), Reply(text="."), Reply(text="Oh.")
+    async with Stage(tmp_path, *replies, yolo=True) as stage:
+        await stage.say("Run both")
+        await until(None, lambda: not stage.session.commands.titles)
+        await stage.say_until("And now?", lambda event: isinstance(event, NoticeGiven))
+        await stage.say("And now?")
+        told = [line["content"] for line in stage.on_disk("user") if line["origin"] == "reminder"]
+        assert [f"[exit code {code}]" in each for each, code in zip(told, (3, 4), strict=True)] == [
+            True,
+            True,
+        ]
 
 
 async def test_of_what_a_person_stopped_the_agent_is_told(tmp_path: Path) -> None:

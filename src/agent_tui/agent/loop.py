@@ -97,6 +97,7 @@ class Agent:
         tell_ended: Callable[[], list[str]] = list,
     ) -> None:
         self._tell_ended = tell_ended
+        self._untold: deque[str] = deque()
         self._context = context
         self._compactor = compactor
         self._wire = wire
@@ -280,8 +281,9 @@ class Agent:
         """One model call with its tools; None when the turn continues."""
         turn = progress.turn
         await self._join_steers(turn)
-        for ended in self._tell_ended():
-            await settle(self._remind(ended, turn))
+        self._untold += self._tell_ended()
+        while self._untold:
+            await settle(self._remind_ended(turn))
         self._asking.refresh_tools()
         await self._compactor.compact_if_full()
         await self._mark(progress)
@@ -305,6 +307,10 @@ class Agent:
             await settle(self._remind(seen, turn))
             return None
         return seen
+
+    async def _remind_ended(self, turn: int) -> None:
+        await self._remind(self._untold[0], turn)
+        self._untold.popleft()
 
     async def _remind(self, text: str, turn: int) -> None:
         """Tell the agent something that no person said, and people that it was told."""
