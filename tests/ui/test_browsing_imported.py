@@ -13,6 +13,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     AssistantMessage,
+    Record,
     SessionHeader,
     ToolMessage,
     UserMessage,
@@ -94,7 +95,11 @@ async def test_it_is_resumed_from_any_prompt_of_its_tree(tmp_path: Path) -> None
 async def test_damaged_lines_of_a_log_of_ours_are_shown_where_they_stand(
     tmp_path: Path, torn: str
 ) -> None:
-    said = [SessionHeader("s", "/w", "", ""), UserMessage("ask"), AssistantMessage("answer")]
+    said: list[Record] = [
+        SessionHeader("s", "/w", "", ""),
+        UserMessage("ask"),
+        AssistantMessage("answer"),
+    ]
     header, ask, answer = (json.dumps(record_fields(each)) for each in said)
     path = tmp_path / "context.jsonl"
     path.write_text(f"{header}\n{ask}\n{torn}{answer}\n")
