@@ -87,7 +87,7 @@ async def test_a_second_window_reads_and_follows_but_does_not_write(tmp_path: Pa
     async with Stage(tmp_path, Reply(text="ok")) as stage:
         other = await stage.engine.open_session(stage.session.session_id)
         assert "open in another window" in other.read_only
-        with pytest.raises(SessionReadOnly):
+        with pytest.raises(SessionReadOnly, match=r"another window \(pid \d+, since"):
             await other.run_turn("Hi")
         await stage.say("Hi")
         assert await other.follow()

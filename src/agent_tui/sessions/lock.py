@@ -18,6 +18,8 @@ from agent_tui.sessions.disk import FILE_MODE, open_regular, translate_os_error
 
 LOCK = "context.jsonl.lock"
 OWNER = "context.jsonl.owner"
+OPEN_ELSEWHERE = "it is open in another window"
+"""Why this window cannot write a session, in words that fit where a line is short."""
 _AT_ONCE = fcntl.LOCK_EX | fcntl.LOCK_NB
 _FIRST_PAUSE_SECONDS = 0.0005
 _LONGEST_PAUSE_SECONDS = 0.02
@@ -139,6 +141,11 @@ def is_owned(folder: Path) -> bool:
         return True
     finally:
         _close(descriptor)
+
+
+def name_window(why: str, folder: Path) -> str:
+    """Why a session cannot be written, with pid and time of the window that holds it."""
+    return f"{why}{read_holder(folder)}" if why == OPEN_ELSEWHERE else why
 
 
 def read_holder(folder: Path) -> str:

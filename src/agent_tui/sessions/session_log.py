@@ -29,7 +29,7 @@ from agent_tui.core.records import (
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.lineage import holder_of, inherited_archives
-from agent_tui.sessions.lock import Ownership, is_owned
+from agent_tui.sessions.lock import Ownership, is_owned, name_window
 from agent_tui.sessions.log import Durability, LogFile
 from agent_tui.sessions.log_writer import BuildLog, Change, LogMark, LogWriter
 from agent_tui.sessions.replay import Entry, SessionState, follow_log, load_log, read_log
@@ -331,7 +331,8 @@ class SessionLog:
 
     def _require_writable(self) -> None:
         if self.read_only:
-            raise SessionReadOnly(f"This session cannot be written: {self.read_only}.")
+            why = name_window(self.read_only, self.folder)
+            raise SessionReadOnly(f"This session cannot be written: {why}.")
 
     def _require_keep(self, keep: int) -> None:
         self._require_writable()

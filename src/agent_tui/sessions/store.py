@@ -51,7 +51,7 @@ from agent_tui.sessions.folders import (
     subfolders,
 )
 from agent_tui.sessions.lineage import SESSION_ID, bequeathed_archives
-from agent_tui.sessions.lock import FolderLock, Ownership, read_holder
+from agent_tui.sessions.lock import OPEN_ELSEWHERE, FolderLock, Ownership
 from agent_tui.sessions.log import Durability, Piece, create_log
 from agent_tui.sessions.log_writer import stamped, utc_now, whole_line
 from agent_tui.sessions.replay import SessionState, load_log
@@ -379,7 +379,7 @@ def _claim(folder: Path) -> tuple[Ownership | None, str]:
                 return ownership, ""
     except SessionReadOnly:
         return None, f"its folder {folder} cannot be written"
-    return None, f"it is open in another window{read_holder(folder)}"
+    return None, OPEN_ELSEWHERE
 
 
 def _holds_words(state: SessionState) -> bool:

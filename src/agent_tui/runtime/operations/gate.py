@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agent_tui.core.errors import SessionError, SessionReadOnly
+from agent_tui.sessions.lock import name_window
 from agent_tui.sessions.session_log import SessionLog
 
 
@@ -57,7 +58,8 @@ class Gate:
     def require_writable(self) -> None:
         """Raise SessionReadOnly where the session cannot be written now."""
         if self._log.read_only:
-            raise SessionReadOnly(f"This session is read-only here: {self._log.read_only}.")
+            why = name_window(self._log.read_only, self._log.folder)
+            raise SessionReadOnly(f"This session is read-only here: {why}.")
 
     def require_idle(self) -> None:
         """Raise SessionError while a turn is running."""
