@@ -281,10 +281,15 @@ def resident_mb(pid: int) -> float:
     return int(line.split()[1]) / 1024
 
 
-def judge(figures: dict[str, Any], key: str, limit: float) -> bool:
-    """Print a figure with its limit as a JSON line, and say whether it holds."""
-    holds = bool(figures[key] <= limit)
-    print(json.dumps(figures | {f"limit_{key}": limit, "holds": holds}), flush=True)
+def judge(figures: dict[str, Any], key: str, limit: float, **more: float) -> bool:
+    """Print a figure with its limit as a JSON line, and say whether it holds.
+
+    ``more`` are limits of other figures of the same line, by their names.
+    """
+    limits = {key: limit} | more
+    holds = all(figures[each] <= most for each, most in limits.items())
+    told = {f"limit_{each}": most for each, most in limits.items()}
+    print(json.dumps(figures | told | {"holds": holds}), flush=True)
     return holds
 
 

@@ -104,8 +104,7 @@ def measure_echo(stage: Stage) -> bool:
     flood = {"name": "echo_beside_2000_chunks_a_second"} | flooded | beside
     return all(
         [
-            judge(line, "ratio", ECHO_RATIO),
-            judge(line, "held_max_ms", ECHO_MAX_MS),
+            judge(line, "ratio", ECHO_RATIO, held_max_ms=ECHO_MAX_MS),
             judge(flood, "held_max_ms", FLOOD_HELD_MS),
         ]
     )
