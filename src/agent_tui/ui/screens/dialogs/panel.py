@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import ExitStack
 from typing import TypeVar
 
 from textual import events
@@ -51,6 +52,7 @@ class Panel(Remappable, Screen[Result]):
         super().__init__()
         self._was_shown = False
         self._is_styled = False
+        self._until_sized = ExitStack()
 
     def on_compose(self) -> None:
         """Take on the classes of this size before there are children: all would be restyled.
@@ -71,12 +73,24 @@ class Panel(Remappable, Screen[Result]):
         # What was just mounted was just styled, unless it came before its stylesheets: from
         # Python 3.12 on tasks start at once, and a screen is composed while it is pushed.
         event.refresh_styles &= self._was_shown or not self._is_styled
+        if not self._was_shown and self.outer_size != self.app.size:
+            # Drawn once its widgets know their sizes: what is drawn before is drawn over at once.
+            self._until_sized.enter_context(self.app.batch_update())
         self._was_shown = True
         await asyncio.sleep(_BREATH_SECONDS)
 
     async def on_resize(self) -> None:
-        """Let keys through before all is laid out."""
+        """Let keys through before all is laid out, and the first time before all is drawn."""
         await asyncio.sleep(_BREATH_SECONDS)
+        self.call_next(self._let_draw)
+
+    async def _let_draw(self) -> None:
+        await asyncio.sleep(_BREATH_SECONDS)
+        self._until_sized.close()
+
+    def on_unmount(self) -> None:
+        """Let the app draw, though this was left before it was laid out."""
+        self._until_sized.close()
 
     def heading(self) -> Heading:
         """The first line of the panel; fill it with ``show_heading``."""

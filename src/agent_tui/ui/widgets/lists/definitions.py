@@ -32,12 +32,16 @@ class Definitions(Static):
     ) -> None:
         super().__init__(id=id)
         self._definitions = definitions
+        self._laid_out = 0
         terms = [each for each in definitions if each.meaning]
         self._term_width = max((len(each.term) for each in terms), default=0) + 2
         self._note_width = max((len(each.note) + 2 for each in terms if each.note), default=0)
 
     def on_resize(self) -> None:
         width = self.content_size.width
+        if width == self._laid_out:  # only its height is new: that of what was laid out
+            return
+        self._laid_out = width
         lines = [line for each in self._definitions for line in self._lay_out(each, width)]
         self.update(Content("\n").join(lines))
 
