@@ -121,7 +121,7 @@ def test_a_checkpoint_of_a_step_tells_what_the_step_did() -> None:
         Checkpoint(1, 1, 1),
         AssistantMessage("I look first.", (call, call)),
         Checkpoint(2, 1, 2),
-        AssistantMessage("## All is well\nsince"),
+        AssistantMessage("## **All** is `well`\nsince"),
         Checkpoint(3, 1, 3),
     ]
     told = [(each.prompt, each.then) for each in list_checkpoints(records)]

@@ -91,3 +91,15 @@ async def test_the_cursor_stays_on_its_line_when_the_index_has_grown() -> None:
         await pilot.press("x")
         await pilot.pause(0.3)
         assert rows.cursor == 0
+
+
+async def test_the_line_that_enter_opens_is_filled_while_the_query_has_the_focus() -> None:
+    async with Stage(
+        screen=SearchScreen(Search(found("one", "a line")), "tide")
+    ).run_test() as pilot:
+        await pilot.pause(0.3)
+        rows = pilot.app.screen.query_one("#search-rows", Rows)
+        before = rows.get_component_styles("rows--cursor").background
+        rows.focus()
+        await pilot.pause()
+        assert before == rows.get_component_styles("rows--cursor").background

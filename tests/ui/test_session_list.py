@@ -14,6 +14,7 @@ from agent_tui.core.summary import SessionSummary
 from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from tests.ui.stage import Stage
 from tests.waiting import settle
 
@@ -315,3 +316,16 @@ async def test_every_row_names_its_project() -> None:
         column = lines[first].index("PROJECT")
         names = [line[column : column + 10].strip() for line in lines[first + 1 : first + 4]]
         assert all(names), names
+
+
+async def test_the_facts_of_a_session_stand_above_what_was_said_however_long() -> None:
+    long = replace(summary(1), first_prompt="alpha\nbeta\n" + "many words " * 99)
+    async with (app := show(Sessions(long))).run_test(size=(120, 16)) as pilot:
+        await settle(pilot, workers=True)
+        app.screen.query_one(SessionPreview).show_session(long)
+        await pilot.pause()
+        assert "folder    /home/me/project" in app.text
+        assert "id        s1" in app.text
+        (mark,) = [line for line in app.text.splitlines() if "\u276f alpha" in line]
+        (below,) = [line for line in app.text.splitlines() if "beta" in line]
+        assert mark.index("alpha") == below.index("beta")

@@ -55,7 +55,12 @@ def list_checkpoints(records: Sequence[Record]) -> list[CheckpointSummary]:
 def _act_of(message: AssistantMessage) -> str:
     """Which tools a step called, or what it said where it called none."""
     names = list(dict.fromkeys(call.name for call in message.tool_calls))
-    return ", ".join(names) or first_line(text_of(message.content)).lstrip("#").lstrip()
+    return ", ".join(names) or _unmarked(first_line(text_of(message.content)))
+
+
+def _unmarked(line: str) -> str:
+    """A line of Markdown without the marks of a heading, of code and of what is strong."""
+    return line.lstrip("#").lstrip().replace("**", "").replace("`", "")
 
 
 def first_prompt(records: Iterable[Record]) -> str:

@@ -104,7 +104,7 @@ class AttributionScreen(Panel[None]):
     @work(exclusive=True, group="attribution-load")
     async def _load(self) -> None:
         if self._checkpoint is not None:
-            note = f"last columns: freed by a compaction, by a revert to ◇ {self._checkpoint}"
+            note = f"last columns: freed by compaction, by revert to ◇ {self._checkpoint}"
             self.show_heading("What fills the context", note)
         shares = await self.attempt(self._load_shares(self._checkpoint))
         self._rows.show_empty(Content("The context is empty."))

@@ -29,8 +29,15 @@ class Answer:
     text: str
 
 
-Part: TypeAlias = Content | Answer
-"""A piece of a preview: text that wraps, or an answer that is drawn in the width there is."""
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What was asked, as it was typed."""
+
+    text: str
+
+
+Part: TypeAlias = Content | Prompt | Answer
+"""A piece of a preview: text that wraps, or what was said, drawn in the width there is."""
 
 
 def exchange_parts(exchanges: Sequence[Exchange]) -> Iterator[Part]:
@@ -39,10 +46,17 @@ def exchange_parts(exchanges: Sequence[Exchange]) -> Iterator[Part]:
         if exchange.compacted:
             yield Content.styled("\u2261 compacted", "$compaction")
         if exchange.prompt:
-            yield Content.assemble(("\u276f ", "$user"), (_first_lines(exchange.prompt), "bold"))
+            yield Prompt(_first_lines(exchange.prompt))
         if exchange.answer:
             yield Answer(_beginning(clean(exchange.answer)))
         yield Content("")
+
+
+def draw_prompt(prompt: Prompt, width: int) -> list[Content]:
+    """A prompt with its mark in the gutter, where nothing else stands."""
+    rows = Content.styled(prompt.text, "bold").wrap(max(8, width - 2))
+    mark, space = Content.styled("\u276f ", "$user"), Content("  ")
+    return [(space if number else mark) + row for number, row in enumerate(rows)]
 
 
 def draw_answer(answer: Answer, width: int, palette: Palette) -> list[Line]:

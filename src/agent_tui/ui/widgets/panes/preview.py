@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from textual.content import Content
 from textual.strip import Strip
@@ -16,7 +16,14 @@ from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.renderers.lines import Line, finish_row
 from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.panes.exchange_lines import Answer, Part, draw_answer, exchange_parts
+from agent_tui.ui.widgets.panes.exchange_lines import (
+    Answer,
+    Part,
+    Prompt,
+    draw_answer,
+    draw_prompt,
+    exchange_parts,
+)
 
 REST_SECONDS = 0.12
 """How long the cursor rests on a row before what it holds is read."""
@@ -44,10 +51,15 @@ class Preview(Rows, can_focus=False):
         palette = read_palette(self.app.theme_variables)
         self._lines = []
         for part in self._parts:
-            if isinstance(part, Answer):
-                self._lines += draw_answer(part, width, palette)
-            else:
-                self._lines += part.wrap(width)
+            match part:
+                case Answer():
+                    self._lines += draw_answer(part, width, palette)
+                case Prompt():
+                    self._lines += draw_prompt(part, width)
+                case Content():
+                    self._lines += part.wrap(width)
+                case _ as never:
+                    assert_never(never)
         self.show_rows(len(self._lines))
 
     def on_resize(self) -> None:

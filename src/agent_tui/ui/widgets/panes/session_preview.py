@@ -15,7 +15,7 @@ from agent_tui.ui.widgets.panes.preview import Preview
 
 
 class SessionPreview(Preview):
-    """One session: what was said last, and its facts."""
+    """One session: its facts, and what was said last."""
 
     def show_session(
         self, summary: SessionSummary | None, exchanges: Sequence[Exchange] = ()
@@ -25,7 +25,7 @@ class SessionPreview(Preview):
 
 
 def describe_session(summary: SessionSummary, exchanges: Sequence[Exchange] = ()) -> list[Part]:
-    """Title and facts in two lines, then what was said last; the first prompt until it is read."""
+    """Title and facts, then what was said last, however long; the first prompt until it is read."""
     facts = [_project(summary.cwd), summary.model, format_size(summary.size_bytes)]
     if summary.archives:
         facts.append(format_count(summary.archives, "archive"))
@@ -34,9 +34,9 @@ def describe_session(summary: SessionSummary, exchanges: Sequence[Exchange] = ()
     return [
         Content.styled(clean(summary.title) or "Untitled", "bold"),
         Content.styled(" · ".join(reveal(fact) for fact in facts if fact), "$muted"),
+        *(_fact(name, value) for name, value in _facts(summary) if value),
         Content(""),
         *exchange_parts(exchanges or (Exchange(summary.first_prompt),)),
-        *(_fact(name, value) for name, value in _facts(summary) if value),
     ]
 
 
