@@ -49,6 +49,7 @@ from agent_tui.ui.app import AgentTui
 from agent_tui.ui.conversation import notices
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
+from agent_tui.ui.screens.dialogs.grant import GrantScreen
 from agent_tui.ui.widgets.bars import status_line
 from agent_tui.ui.widgets.timeline import open_answer
 from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -110,11 +111,17 @@ class Exhibit(AgentTui):
     def __init__(self, launch: Launch) -> None:
         super().__init__(launch)
         self.animation_level = "none"
+        self.looks: dict[str, str] = {}
+        self._accepted: str | None = None
         self._picture: object = None
+
+    def keep_picture(self) -> None:
+        """Show the screen as it is now, however it is looked at after that."""
+        self._accepted = self.export_screenshot(title=self.title, simplify=True)
 
     def exit(self, result: Any = None, return_code: int = 0, message: Any = None) -> None:
         if self._picture is None:
-            self._picture = result
+            self._picture = self._accepted or result
             self.run_worker(self.leave())
         else:
             super().exit(self._picture)  # type: ignore[arg-type]
@@ -179,18 +186,29 @@ class Stage:
         return project
 
     def remember(
-        self, cwd: str, prompt: str, *replies: Reply, title: str = "", model: str = "gpt-4.1"
+        self,
+        cwd: str,
+        prompt: str,
+        *replies: Reply,
+        title: str = "",
+        model: str = "gpt-4.1",
+        at: str = "demo",
     ) -> str:
-        """Have a conversation now, before the program is started; returns the session's id."""
-        scenario = Scenario(model=model, window=128_000, script=replies)
-        return asyncio.run(self._converse(Path(cwd), prompt, scenario, title))
+        """Have a conversation now, before the program is started; returns the session's id.
 
-    async def _converse(self, cwd: Path, prompt: str, scenario: Scenario, title: str) -> str:
+        ``at`` names the folder that keeps it: a demo has one of its own.
+        """
+        scenario = Scenario(model=model, window=128_000, script=replies)
+        return asyncio.run(self._converse(Path(cwd), prompt, scenario, title, self.home / at))
+
+    async def _converse(
+        self, cwd: Path, prompt: str, scenario: Scenario, title: str, home: Path
+    ) -> str:
         engine = Engine(
             Run(
                 launch=Launch(cwd=cwd, yolo=True),
                 settings=Settings(),
-                store=SessionStore(self.home / "demo"),
+                store=SessionStore(home),
                 connections=Connections(
                     Settings(), Scripted(scenario), scenario.model, scenario.window
                 ),
@@ -285,13 +303,23 @@ class Visitor:
         self.pilot = pilot
         self.app = pilot.app
         self.clock = clock
+        self._theme = ""
 
     async def arrive(self) -> None:
-        """Wait until the session is on the screen and everything is loaded behind it."""
-        await self.until(lambda: self.app.chat.session is not None, "a session")
-        for group in ("engine", "warm"):
-            for worker in [each for each in self.app.workers if each.group == group]:
-                await worker.wait()
+        """Wait until the session is on the screen and everything is loaded, or one is asked."""
+        await self.until(lambda: self._is_asked or self.app.chat.session is not None, "a session")
+        await self.until(lambda: self._is_asked or not self._is_loading, "everything loaded")
+
+    @property
+    def _is_loading(self) -> bool:
+        """Whether something is still loaded behind the session."""
+        loading = (each for each in self.app.workers if each.group in ("engine", "warm"))
+        return any(not each.is_finished for each in loading)
+
+    @property
+    def _is_asked(self) -> bool:
+        """Whether the start waits for an answer."""
+        return isinstance(self.app.screen, GrantScreen)
 
     async def press(self, *keys: str) -> None:
         """Press keys."""
@@ -355,6 +383,15 @@ class Visitor:
         """Everything on the screen, line by line."""
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+    async def look(self, name: str, theme: str, size: tuple[int, int] | None) -> None:
+        """Look at the same screen in another theme, or in a terminal of another size."""
+        self._theme = self._theme or self.app.theme
+        self.app.theme = theme or self._theme
+        if size is not None:
+            await self.pilot.resize_terminal(*size)
+        await self.stand_still()
+        self.app.looks[name] = self.app.export_screenshot(title=self.app.title, simplify=True)
 
     async def stand_still(self) -> None:
         """Wait until nothing on the screen changes any more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ Visit = Callable[[Visitor], Awaitable[None]]
 GALLERY = Path(__file__).parents[2] / "screenshots"
 SIZE = (120, 36)
 LOW = (120, 24)
+LOOKS = {"light": ("agent-light", None), "narrow": ("", (80, 24))}
+"""Ways to look at a screen besides dark and wide: a theme, and the size of the terminal."""
 
 
 def is_as_accepted(
@@ -36,12 +38,16 @@ def is_as_accepted(
     app: Exhibit,
     visit: Visit,
     size: tuple[int, int] = SIZE,
+    looks: Iterable[str] = LOOKS,
 ) -> bool:
     async def drive(pilot: Pilot[Any]) -> None:
         visitor = Visitor(pilot, stage.clock)
         await visitor.arrive()
         await visit(visitor)
         await visitor.stand_still()
+        visitor.app.keep_picture()
+        for look in looks:
+            await visitor.look(look, *LOOKS[look])
 
     return snap_compare(app, terminal_size=size, run_before=drive)
 
@@ -444,14 +450,6 @@ def test_slash_commands(snap_compare: Compare, stage: Stage) -> None:
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
-def test_light(snap_compare: Compare, stage: Stage) -> None:
-    async def visit(visitor: Visitor) -> None:
-        await visitor.say("/theme agent-light")
-        await visitor.ask("Fix the bug", allow=2)
-
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
-
-
 def test_theme_choice(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Fix the bug", allow=2)
@@ -460,7 +458,7 @@ def test_theme_choice(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("down", "down", "down", "down")
         await visitor.until(lambda: visitor.app.theme == "catppuccin-latte", "the theme")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=["narrow"])
 
 
 def test_queued_prompts(snap_compare: Compare, stage: Stage) -> None:
@@ -495,54 +493,25 @@ def test_keys_of_a_list(snap_compare: Compare, stage: Stage) -> None:
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
-def test_light_session_list(snap_compare: Compare, stage: Stage) -> None:
-    remember_sessions(stage)
-
-    async def visit(visitor: Visitor) -> None:
-        await visitor.say("/theme agent-light")
-        await visitor.ask("Show me around this project")
-        await visitor.press("f2")
-        await visitor.until_text("in 6 projects")
-        await visitor.press("down", "down")
-
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
-
-
 def test_wide_200x60(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Fix the bug", allow=2)
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (200, 60))
-
-
-def test_light_wide_200x60(snap_compare: Compare, stage: Stage) -> None:
-    async def visit(visitor: Visitor) -> None:
-        await visitor.say("/theme agent-light")
-        await visitor.ask("Fix the bug", allow=2)
-
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (200, 60))
-
-
-def test_light_narrow_60x20(snap_compare: Compare, stage: Stage) -> None:
-    async def visit(visitor: Visitor) -> None:
-        await visitor.say("/theme agent-light")
-        await visitor.ask("Fix the bug", allow=2)
-
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (60, 20))
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (200, 60), ["light"])
 
 
 def test_narrow_40x12(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Run the tests", allow=1)
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (40, 12))
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (40, 12), ["light"])
 
 
 def test_narrow_60x20(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Fix the bug", allow=2)
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (60, 20))
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (60, 20), ["light"])
 
 
 def test_narrow_compaction(snap_compare: Compare, stage: Stage) -> None:
@@ -555,7 +524,7 @@ def test_narrow_compaction(snap_compare: Compare, stage: Stage) -> None:
         if pane.sides.side == "before":  # a summary that takes its time is shown as it comes
             await visitor.press("right")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (60, 20))
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, (60, 20), ["light"])
 
 
 def test_unreachable_server(snap_compare: Compare, stage: Stage) -> None:
@@ -695,5 +664,60 @@ def test_reading_a_block(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("ReaderScreen")
         await visitor.press("slash", *"water", "enter")
         await visitor.until_text("2 of")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_confirm(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Run the tests", allow=1)
+        await visitor.say("/clear")
+        await visitor.until_screen("ConfirmScreen")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_trust(snap_compare: Compare, stage: Stage) -> None:
+    project = stage.make_project()
+    (project / "AGENTS.md").write_text("Heights are metres above chart datum.\n")
+    (project / ".mcp.json").write_text("{}\n")
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.until_screen("TrustScreen")
+
+    app = stage.connected("http://127.0.0.1:9/v1", project)
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+
+
+def test_wide_folder(snap_compare: Compare, stage: Stage) -> None:
+    reply = Reply(text="`/var` is.")
+    session_id = stage.remember("/", "Which of the disks is nearly full?", reply, at=".")
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.until_screen("WideFolderScreen")
+
+    app = stage.connected("http://127.0.0.1:9/v1", stage.make_project(), resume=session_id)
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+
+
+def test_aside(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Run the tests", allow=1)
+        await visitor.say("/btw Explain how the tide is calculated")
+        await visitor.until_screen("AsideScreen")
+        await visitor.until_text("two modules")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_label(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Run the tests", allow=1)
+        await visitor.press("ctrl+t")
+        await visitor.until_screen("TreeScreen")
+        await visitor.until_text("Run the tests")
+        await visitor.press("l")
+        await visitor.until_screen("AskLineScreen")
+        await visitor.press(*"before the fix")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
