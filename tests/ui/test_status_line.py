@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.modes import MODE_WORDS
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from tests.ui.stage import Stage
 from tests.ui.test_chat_acts import desk
+from tests.waiting import until
 
 
 class Host(Stage):
@@ -35,6 +38,20 @@ async def test_idle_is_ready_and_shows_keys_of_the_table() -> None:
     async with (app := Host()).run_test(size=(120, 5)) as _:
         assert "ready" in app.shown
         assert "F4 compact" in app.shown
+
+
+async def test_without_a_model_to_ask_nothing_is_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    app = AgentTui(Launch(tmp_path))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        await until(pilot, lambda: app.screen is not app.chat_screen)  # it offers to connect one
+        line = app.chat.status.draw(100).plain
+        assert line.startswith("○ no model connected")
+        assert "ready" not in line
+        await app.chat_screen.end()
 
 
 async def test_work_shows_a_spinner_that_moves_and_rests_when_idle() -> None:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.panes import Panes
 
 
+_NO_PROVIDER = "none"
+"""How the provider of a session is called that has no model to ask."""
+
+
 class SessionFacts:
     """Shows what is known of the open session; called whenever it may have changed."""
 
@@ -36,6 +40,7 @@ class SessionFacts:
         self._run(partial(self._show_cost, session, has_past=has_past), "cost")
         status.title = session.view.title
         status.model = session.model
+        self.show_connection(session)
         status.banner = session.read_only
         status.mode = session.approvals.mode
         status.background = len(session.commands.titles)
@@ -44,6 +49,10 @@ class SessionFacts:
 
         show_last_todo(self._panes, session.view.records)
         self._panes.update_side()
+
+    def show_connection(self, session: LiveSession) -> None:
+        """Show whether there is a model to ask."""
+        self._panes.status.is_connected = session.provider != _NO_PROVIDER
 
     def colour_gauge(self, session: LiveSession) -> None:
         """Show in the gauge what fills the context: counted between turns, kept until then."""

@@ -68,6 +68,8 @@ class TurnListener:
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self._chat.gauge.gauge = replace(gauge, shares=self._chat.gauge.gauge.shares)
         self._chat.status.model = model or self._chat.status.model
+        if self._chat.session is not None:
+            self._chat.facts.show_connection(self._chat.session)
         if usage is not None:
             self._chat.facts.add_usage(usage, self._chat.status.model)
 

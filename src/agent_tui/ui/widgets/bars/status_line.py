@@ -32,6 +32,7 @@ class StatusLine(Widget):
 
     ``work`` is what runs now ("thinking", "running a tool"), empty when nothing does. ``banner`` is
     a lasting sign, such as "open in another window"; ``mode`` is what runs without asking;
+    ``is_connected`` is whether there is a model to ask;
     ``background`` is how many commands of the agent run in the background.
     ``notice`` is a sentence for some seconds; it is drawn here only where ``shows_notice``, since
     the prompt's frame has more room for it.
@@ -41,6 +42,7 @@ class StatusLine(Widget):
 
     work: reactive[str] = reactive("")
     is_starting: reactive[bool] = reactive(default=False)
+    is_connected: reactive[bool] = reactive(default=True)
     banner: reactive[str] = reactive("")
     mode: reactive[ApprovalMode] = reactive("ask")
     background: reactive[int] = reactive(0)
@@ -120,6 +122,8 @@ class StatusLine(Widget):
         if not self.work:
             if self.is_starting:
                 return Content.styled("○ starting", "$muted")
+            if not self.is_connected:
+                return Content.styled("○ no model connected", "$attention")
             return Content.styled("● ready", "$ok")
         seconds = monotonic() - self._began
         still = self.app.animation_level == "none"
