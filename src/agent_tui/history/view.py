@@ -145,7 +145,7 @@ class SessionView:
     async def open_archive(self, number: int) -> SessionView:
         """An archive of the session; raises UnknownArchive."""
         contents = await asyncio.to_thread(self._source.read_archive, number)
-        title = f"{self._source.title} · archive {number}"
+        title = f"archive {number} · {self._source.title}"
         return SessionView(self._source, contents, title=title, archive=number)
 
     async def compare_archive(self, number: int) -> Comparison:
