@@ -16,10 +16,13 @@ from agent_tui.config.writing import set_value
 from agent_tui.core.events import Question
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.ui.conversation.asking import ask_question
+from agent_tui.ui.flows.prompt import view_block
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
+from agent_tui.ui.screens.dialogs.picture import PictureView
 from tests.mcp.stage import odd
 from tests.providers.sse_server import SseServer
 from tests.screenshots.agents import keep_month, keep_sessions
+from tests.screenshots.buoy import draw_buoy
 from tests.screenshots.past import remember_sessions
 from tests.screenshots.stage import Exhibit, Stage, Visitor
 
@@ -719,5 +722,16 @@ def test_label(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("l")
         await visitor.until_screen("AskLineScreen")
         await visitor.press(*"before the fix")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_picture(snap_compare: Compare, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLORTERM", "truecolor")
+
+    async def visit(visitor: Visitor) -> None:
+        visitor.app.run_worker(view_block(visitor.app.chat, "", (draw_buoy(),)))
+        view = (await visitor.until_screen("PictureScreen")).query_one(PictureView)
+        await visitor.until(lambda: bool(view._strips), "the picture")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 
 from agent_tui.core.messages import MediaPart, TextPart
 from agent_tui.core.records import UserMessage
-from agent_tui.ui.screens.dialogs.picture import PictureScreen
+from agent_tui.ui.screens.dialogs.picture import PictureScreen, PictureView
 from tests.runtime.test_runtime_pictures import drawn, red_over_blue
 from tests.ui.timeline_stage import TimelineStage
 from tests.waiting import until
@@ -87,3 +87,16 @@ async def test_the_viewer_fills_the_screen_and_goes_on_to_the_next() -> None:
         await until(pilot, lambda: any(line.count("▀") == 40 for line in app.lines))
         await pilot.press("escape")
         assert not isinstance(app.screen, PictureScreen)
+
+
+async def test_beside_and_below_a_picture_is_the_ground_of_the_theme() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(PictureScreen([drawn(red_over_blue(20, 400))]))
+        view = app.screen.query_one(PictureView)
+        await until(pilot, lambda: bool(view._strips))
+        for row in (0, view.size.height - 1):
+            last = list(view.render_line(row))[-1]
+            assert last.style is not None
+            assert last.style.bgcolor == view.rich_style.bgcolor
+        assert view.render_line(0).cell_length == view.size.width

@@ -166,7 +166,7 @@ class PictureView(Widget):
         if size != self.size or picture is not self._picture or not self.screen.is_current:
             return
         self.take_off()
-        self._strips = [Strip(row).extend_cell_length(size.width) for row in drawn.rows]
+        self._strips = [Strip(row) for row in drawn.rows]
         self.refresh()
         if drawn.sent:
             self.call_after_refresh(self._send_at_place, drawn.sent)
@@ -190,5 +190,6 @@ class PictureView(Widget):
             driver.tell(sequences)
 
     def render_line(self, y: int) -> Strip:
-        """One row of half blocks, or an empty one."""
-        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width)
+        """One row of half blocks, and beside and below them the ground of the theme."""
+        row = self._strips[y] if y < len(self._strips) else Strip([])
+        return row.extend_cell_length(self.size.width, self.rich_style)
