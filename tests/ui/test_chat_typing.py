@@ -8,7 +8,6 @@ import pytest
 from textual import events
 
 from agent_tui.providers.demo.scenario import Reply
-from agent_tui.ui.widgets.prompt.completion import Completion
 from tests.agent.stage import Stage
 from tests.ui.test_chat_acts import Desk, desk
 
@@ -61,17 +60,6 @@ async def test_the_keys_of_the_conversation_stay_with_it(
         assert here.app.focused is here.chat.timeline
         assert here.chat.prompt_box.text == ""
         assert "one thing" in here.app.clipboard
-
-
-async def test_a_slash_in_the_conversation_offers_the_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with desk(tmp_path, monkeypatch) as here:
-        await walk(here)
-        await here.pilot.press("slash")
-        completion = here.app.chat_screen.query_one(Completion)
-        await here.until(lambda: completion.is_offering)
-        assert here.chat.prompt_box.text == "/"
 
 
 async def test_a_paste_in_the_conversation_goes_into_the_prompt(

@@ -144,7 +144,8 @@ async def test_every_hint_names_the_keys_of_the_settings(
     home.mkdir()
     (home / "config.toml").write_text(
         '[keys]\nhelp = "alt+h"\nsessions = "none"\nfind = "f11"\ncompact = "f12"\n'
-        'picture = "alt+o"\npopup-leave = "alt+x"\n"timeline-copy" = "c"\n'
+        'picture = "alt+o"\npopup-leave = "alt+x"\n'
+        '"timeline-copy" = "c"\n"timeline-find" = "f"\n'
     )
     async with desk(tmp_path, monkeypatch) as here:
         shown = text_of_screen(here)
@@ -156,7 +157,7 @@ async def test_every_hint_names_the_keys_of_the_settings(
         await here.pilot.press("ctrl+c")
         await here.say("one thing")
         here.chat.timeline.focus()
-        await here.until(lambda: "c copy · q quote · F11 find" in text_of_screen(here))
+        await here.until(lambda: "c copy · q quote · f find" in text_of_screen(here))
         await here.pilot.press("alt+h")
         await here.until(lambda: "F12 shows what it" in text_of_screen(here))
         await here.pilot.press("escape", "ctrl+p")
