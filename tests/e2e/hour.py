@@ -184,10 +184,10 @@ class Hour:
         """Take the newest turn back, prompt and all."""
         before = self._archives()
         say(terminal, "/revert")
-        terminal.wait_for("Revert to")
+        terminal.wait_for("newest first")
         terminal.press(*["down"] * (self.calls_a_round // _CALLS_A_STEP))
         terminal.press("enter")
-        terminal.wait_for(lambda text: "Revert to" not in text or "Enter" in text)
+        terminal.wait_for(lambda text: "newest first" not in text)
         terminal.pump(0.5)
         terminal.press("enter")
         terminal.wait_for(lambda _: self._archives() > before)

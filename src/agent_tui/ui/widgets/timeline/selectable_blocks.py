@@ -81,7 +81,8 @@ class SelectableBlocks(BlockView):
                 stop = None if end == -1 else max(0, end - self._left)
                 lines.append(text[max(start - self._left, GUTTER) : stop].rstrip())
         if len(lines) == _MOST_ROWS:
-            self.notify(f"Only the first {_MOST_ROWS:,} rows of the selection were copied.")
+            told = f"Only the first {_MOST_ROWS:,} rows of the selection were copied."
+            self.notify(told, markup=False)
         return "\n".join(lines), "\n"
 
     def _selected_places(self, selection: Selection) -> Iterator[Place]:
