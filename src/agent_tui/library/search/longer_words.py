@@ -35,15 +35,16 @@ class LongerWords:
         if not self._is_ready:
             self._base.execute(_TERMS)
             self._is_ready = True
-        found = self._base.execute(_LONGER, (beginning, beginning + _LAST, _MOST))
+        end = beginning + _LAST
+        found = self._base.execute(_LONGER, (beginning, end, end, _MOST))
         return [word for (word,) in found]
 
 
 _TERMS = "CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'words', 'instance')"
 _LONGER = """WITH RECURSIVE longer (word) AS (
-    SELECT (SELECT term FROM terms WHERE term >= ?1 LIMIT 1)
+    SELECT (SELECT term FROM terms WHERE term >= ? LIMIT 1)
     UNION ALL
     SELECT (SELECT term FROM terms WHERE term >= longer.word || char(1) LIMIT 1)
-    FROM longer WHERE longer.word < ?2)
-    SELECT word FROM longer WHERE word < ?2 LIMIT ?3"""
+    FROM longer WHERE longer.word < ?)
+    SELECT word FROM longer WHERE word < ? LIMIT ?"""
 """From word to word: to ask for all at once would read every line that has one."""
