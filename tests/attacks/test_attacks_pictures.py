@@ -87,7 +87,7 @@ def is_safe(text: str) -> bool:
 
 
 async def test_no_link_of_the_workspace_attaches_a_picture_from_elsewhere(tmp_path: Path) -> None:
-    workspace, outside = tmp_path / "work", tmp_path / "outside"
+    workspace, outside = tmp_path / "project", tmp_path / "outside"
     workspace.mkdir()
     outside.mkdir()
     (outside / "private.png").write_bytes(png())
@@ -101,7 +101,7 @@ async def test_no_link_of_the_workspace_attaches_a_picture_from_elsewhere(tmp_pa
     for name in ("away.png", "up.png", "twice.png", "folder/private.png", "../outside/private.png"):
         forms = [name, f"./{name}", f"{workspace}/{name}", f"{workspace}/./{name}"]
         if not name.startswith(".."):  # named in full, a picture may lie anywhere
-            forms.append(f"{outside}/../work/{name}")
+            forms.append(f"{outside}/../project/{name}")
         else:
             forms = forms[:2]
         for form in forms:
@@ -117,7 +117,7 @@ async def test_no_link_of_the_workspace_attaches_a_picture_from_elsewhere(tmp_pa
 
 
 async def test_nothing_but_a_picture_is_attached_as_one(tmp_path: Path) -> None:
-    workspace = tmp_path / "work"
+    workspace = tmp_path / "project"
     workspace.mkdir()
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
     for number, (kind, make) in enumerate(KINDS.items()):
