@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.library.search.finding import Finder, SearchAnswer
 from tests.headless.command_line import CommandLine
 from tests.importers.foreign_files import codex_session
 from tests.importers.session_files import write_lines
@@ -30,6 +31,20 @@ def test_a_search_prints_sessions_with_their_lines(run: CommandLine) -> None:
     (found,) = run("search", "tenth", "--json").lines
     assert (found["session_id"], found["matches"]) == ("one", 1)
     assert run("search", "nothing of the kind").out == "Nothing found.\n"
+    (found,) = run("search", "agent:agent-tui", "after:2026", "--json").lines
+    assert (found["session_id"], found["matches"]) == ("one", 2)
+
+
+def test_a_search_that_was_cut_off_says_so_on_its_last_line(
+    run: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = SearchAnswer(stopped_by="time", unsearched=1)
+    monkeypatch.setattr(Finder, "find", lambda *_: cut)
+    told = "Stopped after 2 s; 1 session was not searched. "
+    told += "Add a word, or a filter such as project: or after:7d."
+    assert run("search", "tenth").out == f"Nothing found yet.\n{told}\n"
+    (last,) = run("search", "tenth", "--json").lines
+    assert last == {"stopped_by": "time", "unsearched_sessions": 1, "warning": told}
 
 
 def test_why_names_the_prompt_behind_a_line(run: CommandLine) -> None:

@@ -126,7 +126,7 @@ def test_what_a_copy_of_claude_code_repeats_counts_once(library: Library) -> Non
     library.index.update()
     found = by(library.index, "agent")["claude-code"]
     assert (found.prompts, found.calls, found.output_tokens) == (2, 2, 35)
-    assert {each.session_id for each in library.index.search("fix the bug")} == {"S", "T"}
+    assert {each.session_id for each in library.search("fix the bug")} == {"S", "T"}
 
 
 def test_a_session_that_only_shares_uuids_is_no_copy(library: Library) -> None:
@@ -249,5 +249,5 @@ def test_a_session_in_which_nothing_was_said_is_neither_found_nor_counted(
     prompt = {"role": "_system_prompt", "content": "You are careful with tides.", "model": "m"}
     library.log("empty", [prompt])
     library.index.update()
-    assert library.index.search("tides") == []
+    assert library.search("tides") == []
     assert by(library.index, "model") == {}

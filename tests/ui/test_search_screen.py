@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from textual.widgets import Static
+
 from agent_tui.core.errors import StorageError, UsageError
-from agent_tui.library.search.finding import FoundSession, Hit
+from agent_tui.library.search.finding import FoundSession, Hit, SearchAnswer
 from agent_tui.ui.screens.sessions.search import SearchScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
@@ -23,12 +27,13 @@ class Search:
         self.sessions = list(sessions)
         self.asked: list[str] = []
         self.error: Exception | None = None
+        self.stopped = SearchAnswer()
 
-    async def search(self, text: str, limit: int = 50) -> list[FoundSession]:
+    async def search(self, text: str, limit: int = 50) -> SearchAnswer:
         self.asked.append(text)
         if self.error:
             raise self.error
-        return self.sessions
+        return replace(self.stopped, sessions=tuple(self.sessions))
 
     async def update(self) -> None:
         if isinstance(self.error, StorageError):
@@ -103,3 +108,23 @@ async def test_the_line_that_enter_opens_is_filled_while_the_query_has_the_focus
         rows.focus()
         await pilot.pause()
         assert before == rows.get_component_styles("rows--cursor").background
+
+
+async def test_a_search_that_was_cut_off_says_what_it_left_out() -> None:
+    search = Search(found("one", "a line"))
+    search.stopped = SearchAnswer(stopped_by="time", unsearched=31)
+    async with Stage(screen=SearchScreen(search, "tide")).run_test(size=(60, 20)) as pilot:
+        await pilot.pause(0.3)
+        told = pilot.app.screen.query_one("#left-out", Static)
+        assert (told.display, told.size.height) == (True, 2)
+        assert "Stopped after 2 s; 31 sessions were not searched. Add a" in str(told.render())
+        search.sessions.clear()
+        await pilot.press("s")
+        await pilot.pause(0.3)
+        assert not told.display
+        rows = pilot.app.screen.query_one("#search-rows", Rows)
+        assert "Nothing found yet. Stopped after 2 s; 31 sessions" in str(rows._empty)
+        search.stopped = SearchAnswer()
+        await pilot.press("x")
+        await pilot.pause(0.3)
+        assert "Nothing found." in str(rows._empty)

@@ -51,17 +51,25 @@ async def update_index(index: SearchIndex, *, rebuild: bool, check: bool, as_jso
 async def search_sessions(
     index: SearchIndex, words: list[str], limit: int, *, as_json: bool
 ) -> None:
-    """Print the sessions that fit a query, each with the lines that do."""
+    """Print the sessions that fit a query, each with the lines that do.
+
+    A search that was cut off says so on a last line, as JSON in an object of its own.
+    """
     await asyncio.to_thread(index.update)
-    found = await asyncio.to_thread(index.search, " ".join(words), limit)
+    answer = await asyncio.to_thread(index.search, " ".join(words), limit)
     if as_json:
-        for each in found:
+        for each in answer.sessions:
             say(to_json(each))
+        if answer.stopped_by:
+            about = {"stopped_by": answer.stopped_by, "unsearched_sessions": answer.unsearched}
+            print_json(about | {"warning": answer.warning})
         return
-    if not found:
-        say("Nothing found.")
-    for each in found:
+    if not answer.sessions:
+        say("Nothing found yet." if answer.warning else "Nothing found.")
+    for each in answer.sessions:
         _print_session(each)
+    if answer.warning:
+        say(answer.warning)
 
 
 def _print_session(found: FoundSession) -> None:

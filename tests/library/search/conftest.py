@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent_tui.importers.importer import Places
+from agent_tui.library.search.finding import FoundSession
 from agent_tui.library.search.search_index import SearchIndex
 
 Line = dict[str, Any]
@@ -42,7 +43,11 @@ class Library:
 
     def ids(self, query: str) -> list[str]:
         """The sessions that a query finds, best first."""
-        return [found.session_id for found in self.index.search(query)]
+        return [found.session_id for found in self.search(query)]
+
+    def search(self, query: str) -> list[FoundSession]:
+        """What a query finds, best first."""
+        return list(self.index.search(query).sessions)
 
 
 @pytest.fixture

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections.abc import Iterator
 
 import pytest
 
 from agent_tui.core.errors import UsageError
-from agent_tui.library.search import longer_words
-from agent_tui.library.search.finding import Finder
+from agent_tui.library.search import longer_words, matching
+from agent_tui.library.search.matching import Line, Matching
 from agent_tui.library.search.query import Query
 from tests.library.search.conftest import Library, assistant, call, user
 
@@ -70,6 +72,13 @@ def _sessions(library: Library) -> None:
         ("rounding before:2026-10", []),
         ("report -boom", ["first"]),
         ("rounding -tide", []),
+        ("has:error after:2026-10", ["first"]),
+        ("has:error after:2026-12", []),
+        ("agent:codex", []),
+        ("session:sec", ["second"]),
+        ("session:sec project:elsewhere", []),
+        ("after:2026-12", []),
+        ("before:2026-10", []),
     ],
 )
 def test_a_query_finds_what_it_says(library: Library, query: str, found: list[str]) -> None:
@@ -81,6 +90,7 @@ def test_a_query_finds_what_it_says(library: Library, query: str, found: list[st
     [
         ("", "What do you want to find"),
         ("-only", "at least one word"),
+        ("agent:codex -only", "at least one word"),
         ("has:nothing", "has:error or has:compaction"),
         ("tide after:soon", "Expected a day such as 2026-01-31"),
         ('colour:"red"', "There is no filter colour:"),
@@ -90,11 +100,11 @@ def test_a_query_finds_what_it_says(library: Library, query: str, found: list[st
 )
 def test_a_query_that_cannot_be_is_told(library: Library, query: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        library.index.search(query)
+        library.search(query)
 
 
 def test_a_hit_says_where_it_stands_and_shows_the_words(library: Library) -> None:
-    (found,) = library.index.search('"tide table"')
+    (found,) = library.search('"tide table"')
     (hit,) = found.hits
     log = library.data / "projects" / "-home-ada-tide" / "first" / "context.jsonl"
     assert log.read_bytes()[hit.place :].startswith(b'{"role": "user"')
@@ -105,7 +115,7 @@ def test_a_hit_says_where_it_stands_and_shows_the_words(library: Library) -> Non
 def test_nothing_that_a_terminal_obeys_is_in_a_snippet(library: Library) -> None:
     library.log("hostile", [user("danger \x1b]52;c;aGk=\x07 \u202e here")])
     library.index.update()
-    (found,) = library.index.search("danger")
+    (found,) = library.search("danger")
     assert not {"\x1b", "\x07", "\u202e"} & set(found.hits[0].snippet)
 
 
@@ -113,9 +123,9 @@ def test_a_title_is_no_second_line_and_is_found_where_nothing_else_is(library: L
     library.log("one", [user("Sort the shells"), {"role": "_title", "title": "Sort shells"}])
     library.log("two", [user("Something"), {"role": "_title", "title": "Pebbles"}])
     library.index.update()
-    (found,) = library.index.search("shells")
+    (found,) = library.search("shells")
     assert (found.matches, [hit.role for hit in found.hits]) == (1, ["user"])
-    (found,) = library.index.search("pebbles")
+    (found,) = library.search("pebbles")
     assert (found.matches, [hit.role for hit in found.hits]) == (1, ["title"])
 
 
@@ -137,13 +147,13 @@ def test_of_a_beginning_the_words_are_asked_for(
     library.log("longer", [user("buoyant buoys, a buoy")])
     library.index.update()
     asked: list[str] = []
-    lines_of = Finder._lines_of
+    lines_of = Matching._lines_of
 
-    def asking(finder: Finder, query: Query, match: str) -> Iterator[tuple[int, int, str]]:
+    def asking(matching: Matching, query: Query, match: str) -> Iterator[Line]:
         asked.append(match)
-        return lines_of(finder, query, match)
+        return lines_of(matching, query, match)
 
-    monkeypatch.setattr(Finder, "_lines_of", asking)
+    monkeypatch.setattr(Matching, "_lines_of", asking)
     assert library.ids("buo") == ["longer"]
     assert asked == ['"buo"', '("buoy" OR "buoyant" OR "buoys")']
     assert library.ids("buoys,a,bu -roundi") == []
@@ -166,3 +176,78 @@ def test_a_beginning_of_more_words_than_are_asked_for_finds_all(
 @pytest.mark.parametrize("query", ["潮", "ÜNÏ", "uni", "página", "pá"])
 def test_beginnings_in_any_script_are_found(library: Library, query: str) -> None:
     assert library.ids(query) == ["second"]
+
+
+def test_filters_alone_find_the_sessions_that_were_written_to_last(library: Library) -> None:
+    library.log("older", [user(f"ask {n}", at=f"2026-05-0{n}T10:00:00Z") for n in range(1, 6)])
+    older = library.log("newest", [user("begin", at="2026-05-01T10:00:00Z")])
+    library.index.update()
+    with older.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(user("go on", at="2026-12-01T10:00:00Z")) + "\n")
+    library.index.update()
+    answer = library.index.search("agent:agent-tui project:tide")
+    assert not answer.stopped_by
+    assert [each.session_id for each in answer.sessions][0::4] == ["newest", "older"]
+    newest, last = answer.sessions[0], answer.sessions[-1]
+    assert (newest.updated_at, newest.matches) == ("2026-12-01T10:00:00Z", 2)
+    assert (last.matches, [hit.snippet for hit in last.hits]) == (5, ["ask 5", "ask 4", "ask 3"])
+    (found,) = library.search("before:2026-05-03 after:2026-05-02")
+    assert (found.session_id, [hit.snippet for hit in found.hits]) == ("older", ["ask 2"])
+
+
+def test_of_filters_alone_no_more_sessions_come_than_were_asked_for(library: Library) -> None:
+    answer = library.index.search("agent:agent", 2)
+    assert (len(answer.sessions), answer.stopped_by) == (2, "")
+
+
+@pytest.mark.parametrize("query", ["tide", "ti", "tide -boom", "agent:agent", "has:error"])
+def test_a_search_that_runs_out_of_time_says_so_and_what_to_do(
+    library: Library, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    library.log("late", [user(f"tides {n}") for n in range(900)])
+    library.index.update()
+    assert library.index.search(query).warning == ""
+    monkeypatch.setattr(matching, "SECONDS", -1.0)
+    answer = library.index.search(query)
+    assert answer.stopped_by == "time"
+    assert answer.unsearched <= 4
+    assert answer.warning.startswith("Stopped after 2 s; ")
+    assert answer.warning.endswith(
+        "not searched. Add a word, or a filter such as project: or after:7d."
+    )
+
+
+def test_a_search_is_stopped_in_the_middle_of_a_long_statement(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a filter leaves out line after line, none comes back to look at the time after."""
+    library.log("long", [user(f"tide {n}") for n in range(2_000)])
+    library.index.update()
+    monkeypatch.setattr(matching, "_STEPS_BETWEEN_LOOKS", 100)
+    looks = itertools.count()
+    monkeypatch.setattr(Matching, "is_over", property(lambda _: next(looks) > 50))
+    answer = library.index.search("tide after:2027")
+    assert (answer.sessions, answer.unsearched) == ((), 4)
+
+
+def test_sessions_newer_than_where_a_search_stopped_were_searched(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.log("late", [user(f"tide {n}") for n in range(30)])
+    library.index.update()
+    looks = itertools.count()
+    monkeypatch.setattr(Matching, "is_over", property(lambda _: next(looks) > 10))
+    answer = library.index.search("tide")
+    assert [each.session_id for each in answer.sessions] == ["late"]
+    assert (answer.stopped_by, answer.unsearched) == ("time", 3)
+
+
+def test_more_lines_than_are_looked_at_are_told(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching, "MOST_LINES", 5)
+    library.log("late", [user(f"tide {n}") for n in range(9)])
+    library.index.update()
+    answer = library.index.search("tide")
+    assert (answer.stopped_by, answer.unsearched) == ("lines", 0)
+    assert answer.warning.startswith("Only the newest 1,000 matching lines were looked at. Add")

@@ -60,10 +60,10 @@ def test_a_rotated_log_keeps_its_lines_and_they_are_found_once(library: Library)
     library.log("one", [*kept, {"role": "_revert", "archive": 1}, user("another question")])
     progress = library.index.update()
     assert progress.troubles == []
-    found = library.index.search("tides")
+    found = library.search("tides")
     assert [(each.session_id, each.matches) for each in found] == [("one", 1)]
     assert library.ids("answered") == ["one"]
-    assert library.index.search("answered")[0].path.endswith("context.jsonl.1")
+    assert library.search("answered")[0].path.endswith("context.jsonl.1")
     assert library.ids('"another question"') == ["one"]
 
 
@@ -83,8 +83,8 @@ def test_what_a_deleted_archive_shared_with_the_live_log_is_still_found(library:
     archive.unlink()
     append(log, user("a third"))
     library.index.update()
-    assert library.index.search("tides")[0].path == str(log)
-    assert library.index.search("tides")[0].matches == 1
+    assert library.search("tides")[0].path == str(log)
+    assert library.search("tides")[0].matches == 1
     assert [library.ids(word) for word in ("withdrawn", "another", "third")] == [
         [],
         ["one"],
@@ -101,7 +101,7 @@ def test_what_a_replaced_archive_shared_with_the_live_log_is_still_found(library
     archive.rename(archive.with_name("elsewhere"))
     library.log("one", [user("something else altogether, and longer")], "context.jsonl.1")
     library.index.update()
-    assert [each.path for each in library.index.search("tides")] == [str(log)]
+    assert [each.path for each in library.search("tides")] == [str(log)]
     assert library.ids("altogether") == ["one"]
 
 
@@ -114,7 +114,7 @@ def test_an_archive_may_go_while_the_log_is_rotated(library: Library) -> None:
     log.rename(log.with_name("context.jsonl.2"))
     library.log("one", [user("a third")])
     library.index.update()
-    assert [each.matches for each in library.index.search("tides")] == [1]
+    assert [each.matches for each in library.search("tides")] == [1]
     assert library.ids("another") == library.ids("third") == ["one"]
 
 
@@ -161,7 +161,7 @@ def test_of_a_write_that_fails_nothing_is_kept(
     monkeypatch.undo()
     library.index.update()
     assert sorted(library.ids("needle")) == ["s0", "s1", "s2"]
-    assert [each.matches for each in library.index.search("needle")] == [1, 1, 1]
+    assert [each.matches for each in library.search("needle")] == [1, 1, 1]
 
 
 def test_the_check_finds_what_the_disk_does_not_say_any_more(library: Library) -> None:
@@ -186,7 +186,7 @@ def test_an_index_that_is_damaged_is_made_again(library: Library) -> None:
 
 def test_without_an_index_the_sentence_says_how_to_make_one(library: Library) -> None:
     with pytest.raises(StorageError, match="agent-tui index"):
-        library.index.search("anything")
+        library.search("anything")
 
 
 def test_the_index_is_for_its_owner_only_and_follows_no_link(
@@ -225,4 +225,4 @@ def test_what_a_failed_reading_left_out_is_found_once_the_next_time(
     assert library.index.update().troubles == [f"{log}: the disk is gone"]
     monkeypatch.undo()
     assert library.index.update().troubles == []
-    assert [found.matches for found in library.index.search("needle")] == [1]
+    assert [found.matches for found in library.search("needle")] == [1]

@@ -43,14 +43,14 @@ def test_two_processes_read_what_one_reads(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = library.index.update()
-    found, hits = contents(library), library.index.search("tide4")
+    found, hits = contents(library), library.search("tide4")
     monkeypatch.setattr(readers, "_WORTH_BYTES", 0)
     monkeypatch.setattr(readers, "_processors", lambda: 2)
     together = library.index.rebuild()
     assert (together.lines, together.bytes) == (alone.lines, alone.bytes)
     assert together.troubles == []
     assert contents(library) == found
-    assert {each.path for each in library.index.search("tide4")} == {each.path for each in hits}
+    assert {each.path for each in library.search("tide4")} == {each.path for each in hits}
 
 
 def test_a_file_whose_reader_dies_is_named_and_the_rest_is_read(

@@ -1,32 +1,25 @@
-"""Answering queries: lines by the index, ranked by session; those shown are checked in their files.
-
-Of all lines that fit, only number, file and role are fetched; the rest only of what is shown.
-"""
+"""Answering queries: sessions by the lines that fit, ranked; those shown are read again."""
 
 from __future__ import annotations
 
 import math
 import sqlite3
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import assert_never
 
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.record_writing import record_fields
-from agent_tui.core.text import clean
+from agent_tui.core.text import clean, format_count
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import read
 from agent_tui.library.search.line_text import TITLE, LineText, read_line, read_object
-from agent_tui.library.search.longer_words import LongerWords
+from agent_tui.library.search.matching import MOST_LINES, SECONDS, Gathered, Matching, Stop
 from agent_tui.library.search.query import Query, parse_query
 
-_MOST_LINES = 1_000
-"""Lines that are looked at for one query, newest first."""
 _SNIPPET = 160
-_LINES_KEPT = 50
-_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +64,42 @@ class FoundSession:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
-    """What ranks the lines of a file."""
-
-    source: str
-    session: str
-    title: str
-    updated: str
-
-
-@dataclass(slots=True)
-class _Gathered:
-    """What was found in one session: some lines, newest first, and how many there are.
+class SearchAnswer:
+    """The sessions that a search found, best first, and what it did not look through.
 
     Attributes:
-        newest: the file of the newest line.
-        lines: number and role of each that may be shown.
+        stopped_by: why not all lines of all sessions were looked through; empty where all were.
+        unsearched: sessions that were left out when the time was over, or about so many.
     """
 
-    newest: _File
-    lines: list[tuple[int, str]] = field(default_factory=list)
-    count: int = 0
+    sessions: tuple[FoundSession, ...] = ()
+    stopped_by: Stop = ""
+    unsearched: int = 0
 
-    def add(self, line: int, role: str) -> None:
-        """Add one that is older than all others."""
-        self.count += role != TITLE
-        if len(self.lines) < _LINES_KEPT:
-            self.lines.append((line, role))
+    @property
+    def left_out(self) -> str:
+        """What was not looked through, as a sentence; empty where nothing was left out."""
+        match self.stopped_by:
+            case "":
+                return ""
+            case "lines":
+                return f"Only the newest {MOST_LINES:,} matching lines were looked at."
+            case "time":
+                were = "was" if self.unsearched == 1 else "were"
+                older = (
+                    format_count(self.unsearched, "session") if self.unsearched else "older lines"
+                )
+                return f"Stopped after {SECONDS:.0f} s; {older} {were} not searched."
+            case _:
+                assert_never(self.stopped_by)
+
+    @property
+    def warning(self) -> str:
+        """What was not looked through and what to do, as sentences; empty where nothing was."""
+        return f"{self.left_out} {HOW_TO_NARROW}" if self.stopped_by else ""
+
+
+HOW_TO_NARROW = "Add a word, or a filter such as project: or after:7d."
 
 
 class Lines:
@@ -132,75 +134,35 @@ class Finder:
         self._base = base
         self._today = today
         self._lines = Lines()
-        self._longer = LongerWords(base)
 
-    def find(self, text: str, limit: int = 20, hits: int = 3) -> list[FoundSession]:
-        """The sessions that fit best, each with its best lines.
+    def find(self, text: str, limit: int = 20, hits: int = 3) -> SearchAnswer:
+        """The sessions that fit best, each with its best lines; of filters alone the newest.
 
         Raises:
             UsageError: the query has a filter or a day that does not exist, or nothing to look for.
         """
         query = parse_query(text, self._today)
-        if not query.match:
+        if not (query.match or query.chooses_sessions):
             raise UsageError("What do you want to find? Type a word, a “phrase” or a filter.")
-        deadline = time.monotonic() + _SECONDS
-        gathered = self._gather(query, deadline)
-        best = sorted(gathered, key=lambda each: -self._score(each, query))
+        matching = Matching(self._base, query)
+        best = matching.sessions(limit)
+        if query.match:
+            best.sort(key=lambda each: -self._score(each, query))
         found: list[FoundSession] = []
+        unread = len(best)
         for each in best:
-            if len(found) == limit or time.monotonic() > deadline:
+            if len(found) == limit:
+                unread = 0
                 break
+            if found and matching.is_over:
+                break
+            unread -= 1
             if shown := self._show(each, query, hits):
                 found.append(shown)
-        return found
-
-    def _gather(self, query: Query, deadline: float) -> list[_Gathered]:
-        """The lines that fit by session; those with the very words, where they are enough."""
-        query = query.with_all_unwanted(self._longer.all_of)
-        if query.exact:
-            found = list(self._lines_of(query, query.exact))
-            self._longer.are_all = True
-            if len(found) < _MOST_LINES:
-                found = list(self._lines_of(query, query.spelt_out(self._longer.of).match))
-            if len(found) == _MOST_LINES or self._longer.are_all:
-                return self._by_session(found, deadline)
-        return self._by_session(self._lines_of(query, query.match), deadline)
-
-    def _by_session(
-        self, lines: Iterable[tuple[int, int, str]], deadline: float
-    ) -> list[_Gathered]:
-        gathered: dict[tuple[str, str], _Gathered] = {}
-        by_file: dict[int, _Gathered] = {}
-        for line, number, role in lines:
-            if time.monotonic() > deadline:
-                break
-            each = by_file.get(number)
-            if each is None:
-                row = self._base.execute(_FILE, (number,)).fetchone()
-                file = _File(row[0], row[1], row[2] or "", row[3] or "")
-                each = gathered.setdefault((file.source, file.session), _Gathered(file))
-                by_file[number] = each
-            each.add(line, role)
-        return list(gathered.values())
-
-    def _lines_of(self, query: Query, match: str) -> Iterator[tuple[int, int, str]]:
-        """Number, file and role of each line that fits, newest first."""
-        conditions, values = ["words MATCH ?"], [match]
-        for column, wanted in (("source", query.agents), ("session", query.sessions)):
-            if wanted:
-                conditions.append(f"({' OR '.join([f'files.{column} LIKE ?'] * len(wanted))})")
-                values += [f"{_escaped(each)}%" for each in wanted]
-        for project in query.projects:
-            conditions.append("files.cwd LIKE ?")
-            values.append(f"%{_escaped(project)}%")
-        if query.after:
-            conditions.append("coalesce(nullif(entries.at, ''), files.updated) >= ?")
-            values.append(query.after)
-        if query.before:
-            conditions.append("coalesce(nullif(entries.at, ''), files.updated) < ?")
-            values.append(query.before)
-        statement = _LINES.format(conditions=" AND ".join(conditions), limit=_MOST_LINES)
-        return iter(self._base.execute(statement, values))
+        stopped_by: Stop = "time" if unread else matching.stopped_by
+        if matching.stopped_by == "time":
+            unread += matching.count_unsearched()
+        return SearchAnswer(tuple(found), stopped_by, unread)
 
     def _row(self, line: int) -> sqlite3.Row:
         cursor = self._base.execute(_LINE, (line,))
@@ -208,7 +170,7 @@ class Finder:
         row: sqlite3.Row = cursor.fetchone()
         return row
 
-    def _hits(self, each: _Gathered, query: Query, most: int) -> Iterator[Hit]:
+    def _hits(self, each: Gathered, query: Query, most: int) -> Iterator[Hit]:
         """What people said before what tools printed; a line that no longer exists is not."""
         order = {"user": 0, "assistant": 1}
         count = 0
@@ -225,7 +187,7 @@ class Finder:
             if count >= most:
                 return
 
-    def _score(self, each: _Gathered, query: Query) -> float:
+    def _score(self, each: Gathered, query: Query) -> float:
         """More lines, a prompt or title that says it, and youth rank a session higher."""
         prompts = any(role == "user" for _, role in each.lines)
         title = each.newest.title.lower()
@@ -233,7 +195,7 @@ class Finder:
         score += 3.0 * bool(query.marks) * all(mark in title for mark in query.marks)
         return score + 3.0 / (1 + self._age_days(each.newest.updated) / 30)
 
-    def _show(self, each: _Gathered, query: Query, most: int) -> FoundSession | None:
+    def _show(self, each: Gathered, query: Query, most: int) -> FoundSession | None:
         """The session with its lines as they stand in its file; None where none of them does."""
         hits = tuple(self._hits(each, query, most))
         if not hits:
@@ -266,10 +228,6 @@ def _says(said: LineText, literals: tuple[str, ...]) -> bool:
     return all(literal in text for literal in literals)
 
 
-def _escaped(value: str) -> str:
-    return value.replace("%", "")
-
-
 def snippet_of(text: str, marks: tuple[str, ...]) -> str:
     """The part of a text around the first of the words looked for, in one line."""
     lowered = text.lower()
@@ -282,10 +240,6 @@ def snippet_of(text: str, marks: tuple[str, ...]) -> str:
     return f"{'… ' if start else ''}{cut}{' …' if len(part) > _SNIPPET else ''}"
 
 
-_LINES = """SELECT words.rowid, entries.file, entries.role
-    FROM words JOIN entries ON entries.id = words.rowid JOIN files ON files.id = entries.file
-    WHERE {conditions} ORDER BY words.rowid DESC LIMIT {limit}"""
-_FILE = "SELECT source, session, title, updated FROM files WHERE id = ?"
 _LINE = """SELECT files.source, files.path, files.key, files.session, files.title, files.cwd,
     files.model, files.updated, entries.offset, entries.length, entries.at, entries.role
     FROM entries JOIN files ON files.id = entries.file WHERE entries.id = ?"""

@@ -50,6 +50,11 @@ class Query:
         return self._expression(self.wanted)
 
     @property
+    def chooses_sessions(self) -> bool:
+        """Whether there is a filter that needs no words: agent, project, session or a day."""
+        return bool(self.agents or self.projects or self.sessions or self.after or self.before)
+
+    @property
     def exact(self) -> str:
         """The same for whole words only, which is many times faster; empty where none continues."""
         whole = tuple(term.removesuffix(_CONTINUED) for term in self.wanted)
@@ -101,7 +106,7 @@ def parse_query(text: str, today: date) -> Query:
                 if phrase or re.search(r"\w[^\w\s]|[^\w\s]\w", value):
                     literals.append(" ".join(value.lower().split()))
     if unwanted and not wanted:
-        raise UsageError("A search needs at least one word or filter that is not excluded.")
+        raise UsageError("Add at least one word, or a filter such as role:, that is not excluded.")
     return Query(
         tuple(wanted),
         tuple(unwanted),

@@ -12,7 +12,7 @@ from pathlib import Path
 from agent_tui.core.errors import StorageError
 from agent_tui.importers.importer import Places
 from agent_tui.importers.listing import stamp_of
-from agent_tui.library.search.finding import Finder, FoundSession, Lines
+from agent_tui.library.search.finding import Finder, Lines, SearchAnswer
 from agent_tui.library.search.indexing import Indexer, Progress
 from agent_tui.library.search.sources import refs_to_index
 from agent_tui.library.search.tables import FILE_NAME, forget_index, open_index, read_index
@@ -59,7 +59,7 @@ class SearchIndex:
             forget_index(self.path)
         return self.update(told)
 
-    def search(self, text: str, limit: int = 20, hits: int = 3) -> list[FoundSession]:
+    def search(self, text: str, limit: int = 20, hits: int = 3) -> SearchAnswer:
         """The sessions that fit a query best; raises UsageError, StorageError."""
         with self._reading() as base:
             return Finder(base, date.today()).find(text, limit, hits)

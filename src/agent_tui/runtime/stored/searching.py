@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent_tui.core.errors import StorageError
 from agent_tui.importers.importer import Places
-from agent_tui.library.search.finding import FoundSession
+from agent_tui.library.search.finding import SearchAnswer
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.why import Origin
 from agent_tui.library.statistics import Statistic
@@ -34,7 +34,7 @@ class SearchService:
         self._index = open_search_index(launch, places)
         self._of_demo = ("--demo",) if launch.is_tour else ()
 
-    async def search(self, text: str, limit: int = 50) -> list[FoundSession]:
+    async def search(self, text: str, limit: int = 50) -> SearchAnswer:
         """The sessions that fit a query best; raises UsageError, StorageError."""
         return await asyncio.to_thread(self._index.search, text, limit)
 

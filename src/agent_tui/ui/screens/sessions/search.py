@@ -11,6 +11,7 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.widgets import Static
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.format import format_age, format_count
@@ -22,7 +23,7 @@ from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 if TYPE_CHECKING:
-    from agent_tui.library.search.finding import FoundSession, Hit
+    from agent_tui.library.search.finding import FoundSession, Hit, SearchAnswer
 
 _PAUSE_SECONDS = 0.12
 _MARKDOWN = re.compile(r"\*\*|`|(?:^|(?<= ))#{1,6} ")
@@ -33,7 +34,7 @@ _ASK = "Type words, “phrases”, -without, or filters: agent: project: tool: f
 class Search(Protocol):
     """What the screen needs of the runtime."""
 
-    async def search(self, text: str, limit: int = 50) -> list[FoundSession]: ...
+    async def search(self, text: str, limit: int = 50) -> SearchAnswer: ...
     async def update(self) -> None: ...
 
 
@@ -68,11 +69,13 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         self._is_updating = False
         self._first = text
         self._text = LineInput("Search all sessions", id="search-text")
+        self._left_out = Static(id="left-out")
         self._rows = Rows(self._draw, id="search-rows", empty=Content.styled(_ASK, "$muted"))
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield self._text
+        yield self._left_out
         yield self._rows
         yield self.key_hints()
 
@@ -107,19 +110,23 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
             self._show([], Content.styled(_ASK, "$muted"))
             return
         try:
-            found = await self._search.search(text)
+            answer = await self._search.search(text)
         except AgentTuiError as error:
             told = "Building the index…" if self._is_updating else clean(str(error))
             self._show([], Content.styled(told, "$muted"))
             return
+        found = answer.sessions
         rows = [row for each in found for row in (_Row(each), *(_Row(each, h) for h in each.hits))]
-        self._show(rows, Content("Nothing found."))
+        nothing = f"Nothing found yet. {answer.warning}" if answer.warning else "Nothing found."
+        self._show(rows, Content(nothing), answer.warning if found else "")
         lines = sum(each.matches for each in found)
         note = f"{format_count(lines, 'line')} in {format_count(len(found), 'session')}"
         self.show_heading("Search", note if found else "")
 
-    def _show(self, rows: list[_Row], empty: Content) -> None:
+    def _show(self, rows: list[_Row], empty: Content, left_out: str = "") -> None:
         """Show what was found; the cursor stays on its row where only the index has grown."""
+        self._left_out.update(Content(left_out))
+        self._left_out.display = bool(left_out)
         text, cursor = self._text.value.strip(), 0
         if text == self._found_for and self._found:
             before = self._found[self._rows.cursor]
