@@ -210,10 +210,10 @@ def give_back_once() -> Patch:
 def never_the_persons() -> Patch:
     real = plan._folders_made
 
-    def made(taken: Any, causes: frozenset[str]) -> set[str]:
+    def made(taken: Any, causes: frozenset[str]) -> dict[str, int]:
         return real([each for each in taken if each.cause in causes], causes)
 
-    return replaced((plan, "_folders_made", made))
+    return replaced((plan, "_folders_made", made), (plan, "born_at", lambda *_: 0))
 
 
 def rename_over_everything() -> Patch:
@@ -237,6 +237,10 @@ def of_disk(test: Callable[..., None], *, with_git: bool = True) -> Callable[[Pa
             test(lambda **options: Yard(folder / "yard", **options), patch, with_git)
 
     return run
+
+
+def of_tmp(test: Callable[..., None], *more: Any) -> Callable[[Path], None]:
+    return lambda folder: test(folder, *more)
 
 
 def of_listing(test: Callable[..., None], *more: Any) -> Callable[[Path], None]:
@@ -452,6 +456,26 @@ def forget_the_unknown() -> Patch:
     return replaced((git_scan, "is_below", lambda *_: False))
 
 
+def see_nothing_without_a_scanner() -> Patch:
+    """What cannot be looked at for want of a scanner counts as unchanged."""
+    real = capture.Capture._take
+
+    def take(self: capture.Capture, *args: Any) -> capture.WorkspaceDelta:
+        try:
+            return real(self, *args)
+        except ImportError:
+            return capture.WorkspaceDelta("captured", first=True)
+
+    return replaced((capture.Capture, "_take", take))
+
+
+@contextlib.contextmanager
+def let_import_errors_through() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(capture, "ImportError", KeyError, raising=False)
+        yield
+
+
 def settle_before_the_log() -> Patch:
     real = capture.Capture.take
 
@@ -612,6 +636,10 @@ MUTANTS = (
     Mutant("folders that git ignores count as the agent's",
            lambda: replaced((folder_names, "is_below", lambda *_: False)),
            reverts.test_folders_that_git_ignores_are_not_told),
+    Mutant("a folder that was made again is still the agent's",
+           lambda: replaced((plan, "born_at", lambda *_: 0),
+                            (folder_names, "is_made_since", lambda *_: False)),
+           of_tmp(reverts.test_a_folder_that_a_person_made_again_stays, *(True, False))),
     Mutant("a folder goes with what is in it", remove_trees,
            of_folders(reverts.test_a_folder_that_is_not_empty_is_never_removed)),
     Mutant("an empty folder goes without a word",
@@ -678,6 +706,10 @@ MUTANTS = (
            of_disk(bad_input.test_a_capture_on_a_full_disk_says_so_and_the_next_one_finds_it_all)),
     Mutant("a full disk goes unnoticed by a revert", swallow_errors_of_the_disk,
            of_disk(bad_input.test_a_revert_on_a_full_disk_changes_nothing_and_says_so)),
+    Mutant("a capture without a scanner counts as made", see_nothing_without_a_scanner,
+           of_disk(bad_input.test_a_capture_whose_scanner_cannot_be_loaded_says_so)),
+    Mutant("a scanner that cannot be loaded ends the turn", let_import_errors_through,
+           of_disk(bad_input.test_a_capture_whose_scanner_cannot_be_loaded_says_so)),
     Mutant("a deleted store goes unnoticed",
            lambda: replaced((capture.Capture, "_require_store", nothing)),
            of_make(bad_input.test_a_store_that_goes_while_it_is_in_use_is_noticed, *PLAIN)),

@@ -483,6 +483,47 @@ def test_a_folder_that_a_person_made_stays_when_an_undo_is_taken_back(yard: Yard
     assert (yard.root / "made").is_dir()
 
 
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize("with_git", [True, False], ids=["git", "plain"])
+def test_a_folder_that_a_person_made_again_stays(
+    tmp_path: Path, with_git: bool, restarted: bool
+) -> None:
+    """Between two captures it went and came: another folder has its name, maybe its inode too."""
+    yard = Yard(tmp_path / "yard", with_git=with_git)
+    yard.write("a.txt", "a\n")
+    yard.take()
+    yard.take()
+    yard.write("made/one.txt", "agent\n")
+    yard.take()
+    shutil.rmtree(yard.root / "made")
+    (yard.root / "made").mkdir()
+    if restarted:
+        yard.open()
+    yard.take("human")
+    yard.write("made/two.txt", "agent\n")
+    yard.take()
+    record = yard.revert(yard.plan())
+    assert yard.files() == {"a.txt": "a\n"}
+    assert (yard.root / "made").is_dir()
+    yard.take_back(record)
+    assert yard.read("made/two.txt") == "agent\n"
+
+
+@pytest.mark.parametrize("with_git", [True, False], ids=["git", "plain"])
+def test_a_folder_that_the_agent_made_again_goes(tmp_path: Path, with_git: bool) -> None:
+    yard = Yard(tmp_path / "yard", with_git=with_git)
+    yard.write("a.txt", "a\n")
+    yard.take()
+    yard.take()
+    yard.write("made/one.txt", "agent\n")
+    yard.take()
+    shutil.rmtree(yard.root / "made")
+    yard.write("made/two.txt", "agent\n")
+    yard.take()
+    yard.revert(yard.plan())
+    assert not (yard.root / "made").exists()
+
+
 def test_folders_that_git_ignores_are_not_told(tmp_path: Path) -> None:
     yard = Yard(tmp_path / "yard", with_git=True)
     yard.write(".gitignore", "generated\n")

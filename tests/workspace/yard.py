@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_tui.core.file_changes import ChangeCause, FileChange
@@ -109,7 +110,7 @@ class Yard:
             record,
             base=self.timeline.tip,
             checkpoint_uuid=marks[-1].stamp.uuid if marks else None,
-            stamp=Stamp(f"w{len(self.records)}"),
+            stamp=Stamp(f"w{len(self.records)}", at=datetime.now(UTC).isoformat()),
         )
         self.records.append(record)
         return record

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import TypeAlias
 
+from agent_tui.workspace.births import is_made_since
 from agent_tui.workspace.scanning import is_below
 
 _KEEP_TIMES = frozenset(
@@ -26,22 +27,25 @@ _SURE_NS = 2_000_000_000
 
 _MOST_NEW = 500
 _Mark: TypeAlias = tuple[int, int, int]
+_Known: TypeAlias = tuple[_Mark | None, str]
 
 
 class FolderNames:
     """What was in each folder when it was looked at last.
 
     ``rules`` are files that say what to ignore, beside those in the folders themselves. ``new``
-    are the folders that came until the last look, ``lost`` those that went and had been empty.
+    are the folders that came until the last look, those that were made again included; ``lost``
+    are those that went and had been empty.
     """
 
     def __init__(self, root: str, rules: Iterable[str] = ()) -> None:
         self._root = root
-        self._folders: dict[str, tuple[_Mark | None, str]] = {}
+        self._folders: dict[str, _Known] = {}
         self._rules: dict[str, _Mark | None] = {path: _mark_of(path) for path in rules if path}
         self.new: set[str] = set()
         self.lost: set[str] = set()
         self._trusted: bool | None = None
+        self._looked_at = 0
 
     def refresh(self, outside: Collection[str]) -> list[str] | None:
         """Look at the folders that changed; returns the entries that are new.
@@ -58,11 +62,12 @@ class FolderNames:
         fresh: list[str] = []
         pending = list(self._folders) or [""]
         now = time.time_ns()
+        since, self._looked_at = self._looked_at, now
         while pending:
             folder = pending.pop()
             if folder in outside:
                 continue
-            is_new = not is_first and folder not in self._folders
+            before = self._folders.get(folder)
             try:
                 changed = self._look_into(folder, now)
             except (FileNotFoundError, NotADirectoryError):
@@ -73,7 +78,7 @@ class FolderNames:
                 self._folders.pop(folder, None)
                 is_whole = True
                 continue
-            if is_new:
+            if not is_first and self._is_new(folder, before, since):
                 self.new.add(folder)
             for name in changed:
                 path = f"{folder}/{name}" if folder else name
@@ -97,6 +102,13 @@ class FolderNames:
                 for path in [each for each in self._folders if each.startswith(below)]:
                     del self._folders[path]
                 del self._folders[folder]
+
+    def _is_new(self, folder: str, before: _Known | None, since: int) -> bool:
+        """Whether a folder came since the look before, one of the same name gone or not."""
+        if before is None:
+            return True
+        is_same = self._folders[folder] is before
+        return not is_same and is_made_since(os.path.join(self._root, folder), since)
 
     def _look_into(self, folder: str, now: int) -> set[str]:
         """The names that are new in a folder; of folders, those that are gone too, with a slash."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from agent_tui.core.file_changes import FileState, LeftOut
+from agent_tui.workspace.births import is_made_since
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folders import (
     Signature,
@@ -42,6 +44,7 @@ class PlainScanner:
         self._unknown_folders: set[str] = set()
         self._unknown: set[str] = set()
         self._folders: dict[str, bool] = {}
+        self._looked_at = 0
 
     @property
     def _list(self) -> str:
@@ -63,6 +66,7 @@ class PlainScanner:
         sight = Sight()
         self._found = {}
         before, self._folders = self._folders, {}
+        now = time.time_ns()
         unknown: set[str] = set()
         pending = [""]
         bytes_ = 0
@@ -82,12 +86,18 @@ class PlainScanner:
                 sight.candidates.add(path)
         sight.candidates |= self._settled.keys() - self._found.keys()
         if before:
-            sight.new_folders = self._folders.keys() - before.keys()
+            sight.new_folders = {path for path in self._folders if self._is_new(path, before)}
             lost = (path for path in before.keys() - self._folders.keys() if before[path])
             sight.left_out += [LeftOut(path, LOST) for path in sorted(lost)]
+        self._looked_at = now
         self._unknown_folders = unknown
         sight.files = len(self._found)
         return sight
+
+    def _is_new(self, folder: str, before: Mapping[str, bool]) -> bool:
+        """Whether a folder came since the look before, one of the same name gone or not."""
+        place = os.path.join(self._root, folder)
+        return folder not in before or is_made_since(place, self._looked_at)
 
     def _look_into(self, folder: str, pending: list[str], sight: Sight, unknown: set[str]) -> int:
         total = 0

@@ -7,7 +7,9 @@ changed in between stays. Where that is not possible without loss, it says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from agent_tui.core.file_changes import FileState, LeftOut, folders_made
 from agent_tui.core.records import WorkspaceRecord
@@ -19,8 +21,9 @@ from agent_tui.core.revert_plan import (
     RevertPlan,
     Version,
 )
+from agent_tui.workspace.births import born_at
 from agent_tui.workspace.errors import ContentMissing
-from agent_tui.workspace.folders import open_root
+from agent_tui.workspace.folders import open_parent, open_root
 from agent_tui.workspace.limits import DEFAULT_LIMITS
 from agent_tui.workspace.merge import apply_hunks, is_text, make_hunks, merge_contents
 from agent_tui.workspace.reading import Reading, digest_of, read_entry
@@ -83,9 +86,10 @@ def make_plan(
     ``captures`` come oldest first: all that happened since a checkpoint, or only some of it.
     ``own_causes`` says whose changes are ticked at first.
     """
-    own_folders = _folders_made(captures, own_causes | _REVERTS)
-    planner = _Planner(store, own_causes, own_folders, _folders_made(captures, _MAKERS))
     with open_root(root) as folder:
+        own_folders = _same_folders(folder, _folders_made(captures, own_causes | _REVERTS))
+        all_folders = _same_folders(folder, _folders_made(captures, _MAKERS))
+        planner = _Planner(store, own_causes, own_folders, all_folders)
         for path, steps in sorted(steps_by_path(captures).items()):
             planner.plan(folder, path, steps)
     gaps = [f"{each.why or 'not captured'}" for each in captures if each.status == "none"]
@@ -148,13 +152,39 @@ class _Planner:
         self.uncovered[path, why] = LeftOut(path, why)
 
 
-def _folders_made(captures: Iterable[WorkspaceRecord], causes: frozenset[str]) -> set[str]:
-    """The folders that were made for one of these causes, and for no other since."""
-    made: set[str] = set()
+def _folders_made(captures: Iterable[WorkspaceRecord], causes: frozenset[str]) -> dict[str, int]:
+    """The folders that were made for one of these causes, and for no other since; and when.
+
+    In nanoseconds: when it was written down that they were there, so before or at that moment.
+    """
+    made: dict[str, int] = {}
     for capture in captures:
         came = {*capture.folders, *(path for each in capture.delta for path in folders_made(each))}
-        made = made | came if capture.cause in causes else made - came
+        if capture.cause in causes:
+            made |= dict.fromkeys(came, _written_at(capture))
+        else:
+            made = {path: at for path, at in made.items() if path not in came}
     return made
+
+
+def _written_at(capture: WorkspaceRecord) -> int:
+    """The moment after a capture was written; 0 where that is not told."""
+    try:
+        moment = datetime.fromisoformat(capture.stamp.at or "")
+        return round(moment.timestamp() * 1_000) * 1_000_000 + 1_000_000  # told to the millisecond
+    except ValueError:
+        return 0
+
+
+def _same_folders(root: int, made: dict[str, int]) -> set[str]:
+    """Those that are still the folders that were made; one that came later is the person's."""
+    same = set()
+    for path, at in made.items():
+        with suppress(OSError), open_parent(root, path) as (folder, name):
+            born = born_at(name, folder)
+            if born is not None and born <= at:
+                same.add(path)
+    return same
 
 
 def _joined(steps: Iterable[Step], own: frozenset[str]) -> list[Step]:
