@@ -34,7 +34,7 @@ class FolderNames:
     """What was in each folder when it was looked at last.
 
     ``rules`` are files that say what to ignore, beside those in the folders themselves. ``new``
-    are the folders that came until the last look, those that were made again included; ``lost``
+    are the folders that came until the last look, also under the name of one that went; ``lost``
     are those that went and had been empty.
     """
 
