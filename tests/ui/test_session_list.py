@@ -42,11 +42,17 @@ class Sessions:
         self.trash: dict[str, SessionSummary] = {}
         self.deleted: list[str] = []
         self.error: Exception | None = None
+        self.live: set[tuple[str, str]] = set()
+        self.looked_for_live = 0
 
     async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
         if self.error:
             raise self.error
         yield list(self.all.values())
+
+    async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]:
+        self.looked_for_live += 1
+        return frozenset(self.live)
 
     async def rename_session(self, session_id: str, title: str) -> None:
         self.all[session_id] = replace(self.all[session_id], title=title)
@@ -306,6 +312,23 @@ async def test_a_session_that_is_being_written_is_marked() -> None:
         await settle(pilot, workers=True)
         (live,) = (line for line in app.text.split("\n") if "○" in line)
         assert "theirs 9" in live
+
+
+async def test_a_session_in_which_nothing_was_written_for_long_is_marked_where_one_works() -> None:
+    sessions = Sessions(*THREE)
+    sessions.live = {("agent-tui", "/sessions/s2"), ("codex", "/home/me/.codex/2.jsonl")}
+    screen = SessionListScreen(sessions, others=Others(foreign(9), foreign(2)))
+    async with (app := Stage(screen=screen)).run_test(size=(120, 30)) as pilot:
+        await settle(pilot, workers=True)
+        marked = [line for line in app.text.split("\n") if "○" in line]
+        assert len(marked) == 2
+        assert "theirs 2" in marked[0] + marked[1]
+        assert "Écrire" in marked[0] + marked[1]
+        assert sessions.looked_for_live == 1
+        sessions.live.clear()
+        await pilot.press("f5")
+        await settle(pilot, workers=True)
+        assert "○" not in app.text
 
 
 async def test_every_row_names_its_project() -> None:

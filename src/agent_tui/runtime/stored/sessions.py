@@ -23,6 +23,7 @@ from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.history.view import SessionView
 from agent_tui.importers.imported import ImportedBranch
 from agent_tui.library.follow import follow_file
+from agent_tui.library.live_sessions import SessionName, find_live
 from agent_tui.library.own_sessions import OwnSessions, listed
 from agent_tui.library.row_cache import RowCache
 from agent_tui.runtime.stored.forking import fork_at
@@ -90,6 +91,10 @@ class StoredSessions:
                 shown = len(found)
                 yield listed(list(found))
         yield listed(await reading)
+
+    async def find_live(self, rows: list[SessionSummary]) -> frozenset[SessionName]:
+        """Which of these sessions, newest first, somebody works in now."""
+        return await asyncio.to_thread(find_live, rows)
 
     async def find_id(self, typed: str) -> str:
         """The id of a session, by it or by its beginning; raises SessionNotFound."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from textual.content import Content
@@ -24,12 +24,16 @@ class SessionColumns:
 
     Args:
         current: the id of the open session, which is marked.
+
+    Attributes:
+        live: source and folder of the sessions that somebody works in, which are marked too.
     """
 
     def __init__(self, current: str) -> None:
         self._current = current
         self._shown: Sequence[SessionSummary] = ()
         self._agents: set[str] = set()
+        self.live: Collection[tuple[str, str]] = ()
 
     def show(self, shown: Sequence[SessionSummary]) -> int:
         """Take over what is shown; returns how many agents wrote it."""
@@ -41,7 +45,7 @@ class SessionColumns:
         """The row of a session."""
         summary = self._shown[index]
         is_current = summary.session_id == self._current and summary.source == OURS
-        mark = "● " if is_current else "○ " if _is_live(summary) else "  "
+        mark = "● " if is_current else "○ " if self._is_live(summary) else "  "
         group = self._group(index) if width >= _WITH_GROUPS else ""
         age = format_age(summary.updated_at).rjust(7)
         if width < _NO_PROJECT:
@@ -58,6 +62,11 @@ class SessionColumns:
             (fit_cells(reveal(_name_of(summary.cwd)), _project_width(width)), "$muted"),
             (f"{size} {age}", "$muted"),
         )
+
+    def _is_live(self, summary: SessionSummary) -> bool:
+        """Whether somebody works in the session, or wrote it in the last minute."""
+        is_new = format_age(summary.updated_at) == "now"
+        return is_new or (summary.source, summary.folder) in self.live
 
     def _group(self, index: int) -> str:
         """The name of a stretch of time, where it begins in the list."""
@@ -84,11 +93,6 @@ class SessionColumns:
         title, project = _title_width(width) - agent, _project_width(width)
         names = f"{'TITLE':<{title}} {'AGENT'[:agent]:<{agent}}{'PROJECT':<{project}}"
         return Content(f"{group}{names}{size}    WHEN")
-
-
-def _is_live(summary: SessionSummary) -> bool:
-    """Whether some process wrote the session in the last minute."""
-    return format_age(summary.updated_at) == "now"
 
 
 def title_of(summary: SessionSummary) -> str:

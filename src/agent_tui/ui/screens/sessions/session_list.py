@@ -45,6 +45,7 @@ class Sessions(Protocol):
     async def delete_session(self, session_id: str) -> str: ...
     async def undelete_session(self, token: str) -> None: ...
     async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]: ...
+    async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]: ...
 
 
 class OtherSessions(Protocol):
@@ -138,6 +139,8 @@ class SessionListScreen(Panel[SessionChoice]):
         await self._show_all()
         if self._others is not None:
             self._find_others(self._others)
+        else:
+            await self._mark_live()
 
     async def _show_all(self) -> None:
         theirs = [] if self._only_ours else self._theirs
@@ -158,6 +161,12 @@ class SessionListScreen(Panel[SessionChoice]):
         if found != self._theirs:
             self._theirs = found
             await self._show_all()
+        await self._mark_live()
+
+    async def _mark_live(self) -> None:
+        """Mark where somebody works; looked for once whenever the list is read."""
+        self._columns.live = await self._sessions.find_live(self._all)
+        self._rows.redraw()
 
     async def action_show_agents(self, whose: Literal["ours", "all"]) -> None:
         """Leave out the sessions of other agents, or show them again."""

@@ -1,0 +1,144 @@
+"""Which sessions somebody works in now, though nothing may have been written for minutes.
+
+Told by what other processes of this user hold open for writing: the owner file of a session of
+ours, which is locked as long as a window has it, and the log of another agent's. Most agents open
+their log for each line only. Of those the end of the log is looked at: a call without its result,
+or a prompt without its answer, is somebody's work for a while.
+
+What cannot be known: whether an agent that was killed in a call, or sent to sleep with its machine,
+still works, so that such a session counts until the time is over; whether an agent sits idle at
+its prompt; and what processes of other users, machines and containers do in a shared folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.format import parse_time
+from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage, is_prompt
+from agent_tui.core.summary import OURS, SessionSummary
+from agent_tui.importers.registry import importer_of, locate
+from agent_tui.sessions.lock import OWNER, is_owned
+
+_PROCESSES = Path("/proc")
+_LONGEST_CALL = timedelta(hours=1)
+_LONGEST_ANSWER = timedelta(minutes=10)
+_MOST_LOOKED_AT = 50
+"""Logs of other agents whose end is read, and sessions of ours whose lock is tried, at most."""
+_TAIL = 40
+_LOGS = (".jsonl", ".json")
+
+SessionName: TypeAlias = tuple[str, str]
+"""Source and folder of a session."""
+
+
+def find_live(rows: Iterable[SessionSummary]) -> frozenset[SessionName]:
+    """The sessions that somebody works in, of rows that are newest first. Blocks: some 20 ms."""
+    rows = list(rows)
+    files = written_files()
+    held = _locked(rows) if files is None else _held(rows, files)
+    live = {_name(row) for row in held}
+    lately = (row for row in rows if not _is_ours(row) and _name(row) not in live)
+    lately = (row for row in lately if _age(row) < _LONGEST_CALL)
+    return frozenset(live | {_name(row) for row in islice(lately, _MOST_LOOKED_AT) if _awaits(row)})
+
+
+def written_files() -> set[Path] | None:
+    """Logs that other processes have open for writing; None where the system does not tell."""
+    try:
+        processes = [each for each in _PROCESSES.iterdir() if each.name.isdigit()]
+    except OSError:
+        return None
+    found: set[Path] = set()
+    for process in processes:
+        if process.name == str(os.getpid()):
+            continue
+        with suppress(OSError):  # another user's, or it has just ended
+            found.update(_written_by(process))
+    return found
+
+
+def _written_by(process: Path) -> Iterator[Path]:
+    for link in (process / "fd").iterdir():
+        with suppress(OSError, ValueError, StopIteration):
+            file = link.readlink()
+            if file.name.endswith((OWNER, *_LOGS)) and _writes(process / "fdinfo" / link.name):
+                yield file
+
+
+def _writes(about: Path) -> bool:
+    lines = about.read_text(encoding="ascii").splitlines()
+    flags = next(line for line in lines if line.startswith("flags:"))
+    return int(flags.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
+
+
+def _locked(rows: Iterable[SessionSummary]) -> Iterator[SessionSummary]:
+    """The sessions of ours whose lock somebody holds; the newest are tried."""
+    ours = islice((row for row in rows if _is_ours(row)), _MOST_LOOKED_AT)
+    return (row for row in ours if is_owned(Path(row.folder)))
+
+
+def _held(rows: Iterable[SessionSummary], files: Iterable[Path]) -> Iterator[SessionSummary]:
+    """The sessions of some files, which may be known by another path, through a link."""
+    places: defaultdict[str, list[Path]] = defaultdict(list)
+    for place in map(_place_of, files):
+        places[place.name].append(place)
+    for row in rows:
+        named = places.get(row.folder.rpartition("/")[2], ())
+        with suppress(OSError):
+            if any(place.samefile(row.folder) for place in named):
+                yield row
+
+
+def _place_of(file: Path) -> Path:
+    """What names the session in the list: our folder, or another agent's file."""
+    return file.parent if file.name == OWNER else file
+
+
+def _awaits(row: SessionSummary) -> bool:
+    """Whether a log ends in what is not answered yet."""
+    try:
+        ref = locate(Path(row.folder))
+        read_tail = importer_of(ref.source).read_tail
+        records = read_tail(ref, _TAIL).records if read_tail else ()
+    except (AgentTuiError, OSError):
+        return False
+    return _has_open_call(records) or (_age(row) < _LONGEST_ANSWER and _ends_in_prompt(records))
+
+
+def _has_open_call(records: Iterable[Record]) -> bool:
+    open_calls: set[str] = set()
+    for record in records:
+        if isinstance(record, AssistantMessage):
+            open_calls = {call.id for call in record.tool_calls}
+        elif isinstance(record, ToolMessage):
+            open_calls.discard(record.tool_call_id)
+        elif is_prompt(record):
+            open_calls.clear()
+    return bool(open_calls)
+
+
+def _ends_in_prompt(records: Iterable[Record]) -> bool:
+    said = [r for r in records if isinstance(r, AssistantMessage | ToolMessage | UserMessage)]
+    return bool(said) and is_prompt(said[-1])
+
+
+def _is_ours(row: SessionSummary) -> bool:
+    return row.source == OURS
+
+
+def _name(row: SessionSummary) -> SessionName:
+    return row.source, row.folder
+
+
+def _age(row: SessionSummary) -> timedelta:
+    at = parse_time(row.updated_at)
+    return datetime.now(UTC) - at if at is not None else timedelta.max
