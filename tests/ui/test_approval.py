@@ -17,6 +17,7 @@ from agent_tui.ui.screens.dialogs.answer_guard import (
 )
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.approval_options import Options
+from agent_tui.ui.screens.dialogs.sheet import NothingAbove
 from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
 from agent_tui.ui.widgets.panes.action_body import ActionBody
 from tests.ui.stage import Note, Stage
@@ -147,7 +148,7 @@ async def test_the_whole_command_can_be_read_however_long() -> None:
     async with (app := ask(CommandDisplay("\n".join(lines)))).run_test(size=(60, 20)) as pilot:
         await wait_out_the_guard(pilot)
         body = app.screen.query_one(ActionBody)
-        for _ in range(120):
+        for _ in range(200):
             seen.update(body.render_line(y).text.rstrip() for y in range(body.size.height))
             await pilot.press("pagedown")
         shown = "\n".join(seen)
@@ -208,7 +209,7 @@ async def test_not_one_character_of_a_long_command_is_cut_off(width: int) -> Non
         await wait_out_the_guard(pilot)
         body = app.screen.query_one(ActionBody)
         rows: dict[int, str] = {}
-        for _ in range(40):
+        for _ in range(80):
             top = round(body.scroll_y)
             rows |= {top + y: body.render_line(y).text for y in range(body.size.height)}
             await pilot.press("pagedown")
@@ -318,14 +319,27 @@ async def test_reject_is_in_view_on_the_smallest_terminal(size: tuple[int, int])
 
 async def test_the_wheel_above_the_question_scrolls_the_conversation() -> None:
     call = ToolCall("call-1", "run_command", "{}")
-    scrolled: list[int] = []
-    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), on_scroll=scrolled.append)
+    above = Above()
+    screen = ApprovalScreen(ApprovalRequest("r1", call, "Run", COMMAND), above=above)
     async with Stage(screen=screen).run_test(size=(80, 24)) as pilot:
         await wait_out_the_guard(pilot)
         screen._forward_event(wheel(screen, y=2))
         screen._forward_event(wheel(screen, y=screen.query_one(ActionBody).region.y))
         await pilot.press("ctrl+up")
-    assert scrolled == [-3, -12]
+    assert above.scrolled == ["-3 rows", "-1 page"]
+
+
+class Above(NothingAbove):
+    """Keeps how it was scrolled."""
+
+    def __init__(self) -> None:
+        self.scrolled: list[str] = []
+
+    def scroll_rows(self, rows: int) -> None:
+        self.scrolled.append(f"{rows} rows")
+
+    def page(self, step: int) -> None:
+        self.scrolled.append(f"{step} page")
 
 
 def wheel(screen: ApprovalScreen, y: int) -> events.MouseScrollUp:

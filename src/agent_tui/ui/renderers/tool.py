@@ -122,6 +122,8 @@ def _draw_arguments(block: ToolBlock, canvas: Canvas) -> list[Line]:
 
 def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Line]:
     palette = canvas.palette
+    if block.state == "approval" and not expanded:
+        return []  # the question below shows it whole; here is room for what led to it
     if isinstance(block.display, DiffDisplay) and block.state != "error":
         limit = _MOST_ROWS if expanded else _FOLDED_DIFF_ROWS
         rows = draw_diff(block.display.path, block.display.diff, canvas, limit + 1)

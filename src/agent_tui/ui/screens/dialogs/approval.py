@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import monotonic
 from typing import assert_never
 
@@ -10,9 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
@@ -20,19 +17,14 @@ from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.answer_guard import (
-    GUARD_SECONDS,
-    TYPING_GUARD_SECONDS,
-    AnswerGuard,
-)
 from agent_tui.ui.screens.dialogs.approval_options import Options
+from agent_tui.ui.screens.dialogs.sheet import SHEET_SHEETS, Above, Sheet, SheetFrame
 from agent_tui.ui.screens.dialogs.typed_answers import (
     TICK_SECONDS,
     Counts,
     Draft,
     Dropped,
     Held,
-    NoDraft,
     Sent,
     Typed,
     TypedAnswers,
@@ -46,10 +38,11 @@ _DRAFT_CELLS = 30
 _FRAME_SECONDS = 0.02
 _AIRY_HEIGHT = 20
 """From this height on the action stands between two blank rows."""
+_HINT = "PgUp PgDn scroll · Esc rejects"
 _MORE = "PgDn for more · ends with: "
 
 
-class ApprovalScreen(ModalScreen[ApprovalAnswer]):
+class ApprovalScreen(Sheet[ApprovalAnswer]):
     """Shows one request and is dismissed with the answer; Esc rejects.
 
     The action stands there whole and can be scrolled; the cursor starts on Reject.
@@ -58,39 +51,24 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         request: what waits for a decision.
         draft: the prompt behind the question: what is typed goes there. While it holds text, only
             a key after a longer pause counts, and no letter does.
-        on_scroll: scrolls the conversation above by so many rows.
+        above: the conversation, which ends with the agent's reason.
     """
 
-    CSS_PATH = [
-        stylesheet("widgets/rows.tcss"),
-        stylesheet("widgets/line_input.tcss"),
-        stylesheet("screens/approval.tcss"),
-    ]
+    CSS_PATH = [*SHEET_SHEETS, stylesheet("screens/approval.tcss")]
     AUTO_FOCUS = "Options"
-    BINDINGS = [
-        Binding("tab,left,right", "narrow", "Narrow", show=False),
-        Binding("escape", "back", "Reject", show=False),
-        Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Scroll up", show=False),
-        Binding("ctrl+down,shift+pagedown", "scroll_above(1)", "Scroll down", show=False),
-        Binding("pageup", "scroll_body(-1)", "Scroll", show=False, priority=True),
-        Binding("pagedown", "scroll_body(1)", "Scroll", show=False, priority=True),
-    ]
+    BINDINGS = [Binding("tab,left,right", "narrow", "Narrow", show=False)]
 
     def __init__(
         self,
         request: ApprovalRequest,
         *,
         draft: Draft | None = None,
-        on_scroll: Callable[[int], None] | None = None,
+        above: Above | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(draft, above)
         self.request = request
         self._action = action_of(request)
         self._body = ActionBody(self._action)
-        self._prompt = draft or NoDraft()
-        self.guard = AnswerGuard(TYPING_GUARD_SECONDS if self._prompt.text else GUARD_SECONDS)
-        self._on_scroll = on_scroll
-        self._press_counts = False
         display = request.display
         self._draft = display.command if isinstance(display, CommandDisplay) else ""
         self._can_edit = bool(self._draft) and "\n" not in self._draft and not self._action.warning
@@ -116,7 +94,7 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         )
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="approval") as box:
+        with SheetFrame(id="approval") as box:
             box.border_title = Content(self._question())
             yield Static(
                 Content(first_line(reveal(self.request.title[:4_000]), 400)), id="approval-title"
@@ -216,8 +194,8 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         draft = first_line(reveal(self._prompt.text[-400:].replace("\n", " ")), 400)
         self._options.show_letters(shown=not draft)
         cells = set_cell_size(draft[::-1], min(cell_len(draft), _DRAFT_CELLS))[::-1]
-        words = f"In the prompt: {cells} · Enter sends it · ↑↓ or a digit answers" if draft else ""
-        self.query_one("#approval").border_subtitle = Content(words)
+        words = f"In the prompt: {cells} · Enter sends it · ↑↓ or a digit answers"
+        self.query_one("#approval").border_subtitle = Content(words if draft else _HINT)
 
     def _tick(self) -> None:
         """Give the held answer once nothing was typed behind it."""
@@ -229,26 +207,6 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
             self._options.release()
             self._give(self._options.cursor)
 
-    def _forward_event(self, event: events.Event) -> None:
-        """Drop clicks that came too early; a click is as old as the press that it ends."""
-        if isinstance(event, events.MouseScrollUp | events.MouseScrollDown):
-            if self._on_scroll is not None and not self._is_inside(event):
-                self._on_scroll(-3 if isinstance(event, events.MouseScrollUp) else 3)
-                return
-        elif isinstance(event, events.MouseDown):
-            self._press_counts = self.guard.accepts(event.time, monotonic())
-        elif isinstance(event, events.Click) and not self._press_counts:
-            return
-        super()._forward_event(event)
-
-    def _is_inside(self, event: events.MouseEvent) -> bool:
-        return self.query_one("#approval").region.contains(event.screen_x, event.screen_y)
-
-    def action_scroll_above(self, rows: int) -> None:
-        """Scroll the conversation that the question is about."""
-        if self._on_scroll is not None:
-            self._on_scroll(rows * max(1, self.size.height // 2))
-
     def _facts(self) -> Content:
         return Content.assemble(
             (self._action.warning, "$danger bold"), (self._action.facts, "$muted")
@@ -259,15 +217,15 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         rows = self._body.rows_at(self._body.scrollable_content_region.width)
         tail = self.query_one("#approval-tail", Static)
         title = self.query_one("#approval-title")
-        height = self.size.height
-        is_airy = height >= _AIRY_HEIGHT
+        height = self.most_rows
+        is_airy = self.app.size.height >= _AIRY_HEIGHT
         self.query_one("#approval").set_class(is_airy, "-airy")
         lines = 1 + title.display + (self._feedback.display or self._command.display) + 2 * is_airy
         # On a very small terminal the answers scroll, with Reject in view.
         answers = max(1, min(self._options.count, height - 3 - lines))
         self._options.styles.height = answers
         others = lines + answers
-        free = max(1, (height if height < 20 else int(height * 0.9)) - 2 - others)
+        free = max(1, height - 2 - others)
         is_cut = rows > free
         tail.display = is_cut and free > 1
         self._body.styles.height = min(rows, free - 1 if tail.display else free)
@@ -334,5 +292,9 @@ class ApprovalScreen(ModalScreen[ApprovalAnswer]):
         self._options.focus()
         self._fit_body()
 
-    def action_scroll_body(self, direction: int) -> None:
+    @property
+    def text_pane(self) -> ActionBody:
+        return self._body
+
+    def page_text(self, direction: int) -> None:
         self._body.action_page(direction)

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import monotonic
 from typing import assert_never
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent_tui.core.events import Question
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.answer_guard import (
-    GUARD_SECONDS,
-    TYPING_GUARD_SECONDS,
-    AnswerGuard,
-)
+from agent_tui.ui.screens.dialogs.sheet import SHEET_SHEETS, Above, Sheet, SheetFrame
 from agent_tui.ui.screens.dialogs.typed_answers import (
     ALLOW_HOLD_SECONDS,
     TICK_SECONDS,
@@ -29,7 +22,6 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
     Draft,
     Dropped,
     Held,
-    NoDraft,
     Sent,
     Typed,
     TypedAnswers,
@@ -39,46 +31,31 @@ from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _OTHER = "Another answer …"
-_HINT = "Enter answers · Esc skips"
+_HINT = "Enter answers · PgUp PgDn scroll · Esc skips"
 _LONGEST_DRAFT = 30
 
 
-class QuestionScreen(ModalScreen[str]):
+class QuestionScreen(Sheet[str]):
     """Shows one question and is dismissed with the answer; Esc leaves it unanswered.
 
     Args:
         question: what the agent asks.
         draft: the prompt behind the question: what is typed goes there, but for a lone digit.
-        on_scroll: scrolls the conversation above by so many rows.
+        above: the conversation, which the question is about.
     """
 
-    CSS_PATH = [
-        stylesheet("widgets/rows.tcss"),
-        stylesheet("widgets/line_input.tcss"),
-        stylesheet("screens/question.tcss"),
-    ]
+    CSS_PATH = [*SHEET_SHEETS, stylesheet("screens/question.tcss")]
     AUTO_FOCUS = None
-    BINDINGS = [
-        Binding("escape", "back", "Skip the question", show=False),
-        Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Scroll up", show=False),
-        Binding("ctrl+down,shift+pagedown", "scroll_above(1)", "Scroll down", show=False),
-        Binding("pageup", "scroll_text(-1)", "Scroll", show=False, priority=True),
-        Binding("pagedown", "scroll_text(1)", "Scroll", show=False, priority=True),
-    ]
 
     def __init__(
         self,
         question: Question,
         *,
         draft: Draft | None = None,
-        on_scroll: Callable[[int], None] | None = None,
+        above: Above | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(draft, above)
         self.question = question
-        self._prompt = draft or NoDraft()
-        self.guard = AnswerGuard(TYPING_GUARD_SECONDS if self._prompt.text else GUARD_SECONDS)
-        self._on_scroll = on_scroll
-        self._press_counts = False
         self._text = VerticalScroll(
             Static(Content(clean(question.text).strip())), id="question-text", can_focus=False
         )
@@ -93,7 +70,7 @@ class QuestionScreen(ModalScreen[str]):
         self._line = LineInput("Type your answer", id="question-line")
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="question") as box:
+        with SheetFrame(id="question") as box:
             box.border_title = Content("The agent asks")
             box.border_subtitle = Content(_HINT)
             yield self._text
@@ -121,7 +98,7 @@ class QuestionScreen(ModalScreen[str]):
 
     def on_resize(self) -> None:
         self.guard.hide()
-        room = max(1, self.size.height - 3 - self._choices.count)
+        room = max(1, self.most_rows - 3 - max(1, self._choices.count))
         self._text.styles.max_height = room
         self.call_after_refresh(lambda: self.guard.show(monotonic()))
 
@@ -195,14 +172,6 @@ class QuestionScreen(ModalScreen[str]):
             self._release()
             self.choose(self._choices.cursor)
 
-    def _forward_event(self, event: events.Event) -> None:
-        """Drop clicks that came too early; a click is as old as the press that it ends."""
-        if isinstance(event, events.MouseDown):
-            self._press_counts = self.guard.accepts(event.time, monotonic())
-        elif isinstance(event, events.Click) and not self._press_counts:
-            return
-        super()._forward_event(event)
-
     @on(Rows.Chosen)
     def _take_choice(self, event: Rows.Chosen) -> None:
         event.stop()
@@ -231,11 +200,9 @@ class QuestionScreen(ModalScreen[str]):
         else:
             self.dismiss("")
 
-    def action_scroll_above(self, direction: int) -> None:
-        """Scroll the conversation that the question is about."""
-        if self._on_scroll is not None:
-            self._on_scroll(direction * max(1, self.size.height // 2))
+    @property
+    def text_pane(self) -> VerticalScroll:
+        return self._text
 
-    def action_scroll_text(self, direction: int) -> None:
-        """Scroll a question that is longer than its room."""
+    def page_text(self, direction: int) -> None:
         self._text.scroll_relative(y=direction * max(1, self._text.size.height - 1), animate=False)

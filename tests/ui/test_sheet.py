@@ -1,0 +1,183 @@
+"""A question stands in the prompt's place: what led to it can be read above, the state below."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.geometry import Region
+from textual.pilot import Pilot
+
+from agent_tui.core.events import ApprovalRequest, Question
+from agent_tui.core.messages import DiffDisplay, ToolCall
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.blocks import AssistantBlock, ToolBlock
+from agent_tui.ui.conversation.asking import ask_approval, ask_question
+from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
+from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
+from agent_tui.ui.screens.dialogs.sheet import SheetFrame
+from agent_tui.ui.widgets.panes.action_body import ActionBody
+from agent_tui.ui.widgets.panes.side_panel import SidePanel
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+REASON = "The sum is rounded twice, so I change one line."
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+def edit(lines: int = 3) -> ApprovalRequest:
+    added = "".join(f"+line {number}\n" for number in range(lines))
+    diff = f"--- a/sum.py\n+++ b/sum.py\n@@ -1,1 +1,{lines + 1} @@\n total\n{added}"
+    call = ToolCall("c1", "edit_file", '{"path": "sum.py"}')
+    return ApprovalRequest("r1", call, "Edit sum.py", DiffDisplay("sum.py", diff))
+
+
+class Place:
+    """The running program after a long conversation, which ends with the agent's reason."""
+
+    def __init__(self, app: AgentTui, pilot: Pilot[int]) -> None:
+        self.app, self.pilot = app, pilot
+        self.timeline = app.chat.timeline
+
+    async def talk(self) -> None:
+        self.app.chat.panes.show_conversation(shown=True)
+        for number in range(60):
+            self.timeline.append(AssistantBlock(f"Answer {number}."))
+        self.timeline.append(AssistantBlock(REASON))
+        await self.pilot.pause()
+
+    async def ask(self, request: ApprovalRequest) -> None:
+        call = request.call
+        block = ToolBlock(call.id, call.name, call.arguments, "approval", "", request.display)
+        self.timeline.append(block)
+        ask_approval(self.app.chat, request)
+        await self.until_fitted()
+
+    async def until_fitted(self) -> None:
+        await until(self.pilot, lambda: bool(self.app.screen.query(SheetFrame)))
+        await until(self.pilot, lambda: self.timeline.region.bottom == self.frame.y)
+
+    async def until_below(self, row: int) -> None:
+        await until(self.pilot, lambda: self.frame.bottom == row)
+
+    async def until_left_of(self, column: int) -> None:
+        await until(self.pilot, lambda: self.frame.right <= column)
+
+    async def reject(self) -> None:
+        """Press Esc when it counts, and wait until the question is gone."""
+        asked = self.app.screen
+        assert isinstance(asked, ApprovalScreen)
+        await until(self.pilot, lambda: not asked.guard.is_hidden)
+        await self.pilot.pause(GUARD_SECONDS + 0.05)
+        await self.pilot.press("escape")
+        await until(self.pilot, lambda: self.app.screen is self.app.chat_screen)
+
+    @property
+    def frame(self) -> Region:
+        return self.app.screen.query_one(SheetFrame).region
+
+    @property
+    def rows(self) -> list[str]:
+        strips = self.app.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip) for strip in strips]
+
+
+@asynccontextmanager
+async def place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> AsyncIterator[Place]:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(folder / "home"))
+    app = AgentTui(Launch(folder, demo=True))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        await until(pilot, lambda: app.chat.panes.side is not None)
+        here = Place(app, pilot)
+        await here.talk()
+        yield here
+        await app.chat_screen.end()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_reason_and_the_mode_can_be_read_while_an_action_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    async with place(tmp_path, monkeypatch, size) as here:
+        before = here.timeline.region
+        await here.ask(edit(lines=200))
+        assert here.frame.bottom == size[1] - 1
+        assert here.frame.height <= max(size[1] * 2 // 3, size[1] - 7)
+        assert any(REASON in row for row in here.rows[: here.frame.y])
+        assert " ask " in here.rows[-1]
+        await here.reject()
+        await until(here.pilot, lambda: here.timeline.region == before)
+        assert here.timeline.at_end
+
+
+async def test_a_question_of_the_agent_leaves_its_reason_readable_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, (120, 40)) as here:
+        ask_question(here.app.chat, Question("q1", "Which?\n" * 80, ("This", "That")))
+        await here.until_fitted()
+        assert any(REASON in row for row in here.rows[: here.frame.y])
+        assert " ask " in here.rows[-1]
+        assert "1 This" in "\n".join(here.rows)
+
+
+async def test_the_conversation_scrolls_while_an_action_waits_and_stays_where_it_is_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, (120, 40)) as here:
+        await here.ask(edit())
+        await here.pilot.press("pageup", "pageup")
+        assert not here.timeline.at_end
+        top = here.timeline.scroll_y
+        await here.reject()
+        await here.pilot.pause()
+        assert here.timeline.scroll_y == top
+
+
+async def test_page_keys_scroll_conversation_and_action_as_one_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, (120, 40)) as here:
+        await here.ask(edit(lines=200))
+        body = here.app.screen.query_one(ActionBody)
+        await here.pilot.press("pageup")
+        assert (here.timeline.at_end, body.scroll_y) == (False, 0)
+        await here.pilot.press("pagedown")
+        assert (here.timeline.at_end, body.scroll_y) == (True, 0)
+        await here.pilot.press("pagedown")
+        assert here.timeline.at_end
+        assert body.scroll_y > 0
+        await here.pilot.press("pageup")
+        assert (here.timeline.at_end, body.scroll_y) == (True, 0)
+
+
+async def test_an_action_that_waits_gives_way_to_another_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, (120, 40)) as here:
+        await here.ask(edit(lines=30))
+        for columns, rows in [*SIZES, (120, 40)]:
+            await here.pilot.resize_terminal(columns, rows)
+            await here.until_below(rows - 1)
+            await here.until_fitted()
+            side = here.app.chat_screen.query_one(SidePanel)
+            await here.until_left_of(columns - side.outer_size.width * side.display)
+            assert any(REASON in row for row in here.rows[: here.frame.y])
+
+
+async def test_of_several_actions_each_finds_its_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, (120, 40)) as here:
+        before = here.timeline.region
+        for lines in (3, 40, 1):
+            await here.ask(edit(lines=lines))
+            await here.reject()
+        await until(here.pilot, lambda: here.timeline.region == before)
