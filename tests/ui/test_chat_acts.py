@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -466,3 +467,25 @@ async def test_a_session_of_a_wide_folder_asks_before_it_works_there(
         await here.chat.session.run_shell(f"pwd > {tmp_path}/told")
         assert (tmp_path / "told").read_text().strip() == (folder or str(tmp_path))
         await here.chat.end()
+
+
+@pytest.mark.parametrize("key", ["f1", "f2", "f3", "f8"])
+async def test_esc_right_after_its_key_closes_a_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        workers = here.app.chat_screen.workers
+
+        def is_done() -> bool:
+            return not here.app._typed and all(
+                worker.is_finished for worker in workers if worker.group == "flow"
+            )
+
+        for turns in (0, 1, 3):
+            here.app.simulate_key(key)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            here.app.simulate_key("escape")
+            await here.pilot.pause(0.05)
+            await here.until(is_done)
+            assert here.app.screen is here.app.chat_screen

@@ -250,6 +250,10 @@ class ChatScreen(Screen[None]):
         """What was found is in a part of its block that the conversation does not show."""
         self.chat.timeline.action_view(event.text)
 
+    def on_screen_resume(self) -> None:
+        """What was opened was closed again: an Esc is not meant for it any longer."""
+        self.chat.opening = None
+
     def on_resize(self) -> None:
         self.call_after_refresh(self.chat.panes.update_side)
 

@@ -18,6 +18,7 @@ from agent_tui.ui.conversation.wire_link import WireLink
 if TYPE_CHECKING:
     from textual.app import App
     from textual.screen import Screen
+    from textual.worker import Worker
 
     from agent_tui.core.summary import CompactionReport
     from agent_tui.runtime.engine import Engine
@@ -49,6 +50,7 @@ class Conversation:
         prompts: send what was typed.
         wire: what happens in the session comes this way.
         escape: tells a second Esc from the first.
+        opening: the flow whose screen is on its way, or the first that it opened.
     """
 
     def __init__(self, screen: Screen[Any], panes: Panes) -> None:
@@ -63,6 +65,7 @@ class Conversation:
         self.prompts = Prompts(panes, self.holder, self.notices, self.runner, self.drafts, self.log)
         self.wire = WireLink(self.notices)
         self.escape = SecondPress(_SECOND_ESCAPE_SECONDS)
+        self.opening: Worker[None] | None = None
 
     async def show_session(self, session: LiveSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.ui.commands import FLOWS, Command
 from agent_tui.ui.commands.table import find_command
+from agent_tui.ui.screens.dialogs.panel import Panel
+from agent_tui.ui.screens.dialogs.popup import Popup
 
 if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
@@ -21,6 +23,8 @@ Flow = Callable[[], Awaitable[None]]
 
 def run_command(chat: Conversation, name: str, argument: str) -> None:
     """Carry out a command of the table; another name may be that of a prompt file."""
+    if name == "interrupt" and stop_opening(chat):
+        return
     command = find_command(name)
     if command is None:
         from agent_tui.ui.flows.prompt import send_prompt_file
@@ -48,7 +52,25 @@ def start_flow(chat: Conversation, flow: Flow, once: str = "") -> None:
     if once and any(each.name == once for each in flows):
         return
     guarded = _guard(chat, flow)
-    chat.screen.run_worker(guarded, name=once, group=_GROUP, exit_on_error=False)
+    worker = chat.screen.run_worker(guarded, name=once, group=_GROUP, exit_on_error=False)
+    if once:
+        chat.opening = worker
+
+
+def stop_opening(chat: Conversation) -> bool:
+    """Do not open the screen that is on its way, or close it where it came first; else False.
+
+    For an Esc that was pressed while the conversation still had the keys.
+    """
+    worker, screen = chat.opening, chat.app.screen
+    if worker is None or worker.is_finished:
+        return False
+    if screen is chat.screen:
+        worker.cancel()
+        chat.opening = None
+    elif isinstance(screen, Panel | Popup):
+        screen.action_leave()
+    return True
 
 
 async def _guard(chat: Conversation, flow: Flow) -> None:

@@ -141,9 +141,9 @@ async def interrupt(chat: Conversation, _argument: str) -> None:
         if not chat.runner.under_way():
             chat.panes.show_work("")
     elif chat.escape.press() and not chat.prompt_box.text:
-        from agent_tui.ui.flows.past import revert  # not before what runs is stopped
+        from agent_tui.ui.flows.command_runner import run_command
 
-        await revert(chat, "")
+        run_command(chat, "revert", "")  # as by its key: a third Esc closes it
     else:
         chat.prompt_box.focus()
 
