@@ -201,7 +201,7 @@ async def test_the_right_side_is_the_new_context_in_its_own_order() -> None:
             shown = [" ".join(right.split()[:2]) for right in rights if right.startswith("●")]
             assert rights[0].startswith("◐ summary")
             assert "The parser must handle nested quotes." in rights
-            assert rights[len(rights) - len(kept) - 1] == "- [bold]read[/] src/parser.py"
+            assert rights[len(rights) - len(kept) - 1] == "• [bold]read[/] src/parser.py"
             assert shown == kept
             assert split(app)[-1][0].split() == split(app)[-1][1].split()
 
@@ -622,3 +622,14 @@ async def test_ten_thousand_messages_open_at_once() -> None:
         await settle(pilot)
         assert split(app)[-1][0].startswith("●")
         assert sides(app).message == view.before[-1]
+
+
+async def test_the_summary_is_drawn_not_shown_as_markdown() -> None:
+    summary = "# Focus\nThe parser must handle **nested quotes**.\n\n- read `parser.py`"
+    app = past(look(summary=summary))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        shown = "\n".join(right for _, right in split(app))
+        assert "handle nested quotes." in shown
+        assert "• read parser.py" in shown
+        assert not [sign for sign in ("**", "# ", "`") if sign in shown]

@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from agent_tui.core.messages import DiffDisplay, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage
-from agent_tui.ui.blocks import ToolBlock, UserBlock
+from agent_tui.ui.blocks import AssistantBlock, ToolBlock, UserBlock
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.panes.reading import Reading
 from agent_tui.ui.widgets.prompt.completion import Completion
@@ -217,3 +217,23 @@ async def test_markdown_is_drawn_where_it_is_read() -> None:
         assert len(found) == 1
         reading.show_text(text + "\n".join(f"- line {number}" for number in range(3_000)))
         await until(pilot, lambda: reading.count > 3_000)
+
+
+async def test_a_whole_answer_is_drawn_and_shown_as_it_was_written_by_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        timeline = here.chat.timeline
+        text = "# Tides\n\n" + "\n".join(f"- **low** water {number}" for number in range(900))
+        timeline._cursor = timeline.append(AssistantBlock(text, "", ()))
+        timeline.focus()
+        await here.pilot.press("v")
+        await here.until(lambda: isinstance(here.app.screen, ReaderScreen))
+        await here.until(lambda: "low water 3" in screen_text(here))
+        assert "**" not in screen_text(here)
+        await here.pilot.press("pagedown", "m")
+        await here.until(lambda: "**low** water" in screen_text(here))
+        assert "# Tides" not in screen_text(here)
+        await here.pilot.press("m", "home")
+        await here.until(lambda: "• low water 3" in screen_text(here))

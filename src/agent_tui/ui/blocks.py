@@ -218,6 +218,13 @@ def media_of(block: Block | None) -> tuple[MediaPart, ...]:
     return block.media if isinstance(block, UserBlock) else ()
 
 
+def is_markdown(block: Block | None) -> bool:
+    """Whether the text of a block is drawn as Markdown."""
+    if isinstance(block, EarlierBlock):
+        return is_markdown(block.inner)
+    return isinstance(block, AssistantBlock)
+
+
 def plain_text(block: Block) -> str:
     """The text of a block as it was written: what copying it gives."""
     match block:

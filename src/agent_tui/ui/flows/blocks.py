@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from agent_tui.core.messages import MediaPart
 from agent_tui.core.records import Checkpoint, Record, ToolMessage, WorkspaceRecord
 from agent_tui.ui.conversation.subagent_lines import tells_of_subagent
 from agent_tui.ui.flows.files import revert_call, revert_to
@@ -17,6 +16,7 @@ from agent_tui.ui.screens.time.tree import TreeChoice
 
 if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
+    from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 _ALWAYS = (
     Choice("open", "Open or fold", key="space"),
@@ -28,17 +28,9 @@ _STOP = Choice("stop", "Stop this subagent", key="x")
 _SUBAGENT = Choice("subagent", "Read the subagent's session", key="s")
 
 
-async def show_menu(
-    chat: Conversation,
-    text: str,
-    record: Record | None,
-    media: tuple[MediaPart, ...] = (),
-    running: str = "",
-) -> None:
-    """Ask what to do with a block, and do it.
-
-    ``record`` is None while it is not in the log; ``running`` is the id of a call that still runs.
-    """
+async def show_menu(chat: Conversation, wanted: Timeline.MenuWanted) -> None:
+    """Ask what to do with a block, and do it."""
+    text, record, running = wanted.text, wanted.record, wanted.running
     path = chat.holder.require_session().view.shown_records
     checkpoint = _checkpoint_before(path, record)
     captures = _captures_of(path, record)
@@ -55,7 +47,7 @@ async def show_menu(
         case "quote":
             await quote_block(chat, text)
         case "view":
-            await view_block(chat, text, media)
+            await view_block(chat, text, wanted.media, markdown=wanted.markdown)
         case "stop" if subagents is not None:
             subagents.stop(running)
         case "subagent":

@@ -29,14 +29,14 @@ def _flow_of(chat: Conversation, marker: Timeline.Marker) -> Flow:
             return partial(past.show_archive, chat, archive)
         case Timeline.EntryPressed(entry):
             return partial(past.show_tree, chat, entry)
-        case Timeline.ViewWanted(text, media, find):
-            return partial(prompt.view_block, chat, text, media, find)
+        case Timeline.ViewWanted(text, media, find, markdown):
+            return partial(prompt.view_block, chat, text, media, find, markdown=markdown)
         case Timeline.TaskWanted(text):
             return partial(past.show_subagent, chat, text)
         case Timeline.QuoteWanted(text):
             return partial(prompt.quote_block, chat, text)
-        case Timeline.MenuWanted(text, record, media, running):
-            return partial(blocks.show_menu, chat, text, record, media, running)
+        case Timeline.MenuWanted():
+            return partial(blocks.show_menu, chat, marker)
         case Timeline.FindWanted():
             return partial(prompt.find_text, chat, "")
         case _:

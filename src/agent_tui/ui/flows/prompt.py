@@ -77,7 +77,12 @@ async def fold(chat: Conversation, _argument: str) -> None:
 
 
 async def view_block(
-    chat: Conversation, text: str, media: tuple[MediaPart, ...] = (), find: str = ""
+    chat: Conversation,
+    text: str,
+    media: tuple[MediaPart, ...] = (),
+    find: str = "",
+    *,
+    markdown: bool = False,
 ) -> None:
     """Show the pictures of a block by themselves, or its text, whole, with a text found in it."""
     urls = [part.url for part in media if part.url.startswith("data:image/")]
@@ -90,7 +95,8 @@ async def view_block(
     from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 
     lines = format_count(text.count("\n") + 1, "line")
-    await chat.app.push_screen_wait(ReaderScreen("Message", lines, text, find=find))
+    reader = ReaderScreen("Message", lines, text, find=find, markdown=markdown)
+    await chat.app.push_screen_wait(reader)
 
 
 async def quote_block(chat: Conversation, text: str) -> None:

@@ -147,7 +147,8 @@ class CompactionPane(Panel[Result], Generic[Result]):
             return
         who = clean(message.tool) or message.role
         note = f"{who} · {message.tokens:,} tokens · {message.fate}"
-        self.app.push_screen(ReaderScreen(f"Message {message.index + 1}", note, message.text))
+        title, is_answer = f"Message {message.index + 1}", message.role == "assistant"
+        self.app.push_screen(ReaderScreen(title, note, message.text, markdown=is_answer))
 
 
 class PastCompactionScreen(CompactionPane[PastChoice]):

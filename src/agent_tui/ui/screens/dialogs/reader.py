@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 
 from agent_tui.resources import stylesheet
+from agent_tui.ui.renderers.long_text import MOST_CHARS
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.panes.reading import Reading
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
@@ -15,8 +16,8 @@ class ReaderScreen(Panel[None]):
     """Shows a message or a summary; scrolls with the arrow keys.
 
     Args:
-        find: a text to find in it at once.
-        markdown: whether it is drawn as Markdown, not as it was written.
+        find: a text to find in it at once; it is shown as it was written then, and all of it.
+        markdown: whether it is drawn as Markdown at first, not as it was written.
     """
 
     CSS_PATH = [
@@ -25,7 +26,10 @@ class ReaderScreen(Panel[None]):
         stylesheet("screens/reader.tcss"),
     ]
     AUTO_FOCUS = "#reader"
-    BINDINGS = [Binding("slash,ctrl+f", "find", "find", key_display="/")]
+    BINDINGS = [
+        Binding("slash,ctrl+f", "find", "find", key_display="/"),
+        Binding("m", "switch_source", "Markdown/source"),
+    ]
 
     def __init__(
         self, title: str, note: str, text: str, *, find: str = "", markdown: bool = False
@@ -33,7 +37,8 @@ class ReaderScreen(Panel[None]):
         super().__init__()
         self._heading = (title, note)
         self._find = find
-        self._reading = Reading(text, markdown=markdown, id="reader")
+        is_drawn = markdown and not find and len(text) <= MOST_CHARS
+        self._reading = Reading(text, markdown=is_drawn, id="reader")
         self._find_bar = FindBar()
 
     def compose(self) -> ComposeResult:
@@ -50,6 +55,10 @@ class ReaderScreen(Panel[None]):
     def action_find(self) -> None:
         """Find text, while it is typed."""
         self._find_bar.start(self._reading)
+
+    def action_switch_source(self) -> None:
+        """Show the text as it was written, or drawn as Markdown."""
+        self._reading.switch_source()
 
     def on_find_bar_closed(self) -> None:
         self._reading.focus()

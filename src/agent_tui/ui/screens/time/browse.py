@@ -241,7 +241,8 @@ class BrowseScreen(Panel[Literal["changed"]]):
             self._go(lambda: open_child(self._view, child))
         else:
             lines = format_count(event.text.count("\n") + 1, "line")
-            self.app.push_screen(ReaderScreen("Message", lines, event.text))
+            markdown = isinstance(event, Timeline.ViewWanted) and event.markdown
+            self.app.push_screen(ReaderScreen("Message", lines, event.text, markdown=markdown))
 
     def action_restore(self) -> None:
         self._lead.restore(self._view.archive)

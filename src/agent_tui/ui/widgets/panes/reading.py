@@ -17,6 +17,8 @@ from agent_tui.ui.renderers.long_text import GLANCE_CHARS, draw_text
 from agent_tui.ui.themes.palette import Palette, read_palette
 from agent_tui.ui.widgets.lists.rows import Rows
 
+_NOTHING = ("", 0, False)
+
 
 class Reading(Rows):
     """Shows one text; a long one is laid out in a thread, as is one that grows.
@@ -34,7 +36,8 @@ class Reading(Rows):
         self._is_markdown = markdown
         self._languages = Languages()
         self._lines: list[Line] = []
-        self._laid_out: tuple[str, int] = ("", 0)
+        self._laid_out: tuple[str, int, bool] = _NOTHING
+        self._part: float | None = None
         self._is_laying_out = False
         self._wanted = ""
 
@@ -43,32 +46,42 @@ class Reading(Rows):
         self._text = clean(text)
         self._lay_out()
 
+    def switch_source(self) -> None:
+        """Draw it as Markdown, or show it as it was written; the same part of it stays in view."""
+        self._part = self.scroll_y / max(1, len(self._lines))
+        self._is_markdown = not self._is_markdown
+        self._lay_out()
+
     def on_resize(self) -> None:
         self._lay_out()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         if self.is_mounted:
-            self._laid_out = ("", 0)
+            self._laid_out = _NOTHING
             self._lay_out()
 
     def _lay_out(self) -> None:
-        width = min(self.scrollable_content_region.width, COLUMN)
-        if width <= 0 or (self._text, width) == self._laid_out:
+        text, width, markdown = wanted = self._wanted_layout
+        if width <= 0 or wanted == self._laid_out:
             return
-        if not self._lines and len(self._text) <= GLANCE_CHARS:
-            self._laid_out = (self._text, width)
-            self._take(self._draw_lines(self._text, width))
+        if len(text) <= GLANCE_CHARS and (not self._lines or markdown != self._laid_out[2]):
+            self._laid_out = wanted
+            self._take(self._draw_lines(*wanted))
         if not self._is_laying_out:
             work: Callable[[], Awaitable[None]] = self._lay_out_in_thread
             self.run_worker(work, exit_on_error=False)
+
+    @property
+    def _wanted_layout(self) -> tuple[str, int, bool]:
+        return self._text, min(self.scrollable_content_region.width, COLUMN), self._is_markdown
 
     async def _lay_out_in_thread(self) -> None:
         """Draw until what is shown is what is wanted, and all its code has its colours."""
         self._is_laying_out = True
         try:
             while True:
-                wanted = self._text, min(self.scrollable_content_region.width, COLUMN)
+                wanted = self._wanted_layout
                 gained = await asyncio.to_thread(self._load_languages)
                 if wanted == self._laid_out and not gained:
                     return
@@ -84,14 +97,17 @@ class Reading(Rows):
     def _palette(self) -> Palette:
         return read_palette(self.app.theme_variables)
 
-    def _draw_lines(self, text: str, width: int) -> list[Line]:
-        if self._is_markdown:
+    def _draw_lines(self, text: str, width: int, markdown: bool) -> list[Line]:
+        if markdown:
             return draw_text(text, Canvas(width, self._palette, self._languages), glance=False)[0]
         return [[Segment(row)] for row in wrap_text(text, width)]
 
     def _take(self, lines: list[Line]) -> None:
         self._lines = lines
         self.show_rows(len(lines))
+        if self._part is not None:
+            self._scroll_now(round(self._part * len(lines)))
+            self._part = None
 
     def _render_row(self, index: int, width: int, state: str) -> Strip:
         strip = Strip(finish_row(self._lines[index], width, self._palette.text))

@@ -9,11 +9,17 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
+from rich.segment import Segment
+from rich.text import Text
 from textual.content import Content
 
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.summary import AfterRow, CompactionView, MessageFate
 from agent_tui.core.text import clean, first_line
+from agent_tui.ui.renderers.canvas import Canvas
+from agent_tui.ui.renderers.languages import Languages
+from agent_tui.ui.renderers.markdown import draw_markdown
+from agent_tui.ui.themes.palette import Palette, read_palette
 from agent_tui.ui.widgets.lists.fates import GLYPHS, PINNED, STYLES
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 from agent_tui.ui.widgets.panes.alignment import Alignment
@@ -33,6 +39,8 @@ _ROLES = {
 }
 _MARKDOWN = re.compile(r"\*\*|__|`|^#+ ")
 _NOTHING = Content("")
+_MOST_DRAWN = 16_000
+"""Characters of a summary that are drawn as Markdown, at most; about 30 ms."""
 _BETWEEN = " │ "
 
 
@@ -152,7 +160,8 @@ class Sides(Rows):
         if self._view is None or not width:
             return
         room = width - (_left_width(width) + len(_BETWEEN) if self._is_split else 0)
-        self._lines = _wrap_summary(self._summary, self._summary_tokens, room)
+        palette = read_palette(self.app.theme_variables)
+        self._lines = _draw_summary(self._summary, self._summary_tokens, room, palette)
         has_before = self._is_split or self._side == "before"
         has_after = self._is_split or self._side == "after"
         self._aligned = Alignment(
@@ -165,6 +174,11 @@ class Sides(Rows):
         if held is not None:
             cursor = self._aligned.row_of(held.index)
         self.show_rows(self._aligned.rows, cursor=cursor)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        if self.is_mounted and self._summary:
+            self._align(self.message)
 
     def on_resize(self) -> None:
         if self.scrollable_content_region.width != self._aligned_width:
@@ -231,7 +245,8 @@ def _left_width(width: int) -> int:
     return (width - len(_BETWEEN)) // 2
 
 
-def _wrap_summary(summary: str, tokens: int, width: int) -> list[Content]:
+def _draw_summary(summary: str, tokens: int, width: int, palette: Palette) -> list[Content]:
+    """The summary under its heading; one that is very long as it was written, which is quick."""
     if not summary.strip():
         return []
     count = format_tokens(tokens) if tokens else "…"
@@ -243,8 +258,16 @@ def _wrap_summary(summary: str, tokens: int, width: int) -> list[Content]:
             (count.rjust(_TOKENS_WIDTH), "$faint"),
         )
     ]
+    if len(summary) <= _MOST_DRAWN:
+        canvas = Canvas(max(8, width - 2), palette, Languages())
+        drawn = draw_markdown(clean(summary).strip("\n"), canvas)
+        return [*lines, *(Content.assemble("  ", *map(_part_of, row)) for row in drawn)]
     for paragraph in clean(summary).expandtabs(4).split("\n"):
         style = "bold" if paragraph.startswith("#") else ""
         wrapped = Content.styled(paragraph, style).wrap(max(8, width - 2)) or [Content("")]
         lines += [Content.assemble("  ", line) for line in wrapped]
     return lines
+
+
+def _part_of(segment: Segment) -> Content:
+    return Content.from_rich_text(Text(segment.text, segment.style or ""))

@@ -27,6 +27,7 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     UnknownBlock,
     UserBlock,
+    is_markdown,
     media_of,
     plain_text,
 )
@@ -63,6 +64,7 @@ class Timeline(FoundText, can_focus=True):
         text: str
         media: tuple[MediaPart, ...] = ()
         find: str = ""
+        markdown: bool = False
 
     @dataclass
     class TaskWanted(Message):
@@ -87,6 +89,7 @@ class Timeline(FoundText, can_focus=True):
         record: Record | None
         media: tuple[MediaPart, ...] = ()
         running: str = ""
+        markdown: bool = False
 
     class FindWanted(Message):
         """A key asks for the line that finds text."""
@@ -260,7 +263,7 @@ class Timeline(FoundText, can_focus=True):
         block = None if self._cursor is None else self._blocks.block(self._cursor)
         if (text := self._text_at_cursor()) or media_of(block):
             is_task = isinstance(block, ToolBlock) and block.name == "task" and not find
-            view = self.ViewWanted(text, media_of(block), find)
+            view = self.ViewWanted(text, media_of(block), find, is_markdown(block))
             self.post_message(self.TaskWanted(text) if is_task else view)
 
     def action_quote(self) -> None:
@@ -290,7 +293,8 @@ class Timeline(FoundText, can_focus=True):
             self.action_activate()
         else:
             block, record = self._blocks.block(self._cursor), self._blocks.record(self._cursor)
-            self.post_message(self.MenuWanted(text, record, media, _running_call(block)))
+            running, markdown = _running_call(block), is_markdown(block)
+            self.post_message(self.MenuWanted(text, record, media, running, markdown))
 
     def action_activate(self) -> None:
         """Open or fold the block under the cursor, or go where a marker leads."""
