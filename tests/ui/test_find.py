@@ -237,3 +237,61 @@ async def test_a_whole_answer_is_drawn_and_shown_as_it_was_written_by_a_key(
         assert "# Tides" not in screen_text(here)
         await here.pilot.press("m", "home")
         await here.until(lambda: "• low water 3" in screen_text(here))
+
+
+async def test_the_find_where_the_reader_is_looks_unlike_the_others() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 30)) as pilot:
+        timeline = app.timeline
+        first = timeline.append(UserBlock("a needle"))
+        text = "\n\n".join(f"needle {number} and another needle" for number in range(3))
+        second = timeline.append(AssistantBlock(text))
+        await pilot.pause(0.1)
+
+        def here() -> list[str]:
+            return [strip.text.strip() for strip in timeline._painted if "▶" in strip.text]
+
+        def looks() -> list[tuple[str, str]]:
+            """What is marked, by the colours in which it is."""
+            return [
+                (segment.text, "here" if segment.style.underline else "elsewhere")
+                for strip in timeline._painted
+                for segment in strip
+                if segment.style is not None and segment.style.reverse
+            ]
+
+        assert await timeline.find("needle", lambda _: None) == [second, first]
+        timeline.show_found(second, last=True)
+        await pilot.pause()
+        assert "needle 2 and" in here()[0]
+        assert looks().count(("needle", "here")) == 2
+        assert looks().count(("needle", "elsewhere")) == 5
+        assert timeline.place_in_found == (3, 3)
+        assert timeline.step_in_found(1)
+        await pilot.pause()
+        assert "needle 1 and" in here()[0]
+        assert timeline.step_in_found(1)
+        assert not timeline.step_in_found(1)
+        timeline.show_found(first, last=True)
+        await pilot.pause()
+        assert "a needle" in here()[0]
+        timeline.stop_finding()
+        await pilot.pause()
+        assert not here()
+        assert not looks()
+
+
+async def test_the_keys_of_the_line_go_through_every_row_of_a_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("hello")
+        here.chat.timeline.append(UserBlock("a zebra"))
+        here.chat.timeline.append(AssistantBlock("zebra one\n\nzebra two"))
+        await here.pilot.press("ctrl+f", *"zebra")
+        count = find_bars(here)[0].query_one("#find-count", Static)
+        told = [str(count.render()).rpartition(" · ↑↓")[0]]
+        for _ in range(3):
+            await here.pilot.press("up")
+            told.append(str(count.render()).rpartition(" · ↑↓")[0])
+        assert told == ["1 of 2 · 2 of 2 here", "1 of 2 · 1 of 2 here", "2 of 2", told[0]]

@@ -7,6 +7,7 @@ What the first frame does not show (the timeline, the other screens) is imported
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual import events, on
@@ -131,7 +132,8 @@ class ChatScreen(Screen[None]):
         status = self.chat.status
         status.is_starting = True
         self.watch(status, "notice", self._show_notice_line, init=False)
-        self.watch(status, "title", self._show_title, init=False)
+        frame = self.chat.prompt_box.frame
+        self.watch(status, "title", partial(setattr, frame, "session_title"), init=False)
 
     async def mount_timeline(self, launch: Launch) -> None:
         """Bring in what the first frame could do without; call once, right after it.
@@ -309,9 +311,6 @@ class ChatScreen(Screen[None]):
         """A notice stands in the frame of the prompt, over what is typed and covering nothing."""
         self.chat.prompt_box.frame.notice = sentence
         self.chat.status.shows_notice = self.chat.prompt_box.has_class("-short")
-
-    def _show_title(self, title: str) -> None:
-        self.chat.prompt_box.frame.session_title = title
 
 
 def _import_timeline(launch: Launch) -> tuple[type[Timeline], Sequence[Record]]:

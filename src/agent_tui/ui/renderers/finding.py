@@ -12,8 +12,10 @@ from textual.strip import Strip
 from agent_tui.core.arguments import show_arguments
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.ui.blocks import AssistantBlock, Block, EarlierBlock, ToolBlock, plain_text
+from agent_tui.ui.themes.palette import Palette
 
 _MARK = Style(reverse=True)
+_CURRENT = Style(reverse=True, bold=True, underline=True)  # seen also where there are no colours
 _RAILS = " │▌┆▎✻╰"
 _MARKDOWN = str.maketrans("", "", "*`")
 
@@ -44,17 +46,18 @@ def rows_with(rows: Sequence[str], wanted: str) -> Iterator[int]:
         after = row
 
 
-def mark_text(strip: Strip, wanted: str) -> Strip:
-    """A row with each place that holds some words reversed."""
+def mark_text(strip: Strip, wanted: str, palette: Palette, *, current: bool = False) -> Strip:
+    """A row with each place that holds some words reversed; where the reader is, in a colour."""
     text = strip.text.lower()
     start = text.find(wanted)
     if start < 0:
         return strip
     first = cell_len(text[:start])
     last = first + cell_len(wanted)
-    found = Segment.apply_style(strip.crop(first, last), post_style=_MARK)
-    after = strip.crop(last)
-    return Strip.join([strip.crop(0, first), Strip(found), mark_text(after, wanted)])
+    style = palette.attention + _CURRENT if current else _MARK
+    found = Segment.apply_style(strip.crop(first, last), post_style=style)
+    after = mark_text(strip.crop(last), wanted, palette, current=current)
+    return Strip.join([strip.crop(0, first), Strip(found), after])
 
 
 def _all_text(block: Block) -> str:

@@ -40,6 +40,7 @@ class Reading(Rows):
         self._part: float | None = None
         self._is_laying_out = False
         self._wanted = ""
+        self._found = -1
 
     def show_text(self, text: str) -> None:
         """Show another text, or more of it; the view stays where it is."""
@@ -111,7 +112,9 @@ class Reading(Rows):
 
     def _render_row(self, index: int, width: int, state: str) -> Strip:
         strip = Strip(finish_row(self._lines[index], width, self._palette.text))
-        return mark_text(strip, self._wanted) if self._wanted else strip
+        if not self._wanted:
+            return strip
+        return mark_text(strip, self._wanted, self._palette, current=index == self._found)
 
     async def find(self, text: str, tell: Callable[[list[int]], None]) -> list[int]:
         """The rows that hold a text, from above."""
@@ -122,12 +125,23 @@ class Reading(Rows):
         self.redraw()
         return found
 
-    def show_found(self, index: int) -> bool:
+    def show_found(self, index: int, *, last: bool = False) -> bool:
         """Bring a row into view."""
+        self._found = index
+        self.redraw()
         self._scroll_now(max(0, index - self.size.height // 3))
         return True
 
+    def step_in_found(self, _step: int) -> bool:
+        """False: a row is shown whole."""
+        return False
+
+    @property
+    def place_in_found(self) -> tuple[int, int]:
+        """The first of one."""
+        return 1, 1
+
     def stop_finding(self) -> None:
         """Mark nothing any longer."""
-        self._wanted = ""
+        self._wanted, self._found = "", -1
         self.redraw()

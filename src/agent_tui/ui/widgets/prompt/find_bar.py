@@ -32,8 +32,17 @@ class Searched(Protocol):
         """The places that hold a text; ``tell`` hears of them while it searches."""
         ...
 
-    def show_found(self, index: int, /) -> bool:
-        """Show a place; False where the text is in a part of it that is not shown."""
+    def show_found(self, index: int, /, *, last: bool = False) -> bool:
+        """Show the first or last row of a place that holds the text; False where none shows it."""
+        ...
+
+    def step_in_found(self, step: int, /) -> bool:
+        """Go up (1) or down (-1) to the next such row of the same place; False where none is."""
+        ...
+
+    @property
+    def place_in_found(self) -> tuple[int, int]:
+        """Which of the rows of this place that hold the text is shown, and how many they are."""
         ...
 
     def stop_finding(self) -> None:
@@ -128,7 +137,7 @@ class FindBar(Horizontal):
 
         def tell(found: list[int]) -> None:
             if found and not self._found:
-                self._is_shown = searched.show_found(found[0])
+                self._is_shown = searched.show_found(found[0], last=searched.newest_first)
             self._found = found
             self._show_count(done=False)
 
@@ -137,18 +146,24 @@ class FindBar(Horizontal):
         self._show_count(done=True)
 
     def _go(self, step: int) -> None:
-        if self._found and self._searched is not None:
+        searched = self._searched
+        if not self._found or searched is None:
+            return
+        if not searched.step_in_found(step):
             self._place = (self._place + step) % len(self._found)
-            self._is_shown = self._searched.show_found(self._found[self._place])
-            self._show_count(done=True)
+            last = searched.newest_first and step > 0
+            self._is_shown = searched.show_found(self._found[self._place], last=last)
+        self._show_count(done=True)
 
     def _show_count(self, *, done: bool) -> None:
-        if not self._found:
+        if not self._found or self._searched is None:
             self._say("not found" if done else "searching")
             return
         more = "" if done else "+"
         keys = "↑↓ next · Esc close" if self._is_shown else _ELSEWHERE
-        self._say(f"{self._place + 1} of {len(self._found):,}{more} · {keys}")
+        row, rows = self._searched.place_in_found
+        here = f" · {row} of {rows:,} here" if rows > 1 else ""
+        self._say(f"{self._place + 1:,} of {len(self._found):,}{more}{here} · {keys}")
 
     def _say(self, text: str) -> None:
         self._count.update(Content.styled(text, "$muted"))
