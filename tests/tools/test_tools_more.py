@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import threading
+import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -234,6 +237,56 @@ def test_a_packed_page_is_cut_where_it_gets_too_long(site: str) -> None:
     page = fetch_page(f"{site}/bomb", threading.Event(), private=True)
     assert page.is_cut
     assert len(page.body) == web_page.MOST_BYTES
+
+
+@pytest.fixture(params=["silent", "a byte now and then"])
+def slow_site(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server that takes a connection and never comes to the end of its first header."""
+    over = threading.Event()
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            while not over.wait(0.05):
+                connection.sendall(b"" if request.param == "silent" else b"HTTP/1.1 ")
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    over.set()
+    thread.join()
+    listener.close()
+
+
+def test_no_server_holds_a_fetch_that_was_stopped_or_is_late(slow_site: str) -> None:
+    stop = threading.Event()
+    threading.Timer(0.1, stop.set).start()
+    began = time.monotonic()
+    with pytest.raises(ToolError, match="took too long"):
+        fetch_page(slow_site, stop, private=True)
+    assert time.monotonic() - began < web_page._CONNECT_SECONDS / 4
+
+
+def test_no_server_holds_a_fetch_beyond_its_time(slow_site: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(ToolError, match=r"took too long|timed out"):
+        fetch_page(slow_site, threading.Event(), private=True, seconds=0.1)
+    assert time.monotonic() - began < web_page._CONNECT_SECONDS / 4
+
+
+def test_a_name_that_nobody_resolves_holds_no_fetch(monkeypatch: pytest.MonkeyPatch) -> None:
+    over, asked = threading.Event(), threading.Event()
+
+    def resolve(*_: object, **__: object) -> list[object]:
+        asked.set()
+        over.wait()
+        raise OSError
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    with pytest.raises(ToolError, match="took too long"):
+        fetch_page("http://a.example/", asked)
+    over.set()
 
 
 def test_a_page_without_end_tags_is_still_text() -> None:

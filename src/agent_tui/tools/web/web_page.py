@@ -12,8 +12,11 @@ import socket
 import ssl
 import time
 import zlib
+from collections.abc import Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from threading import Event
+from threading import Event, Lock, Thread
 from urllib.parse import urljoin, urlsplit
 
 from agent_tui.core.errors import ToolError
@@ -24,8 +27,10 @@ MOST_BYTES = 5_000_000
 _SECONDS = 30.0
 _CONNECT_SECONDS = 10.0
 _PIECE = 65_536
+_LOOK_SECONDS = 0.02
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _AGENT = "agent-tui (fetch_url)"
+_TOO_LONG = "The address took too long to answer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +59,65 @@ def fetch_page(
     Raises:
         ToolError: it was refused or failed; for the model.
     """
-    deadline = time.monotonic() + seconds
+    line = _Line(time.monotonic() + seconds)
+    future: Future[WebPage] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(_follow(url, line, private=private))
+        except BaseException as error:  # raised again where it is waited for
+            future.set_exception(error)
+
+    # A server may be silent, or send a byte now and then, wherever we wait for it: only from
+    # outside can that be ended at once.
+    Thread(target=work, name="fetch", daemon=True).start()
+    while not (stop.is_set() or line.is_late):
+        if wait([future], _LOOK_SECONDS).done:
+            return future.result()
+    line.hang_up()
+    raise ToolError(_TOO_LONG)
+
+
+class _Line:
+    """What one fetch has open, which can be hung up from another thread."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+        self._lock = Lock()
+        self._plug: socket.socket | None = None
+        self._is_over = False
+
+    @property
+    def is_late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def hang_up(self) -> None:
+        """End what is open, and open nothing more."""
+        with self._lock:
+            self._is_over = True
+            if self._plug is not None:
+                with suppress(OSError):
+                    self._plug.shutdown(socket.SHUT_RDWR)
+
+    @contextmanager
+    def holding(self, connected: socket.socket) -> Iterator[None]:
+        """While a connection is used; raises ToolError where nobody waits for it any longer."""
+        with connected.dup() as plug:  # TLS takes the first handle away
+            with self._lock:
+                if self._is_over:
+                    raise ToolError(_TOO_LONG)
+                self._plug = plug
+            try:
+                yield
+            finally:
+                with self._lock:
+                    self._plug = None
+
+
+def _follow(url: str, line: _Line, *, private: bool) -> WebPage:
+    """The page that an address leads to, behind its redirects."""
     for _ in range(MOST_REDIRECTS + 1):
-        found = _fetch_once(url, stop, deadline, private=private)
+        found = _fetch_once(url, line, private=private)
         if isinstance(found, WebPage):
             return found
         url = urljoin(url, found)
@@ -97,7 +158,7 @@ _WITH_IPV4_INSIDE = (
 )
 
 
-def _fetch_once(url: str, stop: Event, deadline: float, *, private: bool) -> WebPage | str:
+def _fetch_once(url: str, line: _Line, *, private: bool) -> WebPage | str:
     """The page, or where it redirects to."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -111,54 +172,48 @@ def _fetch_once(url: str, stop: Event, deadline: float, *, private: bool) -> Web
     addresses = public_addresses(parts.hostname, port, private=private)
     connection = http.client.HTTPConnection(parts.hostname, port, timeout=_CONNECT_SECONDS)
     try:
-        connection.sock = _connect(addresses, port, parts.hostname, parts.scheme, deadline)
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        path = path.encode("ascii", "ignore").decode().replace(" ", "%20")
-        headers = {"User-Agent": _AGENT, "Accept": "text/*, */*", "Accept-Encoding": "gzip"}
-        connection.request("GET", path, headers=headers)
-        with connection.getresponse() as response:
-            place = response.headers.get("Location")
-            if response.status in _REDIRECTS and place:
-                return place
-            body, is_cut = _read(response, stop, deadline)
-            kind = response.headers.get_content_type()
-            charset = response.headers.get_content_charset() or "utf-8"
-            return WebPage(url, response.status, kind, charset, body, is_cut)
+        plain = _connect(addresses, port, line)
+        with plain, line.holding(plain):
+            connection.sock = _secure(plain, parts.hostname) if parts.scheme == "https" else plain
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            path = path.encode("ascii", "ignore").decode().replace(" ", "%20")
+            headers = {"User-Agent": _AGENT, "Accept": "text/*, */*", "Accept-Encoding": "gzip"}
+            connection.request("GET", path, headers=headers)
+            with connection.getresponse() as response:
+                place = response.headers.get("Location")
+                if response.status in _REDIRECTS and place:
+                    return place
+                body, is_cut = _read(response)
+                kind = response.headers.get_content_type()
+                charset = response.headers.get_content_charset() or "utf-8"
+                return WebPage(url, response.status, kind, charset, body, is_cut)
     except (OSError, http.client.HTTPException, zlib.error, ValueError) as error:
         raise ToolError(f"{reveal(url)[:200]} could not be fetched: {error}.") from error
     finally:
         connection.close()
 
 
-def _connect(
-    addresses: list[str], port: int, host: str, scheme: str, deadline: float
-) -> socket.socket:
+def _connect(addresses: list[str], port: int, line: _Line) -> socket.socket:
     failure: OSError | None = None
     for address in addresses:
-        seconds = min(_CONNECT_SECONDS, max(0.1, deadline - time.monotonic()))
+        seconds = min(_CONNECT_SECONDS, max(0.1, line.deadline - time.monotonic()))
         try:
-            plain = socket.create_connection((address, port), timeout=seconds)
+            return socket.create_connection((address, port), timeout=seconds)
         except OSError as error:
             failure = error
-            continue
-        if scheme == "http":
-            return plain
-        try:
-            return ssl.create_default_context().wrap_socket(plain, server_hostname=host)
-        except OSError:
-            plain.close()
-            raise
     raise failure or OSError("no address answered")
 
 
-def _read(response: http.client.HTTPResponse, stop: Event, deadline: float) -> tuple[bytes, bool]:
+def _secure(plain: socket.socket, host: str) -> socket.socket:
+    return ssl.create_default_context().wrap_socket(plain, server_hostname=host)
+
+
+def _read(response: http.client.HTTPResponse) -> tuple[bytes, bool]:
     """The decoded body up to the cap, whatever its length was said to be."""
     packed = (response.headers.get("Content-Encoding") or "").strip().lower() in ("gzip", "x-gzip")
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packed else None
     body = bytearray()
     while len(body) <= MOST_BYTES:
-        if stop.is_set() or time.monotonic() > deadline:
-            raise ToolError("The address took too long to answer.")
         data = response.read1(_PIECE)
         if not data:
             return bytes(body), False
