@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from agent_tui.core.events import ApprovalAnswer
+from agent_tui.core.events import ApprovalAnswer, ApprovalRequested
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import UserMessage
 from agent_tui.providers.demo.scenario import Reply
@@ -128,6 +128,28 @@ async def test_a_rejected_action_discards_the_dmail_of_its_step(tmp_path: Path) 
             "<system>The D-Mail was not sent, because an action of the same step was rejected."
             "</system>"
         ]
+
+
+async def test_a_dmail_of_a_step_that_was_interrupted_is_not_sent_later(tmp_path: Path) -> None:
+    step = Reply(
+        calls=(
+            call("send_dmail", checkpoint=1, message=DMAIL),
+            call("run_command", command="rm x"),
+        )
+    )
+    script = (step, Reply(text="As you say."))
+    async with Stage(tmp_path, *script, spec="time-traveller") as stage:
+        await stage.say_until("Go", lambda event: isinstance(event, ApprovalRequested))
+        assert await stage.say("Never mind") == "done"
+        assert [line for line in stage.transcript() if "dmail" in line] == [
+            "call send_dmail",
+            f'start send_dmail {{"checkpoint": 1, "message": "{DMAIL}"}}',
+            "ok send_dmail: Accepted: it goes to checkpoint 1 after ",
+        ]
+        (told,) = [m for m in stage.on_disk("user") if m["origin"] == "reminder"]
+        assert told["content"] == (
+            "<system>The D-Mail was not sent, because its step was interrupted.</system>"
+        )
 
 
 async def test_a_dmail_is_undone_like_any_revert(tmp_path: Path) -> None:

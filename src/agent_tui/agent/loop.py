@@ -19,6 +19,7 @@ from agent_tui.agent.policies import Ending, Policy, Progress, Repetition, StepL
 from agent_tui.agent.settle import settle
 from agent_tui.agent.time_travel import (
     DISCARDED,
+    UNSENT,
     DMailArrived,
     DMailDesk,
     checkpoint_notice,
@@ -204,8 +205,11 @@ class Agent:
             self._wire.emit(Failed(ending.reason))
             raise
         finally:
+            unsent = self._desk.take() if self._desk else None
             try:
                 await self._write_end(turn, ending)
+                if unsent is not None:
+                    await self._tell_unsent(turn)
             finally:
                 finished = TurnFinished(turn, ending.end, progress.steps, ending.reason)
                 self._wire.emit(finished)
@@ -329,6 +333,11 @@ class Agent:
             await settle(self._remind(DISCARDED, turn))
             return
         raise DMailArrived(dmail)
+
+    async def _tell_unsent(self, turn: int) -> None:
+        """Say that a D-Mail was dropped with its step: it was accepted, but goes nowhere."""
+        with suppress(AgentTuiError):
+            await settle(self._remind(UNSENT, turn))
 
     async def _go_back(self, dmail: DMail, progress: Progress) -> None:
         """Leave the present as an archive, and tell the past what it needs to know."""

@@ -22,6 +22,7 @@ _DELIVERED = (
 )
 _SAID_SINCE = "\n\n<system>The user has asked since then, and still waits for it:</system>\n"
 DISCARDED = "The D-Mail was not sent, because an action of the same step was rejected."
+UNSENT = "The D-Mail was not sent, because its step was interrupted."
 
 
 class DMailArrived(Exception):
