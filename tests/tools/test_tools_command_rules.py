@@ -42,12 +42,25 @@ def test_no_hostile_command_is_allowed_and_nearly_every_benign_one_is() -> None:
         ("git status; rm -rf x", ("git status; rm -rf x",)),
         ("python3 -c 'x'", ("python3 -c 'x'",)),
         ("rm *", ()),
+        ("find . -name a", ("find *", "find . -name a")),
+        ("find . -delete", ("find . -delete",)),
+        ("git log -3 -- src", ("git log *", "git log -3 -- src")),
+        ("grep -R foo .", ("grep -R foo .",)),
+        ("cat /etc/passwd", ("cat /etc/passwd",)),
+        ("pytest -q ../a.py", ("pytest -q ../a.py",)),
     ],
 )
 def test_only_a_safe_pattern_is_offered(command: str, offers: tuple[str, ...]) -> None:
     assert offer_patterns(command) == offers
     for pattern in offers:
         assert command_is_allowed([pattern], command)
+
+
+def test_what_is_offered_for_a_command_allows_it() -> None:
+    for command in (*BENIGN, *HOSTILE):
+        for pattern in offer_patterns(command):
+            assert command_is_allowed([pattern], command), (pattern, command)
+    assert offer_patterns("cat away", {"away"}) == ("cat away",)
 
 
 def test_words_are_read_as_the_shell_reads_them() -> None:
@@ -130,6 +143,7 @@ def test_no_harmless_flag_of_a_known_program_writes_anything(tmp_path: Path) -> 
     for start, known in READERS.items():
         pattern = " ".join((*start, "*"))
         flags = [f"-{letter}" for letter in known.letters]
+        flags += [f"-{word}" for word in known.words.split()]
         flags += [f"--{name}{value}" for name in known.names.split() for value in ("", "=1")]
         for flag in ("", *flags):
             for rest in (("-", "made1"), ("a.txt", "made2"), ("1", "-", "made3")):

@@ -130,7 +130,8 @@ def offers_for(tool: str, subject: Subject) -> tuple[Rule, ...]:
     """What a person may allow for the session beside this one call, the likeliest first."""
     match subject.kind:
         case "command":
-            return tuple(Rule(tool, pattern) for pattern in offer_patterns(subject.text))
+            patterns = offer_patterns(subject.text, subject.outside)
+            return tuple(Rule(tool, pattern) for pattern in patterns)
         case "edit":
             folder = str(PurePosixPath(subject.text).parent)
             whole = Rule(EDITS, "" if folder == "." else f"{folder}/")

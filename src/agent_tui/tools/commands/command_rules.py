@@ -25,10 +25,10 @@ _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 _OUTSIDE = re.compile(r"(?:^|[=:,@])(?:/|~)|(?:^|/|[=:,@])\.\.(?:/|$)|^[A-Za-z]+://")
 
 
-def offer_patterns(command: str) -> tuple[str, ...]:
+def offer_patterns(command: str, outside: Set[str] = frozenset()) -> tuple[str, ...]:
     """What could be allowed for a command: the widest pattern that is safe, then word for word.
 
-    Nothing for one that would read like a pattern.
+    Nothing for one that would read like a pattern; ``outside`` as for command_is_allowed.
     """
     if command.endswith(ANYTHING):
         return ()
@@ -36,8 +36,9 @@ def offer_patterns(command: str) -> tuple[str, ...]:
     exact = " ".join(command.split("\n")).strip()
     if commands is None or len(commands) != 1:
         return (command,)
-    wide = _widen(commands[0].words)
-    return (wide, command) if wide and wide != exact else (command,)
+    words = commands[0].words
+    wide = _widen(words)
+    return (wide, command) if wide != exact and allows(wide, words, outside) else (command,)
 
 
 def _widen(words: Words) -> str:
@@ -79,6 +80,11 @@ def allows(pattern: str, words: Words, outside: Set[str] = frozenset()) -> bool:
         return False
     if not harmless.anywhere and any(word in outside for word in rest):
         return False
+    if known is not None and "--" in rest:  # only what is no flag either way
+        place = rest.index("--")
+        if any(word.startswith("-") for word in rest[place + 1 :]):
+            return False
+        rest = (*rest[:place], *rest[place + 1 :])
     return all(_is_harmless(word, flags, harmless) for word in rest)
 
 
@@ -168,7 +174,7 @@ def _only_word_for_word(words: Words) -> bool:
 def _is_harmless(word: str, flags: set[str], known: Known) -> bool:
     if not word.startswith("-") or word in ("-", "--"):
         return word != "--" and (known.anywhere or not _OUTSIDE.search(word))
-    if word in flags:
+    if word in flags or word[1:] in known.words.split():
         return True
     if word.startswith("--"):
         name, _, value = word[2:].partition("=")

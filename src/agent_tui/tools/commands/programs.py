@@ -13,12 +13,14 @@ class Known:
     Attributes:
         letters: its harmless flags of one letter.
         names: the long ones.
+        words: those of several letters behind one dash.
         anywhere: whether it may name what lies outside of the workspace.
         most_words: how many words it may be given besides flags; more would be written to.
     """
 
     letters: str = ""
     names: str = ""
+    words: str = ""
     anywhere: bool = False
     most_words: int = 1_000
 
@@ -75,7 +77,12 @@ READERS: dict[Words, Known] = {
     ("md5sum",): Known("bt"),
     ("sha256sum",): Known("bt"),
     ("tree",): Known("adfhiLpsugDF", "dirsfirst noreport"),
-    ("find",): Known(),
+    ("find",): Known(
+        "P",
+        words="a amin and atime cmin ctime daystart depth empty false group iname ipath iregex "
+        "links ls maxdepth mindepth mmin mount mtime name newer not nouser o or path perm print "
+        "print0 prune quit readable regex regextype size true type user xdev",
+    ),
     ("git", "status"): Known(
         "bsuvz", "branch ignored long porcelain short show-stash untracked-files verbose"
     ),

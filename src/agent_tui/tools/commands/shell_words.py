@@ -38,9 +38,6 @@ class Command:
     fed: bool = False
 
 
-_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
-
-
 class _Refused(Exception):
     """The command holds something besides literal words."""
 
