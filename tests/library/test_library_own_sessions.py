@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_tui.core.summary import SessionSummary
-from agent_tui.library import own_sessions
-from agent_tui.library.own_sessions import OwnSessions
+from agent_tui.library import own_sessions, row_cache
+from agent_tui.library.own_sessions import OwnSessions, listed
 from agent_tui.library.row_cache import CACHE, RowCache
 from agent_tui.sessions.session_summary import read_session_summary
 from agent_tui.sessions.store import SessionStore
@@ -73,3 +76,46 @@ def test_a_cache_that_is_no_database_is_done_without(tmp_path: Path) -> None:
     (tmp_path / CACHE).write_bytes(b"no database " * 99)
     assert titles(tmp_path) == {"one"}
     assert titles(tmp_path) == {"one"}
+
+
+def encoded(root: Path) -> list[Any]:
+    return [json.loads(row) for row in own(root).encoded_rows()]
+
+
+def test_rows_are_given_as_json_without_being_taken_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(tmp_path, "a", "one")
+    keep(tmp_path, "b", "two \u2028 \u00e9")
+    keep(tmp_path, "mute")
+    child = keep(tmp_path, "child", "three")
+    header: dict[str, Any] = {"role": "_session", "format": 1, "session_id": "child", "cwd": "/w"}
+    header["parent"] = {"agent_of": "a"}
+    child.write_text(json.dumps(header) + "\n" + child.read_text().partition("\n")[2])
+    expected = [asdict(row) for row in listed(own(tmp_path).rows())]
+    assert {row["session_id"] for row in expected} == {"a", "b"}
+    monkeypatch.setattr(row_cache, "_decoder", lambda: pytest.fail("a row was taken apart"))
+    assert encoded(tmp_path) == expected
+
+
+def test_rows_of_one_id_say_so_as_json_too(tmp_path: Path) -> None:
+    log = keep(tmp_path, "a", "one")
+    copy = tmp_path / "projects" / "-x" / "a" / "context.jsonl"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(log.read_bytes())
+    titles = {row["title"] for row in encoded(tmp_path)}
+    assert len(titles) == 2
+    assert any(title.startswith("agent-tui open ") for title in titles)
+
+
+def test_a_project_whose_name_is_no_text_is_listed(tmp_path: Path) -> None:
+    keep(tmp_path, "a", "one")
+    project = os.fsdecode(b"-home-\xff")
+    try:
+        (tmp_path / "projects" / "-w").rename(tmp_path / "projects" / project)
+    except OSError:
+        pytest.skip("the file system takes only text")
+    for _ in range(2):
+        assert titles(tmp_path) == {"one"}
+        (row,) = encoded(tmp_path)
+        assert row["folder"].endswith(f"{project}/a")

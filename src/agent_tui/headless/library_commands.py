@@ -42,9 +42,12 @@ async def list_sessions(launch: Launch, *, all_agents: bool, as_json: bool) -> N
     Ours are named by their ids, others' by the paths that ``open``, ``tree`` and ``fork`` take.
     """
     from agent_tui.core.format import format_minute
-    from agent_tui.headless.printing import print_json_rows, print_rows
-    from agent_tui.runtime.stored.listing import list_rows
+    from agent_tui.headless.printing import print_encoded_rows, print_json_rows, print_rows
+    from agent_tui.runtime.stored.listing import encoded_rows, list_rows
 
+    if as_json and not all_agents:
+        print_encoded_rows(await asyncio.to_thread(encoded_rows, launch))
+        return
     others = None
     if all_agents:
         from agent_tui.runtime.starting.run_settings import read_settings

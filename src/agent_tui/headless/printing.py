@@ -26,15 +26,18 @@ def print_json(value: object) -> None:
 
 
 def print_json_rows(rows: Sequence[object]) -> None:
-    """Print dataclasses as one JSON list; fit for tens of thousands of them."""
+    """Print dataclasses as one JSON list."""
     import msgspec
 
-    encode = msgspec.json.Encoder().encode
     try:
-        lines = map(_escaped, map(encode, rows))
-        say_bytes(b"[%s]\n" % b", ".join(lines))
+        print_encoded_rows(list(map(msgspec.json.Encoder().encode, rows)))
     except UnicodeEncodeError:  # half a character, which only the slower way can write
         print_json(rows)
+
+
+def print_encoded_rows(rows: Sequence[bytes]) -> None:
+    """Print JSON objects as one list; fit for tens of thousands of them."""
+    say_bytes(b"[%s]\n" % _escaped(b", ".join(rows)))
 
 
 def _escaped(line: bytes) -> bytes:

@@ -12,7 +12,7 @@ from pathlib import Path
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.importers.importer import Places, SessionRef
 from agent_tui.importers.registry import discover, summarise
-from agent_tui.library.row_cache import RowCache, RowId, decode_row
+from agent_tui.library.row_cache import KeptRow, RowCache, RowId, decode_row
 
 _FIRST = 20
 _NEWEST = 200
@@ -40,8 +40,8 @@ class AgentSessions:
     def batches(self) -> Iterator[list[SessionSummary]]:
         """All rows, those of the files changed last first, a few at a time as they are read."""
         refs = sorted(discover(self._places), key=lambda ref: ref.stamp[1], reverse=True)
-        known = self._cache.load(ours=False)
-        fresh: list[tuple[RowId, str, SessionSummary]] = []
+        known = self._cache.load_others()
+        fresh: list[tuple[RowId, KeptRow]] = []
         rows: list[SessionSummary] = []
         read = 0
         for ref in refs:
@@ -51,7 +51,7 @@ class AgentSessions:
                 continue
             row = summarise(ref)
             rows.append(row)
-            fresh.append((_id_of(ref), _stamp(ref), row))
+            fresh.append((_id_of(ref), KeptRow.of(str(ref.path), _stamp(ref), row)))
             read += 1
             if read % _BATCH == 0 or read == _FIRST:
                 self._cache.save(fresh)  # whoever reads on may stop here

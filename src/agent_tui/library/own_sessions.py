@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.summary import OURS, SessionSummary
-from agent_tui.library.row_cache import Known, RowCache, RowId, decode_row
+from agent_tui.library.row_cache import (
+    KeptRow,
+    RowCache,
+    RowId,
+    decode_row,
+    encode_row,
+    was_said,
+)
 from agent_tui.sessions.archive import LIVE
-from agent_tui.sessions.folders import may_hold_log
+from agent_tui.sessions.folders import folders_of_projects, may_hold_log
+from agent_tui.sessions.lineage import SESSION_ID
 from agent_tui.sessions.session_summary import read_session_summary
 from agent_tui.sessions.store import SessionStore
 
@@ -48,44 +57,75 @@ class OwnSessions:
         finally:
             reading.keep()
 
+    def encoded_rows(self) -> list[bytes]:
+        """The rows that are listed, as JSON; what the cache holds is not even taken apart."""
+        unlisted: dict[Path, AgentTuiError] = {}
+        folders = list(folders_of_projects(self._store.projects, unlisted))
+        if unlisted or _same_id(folders):  # their titles say so
+            return list(map(encode_row, listed(self.rows())))
+        reading = _Reading(self._cache)
+        try:
+            rows = [row for folder in folders if (row := reading.find(folder)) is not None]
+        finally:
+            reading.keep()
+        known = {row.session_id for row in rows}
+        rows = [row for row in rows if row.is_said and row.agent_of not in known]
+        rows.sort(key=lambda row: row.updated_at, reverse=True)
+        return [row.row for row in rows]
+
+
+def _same_id(folders: Sequence[str]) -> bool:
+    """Whether an id would open another folder than its own, or none."""
+    names = [folder.rpartition("/")[2] for folder in folders]
+    return len(set(names)) < len(names) or not all(map(SESSION_ID.fullmatch, names))
+
 
 def listed(rows: list[SessionSummary]) -> list[SessionSummary]:
     """Those in which something was said, without the subagents of those that are there."""
     known = {row.session_id for row in rows}
-    said = (row for row in rows if row.title or row.first_prompt or row.archives)
+    said = filter(was_said, rows)
     return [row for row in said if row.agent_of not in known]
 
 
 class _Reading:
     """One reading of all logs: what the cache knows is taken from there."""
 
-    def __init__(self, rows: RowCache, told: Callable[[SessionSummary], None] | None) -> None:
+    def __init__(
+        self, rows: RowCache, told: Callable[[SessionSummary], None] | None = None
+    ) -> None:
         self._cache, self._told = rows, told
-        self._known: Known = rows.load(ours=True)
-        self._fresh: list[tuple[RowId, str, SessionSummary]] = []
+        self._known = rows.load_ours()
+        self._fresh: list[tuple[RowId, KeptRow]] = []
 
     def read(self, folder: str) -> SessionSummary | None:
         """The row of a session's folder; None where it holds no log."""
-        name, stamp = (OURS, folder, ""), _stamp_of(folder)
-        if not stamp and not may_hold_log(folder):
+        kept = self.find(folder)
+        if kept is None:
             return None
-        kept = self._known.pop(name, None)
-        if kept is not None and stamp and kept[0] == stamp:
-            row = decode_row(kept[1])
-        else:
-            row = read_session_summary(Path(folder))
-            if stamp:
-                self._fresh.append((name, stamp, row))
-            if len(self._fresh) >= _KEPT_AT_ONCE:
-                self._cache.save(self._fresh)  # who reads may be stopped
-                self._fresh = []
+        row = decode_row(kept.row)
         if self._told is not None:
             self._told(row)
         return row
 
+    def find(self, folder: str) -> KeptRow | None:
+        """The same as it is kept."""
+        stamp = _stamp_of(folder)
+        if not stamp and not may_hold_log(folder):
+            return None
+        kept = self._known.pop(folder, None)
+        if kept is not None and stamp and kept.stamp == stamp:
+            return kept
+        kept = KeptRow.of(folder, stamp, read_session_summary(Path(folder)))
+        if stamp:
+            self._fresh.append(((OURS, folder, ""), kept))
+        if len(self._fresh) >= _KEPT_AT_ONCE:
+            self._cache.save(self._fresh)  # who reads may be stopped
+            self._fresh = []
+        return kept
+
     def keep(self) -> None:
         """Keep what was read, and forget what is there no longer."""
-        self._cache.save(self._fresh, self._known)
+        self._cache.save(self._fresh, [(OURS, folder, "") for folder in self._known])
 
 
 def _stamp_of(folder: str) -> str:

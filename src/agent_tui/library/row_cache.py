@@ -5,20 +5,23 @@ It is only a cache: it may be deleted at any time, and what cannot be kept is re
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from agent_tui.core.summary import OURS, SessionSummary
 
 CACHE = "agent-sessions.sqlite"
-_VERSION = 2
+_VERSION = 3
 _TABLE = (
     "create table if not exists rows (source text, path text, key text, stamp text, updated text,"
-    " row blob, primary key (source, path, key)) without rowid;"
+    " session text, agent_of text, said int, row blob, primary key (source, path, key))"
+    " without rowid;"
     "create index if not exists rows_by_time on rows (updated)"
 )
 
@@ -26,6 +29,35 @@ RowId: TypeAlias = tuple[str, str, str]
 """Source, path and key of a session."""
 Known: TypeAlias = dict[RowId, tuple[str, bytes]]
 """Rows by id: the stamp of the file, and the row as it is kept."""
+
+
+class KeptRow(NamedTuple):
+    """A row as it is kept, with what lists look at: ``row`` need not be taken apart for one.
+
+    Attributes:
+        path: of the file, or of the folder of a session of ours.
+        stamp: of the file as it was read.
+        is_said: whether anything was said in the session.
+    """
+
+    path: str
+    stamp: str
+    updated_at: str
+    session_id: str
+    agent_of: str
+    is_said: bool
+    row: bytes
+
+    @classmethod
+    def of(cls, path: str, stamp: str, row: SessionSummary) -> KeptRow:
+        """A row that was just read."""
+        about = (row.updated_at, row.session_id, row.agent_of, was_said(row))
+        return cls(path, stamp, *about, encode_row(row))
+
+
+def was_said(row: SessionSummary) -> bool:
+    """Whether anything was said in a session of ours."""
+    return bool(row.title or row.first_prompt or row.archives)
 
 
 class RowCache:
@@ -38,11 +70,17 @@ class RowCache:
     def __init__(self, folder: Path) -> None:
         self._path = folder / CACHE
 
-    def load(self, *, ours: bool) -> Known:
-        """All rows of our sessions, or all of other agents'."""
-        which = "=" if ours else "<>"
-        statement = f"select source, path, key, stamp, row from rows where source {which} ?"
-        found = self._ask(statement, OURS)
+    def load_ours(self) -> dict[str, KeptRow]:
+        """All rows of our sessions, by their folders."""
+        found = self._ask(
+            "select path, stamp, updated, session, agent_of, said, row from rows where source = ?",
+            OURS,
+        )
+        return {row.path: row for row in map(KeptRow._make, found)}
+
+    def load_others(self) -> Known:
+        """All rows of other agents' sessions."""
+        found = self._ask("select source, path, key, stamp, row from rows where source <> ?", OURS)
         return {(source, path, key): (stamp, row) for source, path, key, stamp, row in found}
 
     def newest(self, limit: int) -> list[SessionSummary]:
@@ -50,11 +88,9 @@ class RowCache:
         found = self._ask("select row from rows order by updated desc limit ?", limit)
         return [decode_row(row) for (row,) in found]
 
-    def save(
-        self, fresh: Iterable[tuple[RowId, str, SessionSummary]], gone: Iterable[RowId] = ()
-    ) -> None:
+    def save(self, fresh: Iterable[tuple[RowId, KeptRow]], gone: Iterable[RowId] = ()) -> None:
         """Keep rows, and forget others."""
-        lines = [(*name, stamp, row.updated_at, encode_row(row)) for name, stamp, row in fresh]
+        lines = [(*name, *row[1:]) for name, row in fresh if _is_text(*name, *row[:5])]
         gone = list(gone)
         if not lines and not gone:
             return
@@ -62,7 +98,9 @@ class RowCache:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._path.touch(mode=0o600)
             with closing(self._open()) as database, database:
-                database.executemany("insert or replace into rows values (?,?,?,?,?,?)", lines)
+                database.executemany(
+                    "insert or replace into rows values (?,?,?,?,?,?,?,?,?)", lines
+                )
                 database.executemany(
                     "delete from rows where source = ? and path = ? and key = ?", gone
                 )
@@ -93,11 +131,23 @@ class RowCache:
         return database
 
 
+def _is_text(*words: str) -> bool:
+    """Whether all is Unicode: a name on disk may be any bytes, and SQLite keeps only text."""
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def encode_row(row: SessionSummary) -> bytes:
     """A row as the cache keeps it."""
     import msgspec
 
-    return msgspec.json.encode(row)
+    try:
+        return msgspec.json.encode(row)
+    except UnicodeEncodeError:  # half a character, which only the slower way can write
+        return json.dumps(asdict(row)).encode()
 
 
 @cache
@@ -109,5 +159,12 @@ def _decoder() -> Any:
 
 def decode_row(row: bytes) -> SessionSummary:
     """A row that the cache kept."""
-    found: SessionSummary = _decoder()(row)
+    import msgspec
+
+    try:
+        found: SessionSummary = _decoder()(row)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        return SessionSummary(**json.loads(row))
     return found

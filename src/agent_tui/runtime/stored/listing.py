@@ -29,3 +29,8 @@ def list_rows(launch: Launch, others: Settings | None = None) -> list[SessionSum
         rows += AgentSessions(data_root(), agent_places(others)).rows()
         rows.sort(key=lambda row: row.updated_at, reverse=True)
     return rows
+
+
+def encoded_rows(launch: Launch) -> list[bytes]:
+    """The rows of ours as JSON, newest first. Blocks."""
+    return OwnSessions(SessionStore(launch.home), RowCache(launch.home)).encoded_rows()
