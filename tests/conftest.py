@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.faults.summary import pytest_terminal_summary
 
@@ -17,21 +17,27 @@ __all__ = ["pytest_terminal_summary"]
 SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "mcp", "screenshots", "ui", "workspace"}
 """Folders that run whole programs or count by the thousand: ``-m "not slow"`` leaves them out."""
 
+READ_THE_SOURCE = {"test_architecture.py", "test_words.py"}
+"""Modules whose tests all look at the parsed source."""
+
 # A shell's background job ignores the interrupt, and so would every program that is started here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Without caches each worker would rewrite the assertions of every module at each start.
+# Without caches each worker would rewrite the assertions of every module and plugin at each start,
+# and each process that a test starts would compile the program.
 sys.dont_write_bytecode = False
-
-# How fast a machine makes up examples says nothing of what is tested with them.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", settings.get_profile("busy"), max_examples=25)
-settings.load_profile("busy")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The quick tests try fewer examples of each law; the whole tries the usual hundred."""
+    # Imported only now, so that its rewritten modules are kept, too.
+    from hypothesis import HealthCheck, settings
+
+    # How fast a machine makes up examples says nothing of what is tested with them.
+    settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("quick", settings.get_profile("busy"), max_examples=10)
     settings.load_profile("quick" if config.option.markexpr == "not slow" else "busy")
 
 
@@ -57,6 +63,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(here).parts[0] in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
+    # At the front, where the portions are large, one worker alone parses the whole source.
+    items.sort(key=lambda item: item.path.name not in READ_THE_SOURCE)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: no collector of garbage need look at it again."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -3,35 +3,23 @@
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
-ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "agent_tui"
+from tests.sources import OWN_MODULES, ROOT, SOURCE, name_in_source, nodes, parse
+
 PACKAGES = sorted(init.parent for init in SOURCE.glob("*/__init__.py"))
-OWN_MODULES = sorted(
-    module for module in SOURCE.rglob("*.py") if SOURCE / "demo" not in module.parents
-)
 UI_MODULES = sorted((SOURCE / "ui").rglob("*.py"))
 STYLESHEETS = sorted((ROOT / "styles").rglob("*.tcss"))
 FILE_METHODS = {"mkdir", "open", "read_bytes", "read_text", "unlink", "write_bytes", "write_text"}
 ORDER_PSEUDO_CLASSES = (":first-child", ":last-child", ":odd", ":even", ":empty")
 
 
-def name_in_source(path: Path) -> str:
-    return str(path.relative_to(SOURCE))
-
-
-@cache
-def parse(module: Path) -> ast.Module:
-    return ast.parse(module.read_text(encoding="utf-8"))
-
-
 def test_imports_keep_their_contracts() -> None:
+    from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
     config = str(ROOT / "pyproject.toml")
     assert lint_imports(config_filename=config, no_cache=True) == EXIT_STATUS_SUCCESS
 
@@ -39,9 +27,10 @@ def test_imports_keep_their_contracts() -> None:
 def test_the_ui_opens_no_files_and_holds_no_css() -> None:
     found = []
     for module in UI_MODULES:
-        nodes = list(ast.walk(parse(module)))
-        used = {node.attr for node in nodes if isinstance(node, ast.Attribute)} & FILE_METHODS
-        used |= {n.id for n in nodes if isinstance(n, ast.Name)} & {"CSS", "DEFAULT_CSS", "open"}
+        found_nodes = nodes(module)
+        used = {n.attr for n in found_nodes if isinstance(n, ast.Attribute)} & FILE_METHODS
+        names = {n.id for n in found_nodes if isinstance(n, ast.Name)}
+        used |= names & {"CSS", "DEFAULT_CSS", "open"}
         found += [f"{name_in_source(module)}: {name}" for name in sorted(used)]
     assert not found
 
@@ -69,9 +58,7 @@ def test_the_readme_maps_every_package(package: Path) -> None:
 
 def test_every_folder_of_the_source_is_a_package() -> None:
     """A folder without __init__.py is invisible to the import contracts."""
-    folders = {
-        module.parent for module in SOURCE.rglob("*.py") if SOURCE / "demo" not in module.parents
-    }
+    folders = {module.parent for module in OWN_MODULES}
     assert not [folder for folder in folders if not (folder / "__init__.py").exists()]
 
 
@@ -92,7 +79,7 @@ def test_nobody_reaches_into_a_tree() -> None:
     found = [
         f"{name_in_source(module)}, line {node.lineno}: {ast.unparse(node)}"
         for module in OUTSIDE_HISTORY
-        for node in ast.walk(parse(module))
+        for node in nodes(module)
         if isinstance(node, ast.Attribute)
         and (node.attr in INSIDES_OF_A_TREE or is_tree_of_a_tree(node))
     ]
@@ -113,7 +100,7 @@ def test_only_one_module_prints() -> None:
         f"{name_in_source(module)}, line {node.lineno}: {ast.unparse(node)}"
         for module in PRINTERS
         if name_in_source(module) not in OWN_PROCESSES
-        for node in ast.walk(parse(module))
+        for node in nodes(module)
         if (isinstance(node, ast.Name) and node.id == "print")
         or (
             isinstance(node, ast.Attribute)
@@ -136,8 +123,8 @@ ARROWS_BETWEEN_ROOMS = {"runtime": 26, "history": 16, "ui": 38}
 
 
 def classes() -> list[ast.ClassDef]:
-    trees = map(parse, OWN_MODULES)
-    return [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    found = map(nodes, OWN_MODULES)
+    return [node for each in found for node in each if isinstance(node, ast.ClassDef)]
 
 
 def methods(node: ast.ClassDef) -> list[str]:
@@ -151,15 +138,14 @@ def public_methods(node: ast.ClassDef) -> int:
 
 def imported(module: Path) -> Iterator[str]:
     """Every module of ours that a module needs when it runs, whenever it imports it."""
-    tree = parse(module)
     for_types = {
         node
-        for block in ast.walk(tree)
+        for block in nodes(module)
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
         for each in block.body
         for node in ast.walk(each)
     }
-    for node in ast.walk(tree):
+    for node in nodes(module):
         if isinstance(node, ast.ImportFrom) and node not in for_types:
             yield from (f"{node.module}.{name.name}" for name in node.names)
 

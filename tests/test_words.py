@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "agent_tui"
-MODULES = sorted(path for path in SOURCE.rglob("*.py") if SOURCE / "demo" not in path.parents)
+from tests.sources import OWN_MODULES, ROOT, SOURCE, name_in_source, nodes
+
 TEXTS = [ROOT / "README.md", *sorted((SOURCE / "prompts").glob("*.md"))]
 TEXTS += [SOURCE / "demo" / "scenario.toml"]
 
@@ -86,62 +84,62 @@ LIMITS = {
 """Numbers of which there are always many, or that a person set."""
 
 
-def docstrings(tree: ast.Module) -> set[ast.expr]:
-    found: set[ast.expr] = set()
-    for node in ast.walk(tree):
-        body = getattr(node, "body", [])
-        for each in body if isinstance(body, list) else []:
-            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
-                found.add(each.value)
-    return found
+def docstrings(found: Sequence[ast.AST]) -> dict[ast.Constant, str]:
+    """What describes modules, classes, functions and names."""
+    lists = (getattr(node, "body", None) for node in found)
+    return {
+        each.value: str(each.value.value)
+        for body in lists
+        if isinstance(body, list)
+        for each in body
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+    }
 
 
-def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def strings(found: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
     """Every string a module may show, with its line; docstrings are for its readers."""
-    silent = docstrings(tree)
-    for node in ast.walk(tree):
+    silent = docstrings(found)
+    for node in found:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in silent:
             yield node.lineno, node.value
 
 
-def bare_counts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def bare_counts(found: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
     """Every number that is put before a plural, whatever it is."""
-    for node in ast.walk(tree):
+    for node in found:
         if not isinstance(node, ast.JoinedStr):
             continue
         for value, after in zip(node.values, node.values[1:], strict=False):
             if not isinstance(value, ast.FormattedValue) or not isinstance(after, ast.Constant):
                 continue
+            if not MANY.match(str(after.value)):
+                continue
             number = ast.unparse(value.value)
             is_limit = number in LIMITS or number.lstrip("_").isupper()
-            if not is_limit and MANY.match(str(after.value)):
+            if not is_limit:
                 yield node.lineno, f"{{{number}}}{after.value!s}"
 
 
-@cache
-def trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
-
-
-def in_every_module(find: Callable[[ast.Module], Iterator[tuple[int, str]]]) -> list[str]:
+def in_every_module(
+    find: Callable[[Sequence[ast.AST]], Iterator[tuple[int, str]]],
+) -> list[str]:
     return [
-        f"{path.relative_to(SOURCE)}, line {line}: {text}"
-        for path, tree in trees().items()
-        for line, text in find(tree)
+        f"{name_in_source(module)}, line {line}: {text}"
+        for module in OWN_MODULES
+        for line, text in find(nodes(module))
     ]
 
 
-def retired(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for line, text in strings(tree):
+def retired(found: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
+    for line, text in strings(found):
         if RETIRED_PATTERN.search(text) and not API_WORDS & set(text.split()):
             yield line, text
 
 
-def retired_in_docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in docstrings(tree):
-        text = str(getattr(node, "value", ""))
-        if found := RETIRED_EVERYWHERE.search(text):
-            yield node.lineno, f"{found[0]!r} in {text.splitlines()[0]}"
+def retired_in_docstrings(found: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node, text in docstrings(found).items():
+        if phrase := RETIRED_EVERYWHERE.search(text):
+            yield node.lineno, f"{phrase[0]!r} in {text.splitlines()[0]}"
 
 
 def test_what_is_shown_is_said_in_plain_words() -> None:
@@ -163,11 +161,15 @@ def test_what_is_written_for_people_is_said_in_plain_words(text: Path) -> None:
     assert not [f"{n}: {line}" for n, line in lines if RETIRED_PATTERN.search(line)]
 
 
+def nodes_of(source: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(source)))
+
+
 def test_the_laws_above_find_what_breaks_them() -> None:
-    tree = ast.parse('"""It can be undone."""\nsay(f"{count} messages leave", "Mend that line")')
-    assert [text for _, text in bare_counts(tree)] == ["{count} messages leave"]
-    assert [text for _, text in retired(tree)] == ["Mend that line"]
-    assert len(list(retired_in_docstrings(tree))) == 0
-    tree = ast.parse('"""Mend it."""')
-    assert len(list(retired_in_docstrings(tree))) == 1
-    assert not list(bare_counts(ast.parse("f\"{format_count(n, 'message')} left\"")))
+    found = nodes_of('"""It can be undone."""\nsay(f"{count} messages leave", "Mend that line")')
+    assert [text for _, text in bare_counts(found)] == ["{count} messages leave"]
+    assert [text for _, text in retired(found)] == ["Mend that line"]
+    assert len(list(retired_in_docstrings(found))) == 0
+    found = nodes_of('"""Mend it."""')
+    assert len(list(retired_in_docstrings(found))) == 1
+    assert not list(bare_counts(nodes_of("f\"{format_count(n, 'message')} left\"")))

@@ -32,11 +32,11 @@ class Watch:
                 self.seen.add(code.co_name)
 
     def __enter__(self) -> Watch:
-        sys.setprofile(self._look)
+        sys.settrace(self._look)
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)
+        sys.settrace(None)
 
 
 @pytest.mark.parametrize("tool", ["no_such_tool", ""])

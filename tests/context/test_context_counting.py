@@ -37,12 +37,20 @@ def exactly(text: str) -> int:
     return len(load_encoding("cl100k_base").encode_ordinary(text))
 
 
-@pytest.fixture
-def process() -> Iterator[CountingProcess]:
+@pytest.fixture(scope="module")
+def started() -> Iterator[CountingProcess]:
+    """One process for all tests: loading its ranks takes longer than any of them."""
     process = CountingProcess("cl100k_base")
-    assert process.start()
     yield process
     process.stop()
+
+
+@pytest.fixture
+def process(started: CountingProcess) -> CountingProcess:
+    """A process that is running, whatever the test before did to it."""
+    assert started.start()
+    assert started.count(["one"]) == [1]
+    return started
 
 
 @pytest.fixture
@@ -103,6 +111,8 @@ def resident(pid: int) -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_process_keeps_no_more_than_it_counts_with(process: CountingProcess) -> None:
+    process.stop()  # what it counted for other tests is no matter of this one
+    assert process.start()
     script = (
         "from agent_tui.context.tokens.ranks import load_encoding\n"
         "kept = load_encoding('cl100k_base')\n"

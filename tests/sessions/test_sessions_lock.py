@@ -54,7 +54,7 @@ def test_the_process_that_holds_the_lock_is_named_not_the_one_that_asks(tmp_path
 
 
 def test_who_waited_in_vain_does_not_wait_as_long_again(tmp_path: Path) -> None:
-    lock = FolderLock(tmp_path, 1.0)
+    lock = FolderLock(tmp_path, 0.5)
     waited = []
     with held_by_another(tmp_path / LOCK):
         for _ in range(2):
@@ -82,8 +82,10 @@ def test_a_link_in_the_place_of_a_lock_is_reported_under_its_own_name(
 
 @pytest.mark.parametrize("name", [LOCK, OWNER])
 async def test_a_session_is_not_deleted_while_anybody_holds_it(
-    store: SessionStore, name: str
+    store: SessionStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    impatient = partial(FolderLock, timeout_seconds=0.05)
+    monkeypatch.setattr("agent_tui.sessions.store.FolderLock", impatient)
     log = await store.create(SessionHeader("s1", "/w", "", ""))
     await log.append(UserMessage("Hi", "human"), durability=Durability.D0)
     await log.close()

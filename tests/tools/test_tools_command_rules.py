@@ -132,6 +132,7 @@ def test_no_link_of_the_workspace_takes_a_command_out_of_it(tmp_path: Path) -> N
     print(f"links: {len(LEAVING)} ways out, 0 allowed; {len(STAYING)} that stay, all allowed")
 
 
+@pytest.mark.slow
 def test_no_harmless_flag_of_a_known_program_writes_anything(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "LC_ALL": "C"}
     folder = tmp_path / "work"
