@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_tui.core.records import Record
+from agent_tui.importers.imported import ImportedCompaction
 from agent_tui.library.exports.html import export_html
 from agent_tui.library.exports.json_document import export_json
 from agent_tui.library.exports.kimi import export_kimi
@@ -15,11 +16,17 @@ from agent_tui.library.exports.pi import export_pi
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known of a session beside its records; ``token_count`` is the context's size."""
+    """What is known of a session beside its records.
+
+    Attributes:
+        token_count: the context's size.
+        compactions: what they left, where the records alone do not say it.
+    """
 
     session_id: str = ""
     title: str = ""
     token_count: int | None = None
+    compactions: tuple[ImportedCompaction, ...] = ()
 
 
 Export = Callable[[Sequence[Record], About], Iterator[bytes]]
@@ -45,6 +52,7 @@ FORMATS: dict[str, ExportFormat] = {
         "jsonl", lambda records, about: export_kimi(records, about.token_count), of_context=True
     ),
     "pi": ExportFormat(
-        "jsonl", lambda records, about: export_pi(records, about.session_id, about.title)
+        "jsonl",
+        lambda records, about: export_pi(records, about.session_id, about.title, about.compactions),
     ),
 }

@@ -49,7 +49,7 @@ def export_file(path: Path, form: str, part: ContextFilter | None = None) -> Exp
     found = import_session(path)
     of_context = form in FORMATS and FORMATS[form].of_context
     title = f"{found.title or found.path.name} · {found.source}"
-    about = About(found.session_id, title)
+    about = About(found.session_id, title, compactions=found.compactions)
     return export_records(form, found.context if of_context else found.records, about, part)
 
 
