@@ -410,7 +410,7 @@ def test_archives(snap_compare: Compare, stage: Stage) -> None:
         await _rotate(visitor)
         await _clear(visitor)
         await visitor.press("f5")
-        await visitor.until_text("5 archives")
+        await visitor.until_text("5, newest first")
         await visitor.until_text("Nothing was said here.")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)

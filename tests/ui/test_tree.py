@@ -76,7 +76,7 @@ def tree_stage(view: SessionView, **options: Any) -> Stage:
 async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> None:
     async with (app := tree_stage(branched())).run_test(size=(100, 24)) as pilot:
         await settle(pilot)
-        lines = [line.strip() for line in app.text.splitlines() if line.strip()][1:-1]
+        lines = [line.strip() for line in app.text.splitlines() if line.strip()][2:-1]
         said = ["a", "b [red]␛[2J", "c", "reverted to checkpoint 2", "d", "compacted", "e"]
         said += ["switched branch", "f"]
         assert [word in line for word, line in zip(said, lines, strict=False)] == [True] * 9

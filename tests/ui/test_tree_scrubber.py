@@ -89,8 +89,8 @@ async def test_the_track_is_used_with_the_mouse() -> None:
         await pilot.click(Track, offset=(2, 2))
         assert "moment 1 of 10" in await shown(app, pilot)
         await pilot.mouse_down(Track, offset=(2, 2))
-        await pilot.hover(Track, offset=(14, 2))
-        await pilot.mouse_up(Track, offset=(14, 2))
+        await pilot.hover(Track, offset=(30, 2))
+        await pilot.mouse_up(Track, offset=(30, 2))
         assert track.position in (0, 3)
 
 

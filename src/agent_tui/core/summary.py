@@ -47,7 +47,10 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSummary:
-    """One rotated log: why and when it was rotated, and what is in it."""
+    """One rotated log: why and when it was rotated, and what is in it.
+
+    ``checkpoint``: where the revert went back to, if it was one.
+    """
 
     number: int
     path: str
@@ -56,6 +59,7 @@ class ArchiveSummary:
     size_bytes: int
     messages: int
     checkpoints: int
+    checkpoint: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

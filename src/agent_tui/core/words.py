@@ -40,7 +40,7 @@ class OperationWords:
     Attributes:
         name: the thing, as in "Undid the revert".
         done: what happened to the context, as in a row of the tree.
-        archived: when the log was archived, as in the list of archives.
+        archived: what the log is from before, as in the list of archives.
     """
 
     name: str
@@ -70,6 +70,12 @@ def describe_revert(reason: str, checkpoint: int | None = None) -> str:
     """What a revert did, such as ``reverted to checkpoint 3``; an unknown reason as it stands."""
     done = operation_words(reason).done or reason or "reverted"
     return done if checkpoint is None else f"{done} to checkpoint {checkpoint}"
+
+
+def describe_archived(reason: str, checkpoint: int | None = None, sign: str = "checkpoint") -> str:
+    """What an archive is from before, such as ``before a revert to checkpoint 3``."""
+    words = operation_words(reason).archived or reason
+    return words if checkpoint is None else f"{words} to {sign} {checkpoint}"
 
 
 def describe_switch(reason: str) -> str:

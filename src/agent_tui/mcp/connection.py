@@ -277,7 +277,8 @@ class Connection:
         if isinstance(error, TimeoutError):
             return f"It was not ready within {self.spec.settings.start_seconds:g} seconds."
         if self._process is not None and self._process.ending and not isinstance(error, ToolError):
-            return f"It could not be used: {self._process_ending()}."
+            ending = self._process_ending()
+            return f"{ending[:1].upper()}{ending[1:]}."
         if self._status_code in {401, 403}:
             return (
                 f"It requires signing in ({self._status_code}). Set oauth = true to sign in with a "

@@ -213,4 +213,5 @@ def _summary(
         size_bytes=state.size,
         messages=len(state.messages),
         checkpoints=len(state.checkpoints),
+        checkpoint=act.checkpoint if isinstance(act, RevertRecord) else None,
     )

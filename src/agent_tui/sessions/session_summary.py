@@ -183,6 +183,7 @@ def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
                 size_bytes=content.size,
                 messages=content.messages,
                 checkpoints=content.checkpoints,
+                checkpoint=act.checkpoint if isinstance(act, RevertRecord) else None,
             )
         )
     return summaries

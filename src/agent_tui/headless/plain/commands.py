@@ -9,7 +9,7 @@ from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_minute, format_tokens
 from agent_tui.core.modes import MODE_WORDS, MODES
 from agent_tui.core.text import first_line, format_count
-from agent_tui.core.words import operation_words
+from agent_tui.core.words import describe_archived
 from agent_tui.headless.plain.telling import tell
 from agent_tui.runtime.live_session import LiveSession
 
@@ -65,7 +65,7 @@ async def _revert(session: LiveSession, argument: str) -> None:
 async def _archives(session: LiveSession, _argument: str) -> None:
     found = await session.view.archives()
     for each in found:
-        words = operation_words(each.reason).archived or each.reason
+        words = describe_archived(each.reason, each.checkpoint)
         tell(f"Archive {each.number}, {words}: {format_count(each.messages, 'message')}")
     if not found:
         tell("This session has no archives.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from agent_tui.core.text import format_count
 from agent_tui.runtime.files.last_reverts import find_redo, find_undo, record_of
 from agent_tui.runtime.files.together import ConversationMove, archive_of, parse_move
 from agent_tui.runtime.files.watching import content_store, read_timeline
+from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import SessionLog
 from agent_tui.workspace.diffs import describe_capture
 from agent_tui.workspace.git import find_repository
@@ -81,17 +83,25 @@ class SessionFiles:
         return await asyncio.to_thread(self._changes, timeline, checkpoint)
 
     def _changes(self, timeline: FileTimeline, checkpoint: int | str | None) -> list[ChangeGroup]:
-        tools = {
-            call.id: call.name
-            for entry in self._log.state.all_entries
-            if isinstance(entry.record, AssistantMessage)
-            for call in entry.record.tool_calls
-        }
-        return [
-            describe_capture(self._store, capture, tools)
+        captures = [
+            capture
             for capture in self._since(timeline, checkpoint)
             if capture.delta or capture.status == "none"
         ]
+        tools = self._tools({each.call for each in captures if each.cause == "tool_call"})
+        return [describe_capture(self._store, capture, tools) for capture in captures]
+
+    def _tools(self, calls: Collection[str]) -> dict[str, str]:
+        """The tool of each call; archives are read for those that are not in the log now."""
+        tools = _tools_in(self._log.state)
+        missing = set(calls) - tools.keys()
+        for archive in reversed(self._log.archives() if missing else []):
+            if not missing:
+                break
+            with suppress(AgentTuiError):
+                tools = _tools_in(self._log.read_archive(archive.number)) | tools
+            missing -= tools.keys()
+        return tools
 
     def _since(
         self, timeline: FileTimeline, checkpoint: int | str | None
@@ -307,3 +317,12 @@ class SessionFiles:
                 told = f" The conversation stays as it is: {error}"
         await self._watch.write(record_of(found.changes, found.about))
         return told
+
+
+def _tools_in(state: SessionState) -> dict[str, str]:
+    return {
+        call.id: call.name
+        for entry in state.all_entries
+        if isinstance(entry.record, AssistantMessage)
+        for call in entry.record.tool_calls
+    }

@@ -31,12 +31,13 @@ async def show_tool_servers(chat: Conversation, _argument: str) -> None:
         for status in statuses.values():
             said = SERVER_STATE_WORDS[status.state]
             count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
-            act = "Enter reviews the changes" if status.changed else "Enter restarts it"
-            shown = said, count, "" if status.state == "disabled" else act, status.detail
+            act = "Enter reviews its changed tools" if status.changed else ""
+            shown = said, count, act, status.detail
             note = " · ".join(filter(None, shown))
             rows.append(Choice(status.name, status.name, note))
         empty = "No MCP servers. Add one with: agent-tui mcp add NAME COMMAND"
-        chosen = await chat.app.push_screen_wait(ChoiceScreen("MCP servers", rows, empty=empty))
+        screen = ChoiceScreen("MCP servers", rows, empty=empty, enter="restart")
+        chosen = await chat.app.push_screen_wait(screen)
         if not chosen:
             return
         if statuses[chosen].changed:

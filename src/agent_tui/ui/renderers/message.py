@@ -71,11 +71,11 @@ def _draw_media(block: UserBlock, canvas: Canvas, *, expanded: bool) -> list[Lin
 
 
 def _draw_dmail(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
-    """Where the arc of a D-Mail ends, which began at the revert above."""
+    """What the agent sent to its past; the row above says where that is."""
     palette = canvas.palette
     to = "" if block.checkpoint is None else f" to checkpoint {block.checkpoint}"
-    head = Segment(f"✉ D-Mail{to}: ", palette.checkpoint)
-    sign, rail = Segment("╰", palette.checkpoint), Segment(" ")
+    head = Segment(f"D-Mail{to}: ", palette.checkpoint)
+    sign, rail = Segment("✉", palette.checkpoint), Segment(" ")
     if not expanded:
         said = Segment(first_line(block.text, canvas.width), palette.muted)
         return Drawing([Parts([head, said]).fit(canvas.width)], sign, rail)

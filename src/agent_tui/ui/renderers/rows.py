@@ -71,9 +71,7 @@ def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
     label = [Segment(f"↶ {done} ", style)]
     note = f"open archive {block.archive}" if active else f"archive {block.archive}"
     rule_style = style if active else palette.line
-    is_arc = block.reason == "dmail"  # it ends at the D-Mail, a few rows below
-    row = _rule(label, note, canvas, rule_style, lead="╭" if is_arc else "─")
-    return Drawing([row], wide=True)
+    return Drawing([_rule(label, note, canvas, rule_style)], wide=True)
 
 
 def draw_branch(block: BranchBlock, canvas: Canvas, *, active: bool) -> Drawing:
@@ -137,10 +135,10 @@ def _unknown(canvas: Canvas) -> Segment:
     return Segment("?", canvas.palette.faint)
 
 
-def _rule(label: Line, note: str, canvas: Canvas, style: Style, lead: str = "─") -> Line:
+def _rule(label: Line, note: str, canvas: Canvas, style: Style) -> Line:
     """A line across the screen with a label near its left end and a note near its right end."""
     palette = canvas.palette
     width = canvas.width + GUTTER - 1
     right = [Segment(f" {note} ", palette.faint)] if note else []
-    first, tail = Segment(f"{lead} ", style), Segment("─" * MARGIN_RIGHT, style)
+    first, tail = Segment("─ ", style), Segment("─" * MARGIN_RIGHT, style)
     return Parts([first, *label], [*right, tail]).fit(width, Segment("─", style))

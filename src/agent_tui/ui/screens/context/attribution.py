@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -23,7 +24,7 @@ from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
 
-_COLUMNS = (("after compaction", "compaction_frees"), ("after revert", "revert_frees"))
+_COLUMNS = (("compaction", "compaction_frees"), ("revert", "revert_frees"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class AttributionScreen(Panel[None]):
         self._level = gauge
         self._load_shares = load
         self._lines: list[_Line] = []
-        self._total = 0
+        self._total = self._most = 0
         self._columns: list[tuple[str, list[int]]] = []
         self._rows = Rows(self._draw, empty=Content("Counting…"))
 
@@ -123,6 +124,7 @@ class AttributionScreen(Panel[None]):
             )
             self._lines.append(_summarise(kind, parts))
             self._lines += [_summarise(kind, [part], part.detail) for part in parts if part.detail]
+        self._most = max((line.tokens for line in self._lines), default=0)
         self._columns = [
             (title, [getattr(line, field) for line in self._lines])
             for title, field in _COLUMNS
@@ -140,10 +142,11 @@ class AttributionScreen(Panel[None]):
         bar_width, name_width = self._widths(width)
         mark = ("  " if line.detail else "\u25a0 ", share_style(line.kind))
         name = reveal(line.detail) if line.detail else reveal(line.kind.replace("_", " "))
-        bar = "\u2588" * round(share * bar_width) or ("\u258f" if bar_width and line.tokens else "")
+        part = line.tokens / self._most * bar_width if self._most else 0.0
+        bar = "\u2588" * round(part) or ("\u258f" if bar_width and line.tokens else "")
         return Content.assemble(
             mark,
-            (fit_cells(name, name_width), "$muted" if line.detail else "bold"),
+            (_fit_name(name, name_width), "$muted" if line.detail else "bold"),
             f"{format_tokens(line.tokens):>8}",
             (f"{format_percent(share):>6}  ", "$muted"),
             (bar.ljust(bar_width), share_style(line.kind)),
@@ -165,6 +168,15 @@ class AttributionScreen(Panel[None]):
         bar, name = self._widths(inner)
         freed = "".join(title.upper().rjust(len(title) + 3) for title, _ in self._freed(inner))
         return Content(f"  {'WHAT':<{name}}{'TOKENS':>8}{'SHARE':>6}  {'':<{bar}}{freed}")
+
+
+def _fit_name(name: str, width: int) -> str:
+    """The name in so many cells; of the path of a file its end is kept."""
+    if not name.startswith("/") or cell_len(name) <= width:
+        return fit_cells(name, width)
+    while name and cell_len(name) > width - 1:
+        name = name[1:]
+    return fit_cells(f"…{name}", width)
 
 
 def _freed(tokens: int) -> str:

@@ -15,8 +15,6 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
 
-_HINTS = (("↑↓", "choose"), ("Enter", "select"), ("Esc", "back"))
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -37,6 +35,7 @@ class ChoiceScreen(Popup[str]):
         current: the value that is in force: it is marked, and the cursor starts on it.
         empty: what to say when there is nothing to choose from.
         note: a sentence over the choices.
+        enter: what Enter does to the one that is chosen.
     """
 
     CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/choice.tcss")]
@@ -49,12 +48,14 @@ class ChoiceScreen(Popup[str]):
         current: str = "",
         empty: str = "Nothing here.",
         note: str = "",
+        enter: str = "select",
     ) -> None:
         super().__init__()
         self._title = title
         self._choices = choices
         self._current = current
         self._note = clean(note)
+        self._hints = (("↑↓", "choose"), ("Enter", enter), ("Esc", "back"))
         self._place = next((i for i, each in enumerate(choices) if each.value == current), 0)
         self._label_width = max((len(first_line(each.label)) for each in choices), default=0)
         self._rows = Rows(
@@ -66,7 +67,7 @@ class ChoiceScreen(Popup[str]):
         )
 
     def compose(self) -> ComposeResult:
-        with self.frame(self._title, _HINTS, id="choice"):
+        with self.frame(self._title, self._hints, id="choice"):
             if self._note:
                 yield Static(Content.styled(self._note, "$attention"))
             yield self._rows

@@ -36,7 +36,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("@", "files of this project"),
     ("!", "run a shell command yourself"),
     ("Ctrl+P", "command palette"),
-    ("Up, with prompts waiting", "edit the last queued message"),
+    ("Up", "edit the last queued prompt, where one waits"),
     ("Ctrl+C", "clear the prompt, cancel what is queued, interrupt; twice quits"),
     ("Ctrl+D", "quit, when the prompt is empty"),
 )

@@ -8,8 +8,10 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widgets import Static
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import NO_KEY, spell_key
@@ -18,6 +20,7 @@ from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
 _EVERYWHERE = ("Scroll", "Page Left", "Page Right", "Cursor ")
 """How the words of bindings begin that every scrolled area and every text field has."""
+_OWN_KEYS = "Names in grey take other keys: [keys] in config.toml"
 _NAMED = {
     "up": "\u2191",
     "down": "\u2193",
@@ -42,11 +45,13 @@ class KeysScreen(Popup[None]):
         self._definitions = list(describe_keys(below))
 
     def compose(self) -> ComposeResult:
-        with self.frame("Keys here", (("Esc", "back"),), id="keys"), VerticalScroll():
-            yield Definitions(self._definitions)
+        with self.frame("Keys here", (("Esc", "back"),), id="keys"):
+            with VerticalScroll():
+                yield Definitions(self._definitions)
+            yield Static(Content.styled(_OWN_KEYS, "$faint"), id="own-keys")
 
     def on_resize(self) -> None:
-        room = max(1, self.size.height - 6)
+        room = max(1, self.size.height - 8)
         self.query_one(VerticalScroll).styles.height = min(len(self._definitions), room)
 
 
@@ -77,9 +82,9 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
                     continue
                 seen.add(binding.action)
                 name = (binding.id or "").removeprefix("command.")
-                known_as = f"  [{name}]" if name else ""
-                meaning = f"{words[0].upper()}{words[1:]}{known_as}"
-                yield Definition(_key(screen, binding), meaning)
+                known_as = f"  {name}" if name else ""
+                meaning = f"{words[0].upper()}{words[1:]}"
+                yield Definition(_key(screen, binding), meaning, aside=known_as)
 
 
 def _key(screen: Screen[Any], binding: Binding) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.fuzzy import Matcher
@@ -16,6 +17,7 @@ from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS
 
 _HINTS = (("↑↓", "choose"), ("Enter", "select"), ("Esc", "back"))
 _MOST_ROWS = 16
+_WIDEST_LABEL = 32
 _MOST_MATCHED = 2_000
 
 
@@ -51,6 +53,9 @@ class PickerScreen(FilteredPopup):
         self._picks = picks
         self._current = current
         self._found: Sequence[Pick] = picks
+        self._has_current = any(pick.value == current for pick in picks if current)
+        labels = (cell_len(first_line(pick.label, 120)) for pick in picks if pick.note)
+        self._label_width = min(_WIDEST_LABEL, max(labels, default=0))
 
     def compose(self) -> ComposeResult:
         yield from self.compose_list(self._title, "Search", _HINTS, "picker")
@@ -68,10 +73,11 @@ class PickerScreen(FilteredPopup):
 
     def _draw(self, index: int, width: int) -> Content:
         pick = self._found[index]
-        mark = ("● ", "$user") if pick.value == self._current else ""
-        left = Content.assemble(
-            mark, first_line(pick.label, 120), "  ", (first_line(pick.note, 200), "$muted")
-        )
+        mark = ("● " if pick.value == self._current else "  ", "$user")
+        current = (mark,) if self._has_current else ()
+        label = first_line(pick.label, 120)
+        label = f"{label:<{self._label_width}}" if pick.note else label
+        left = Content.assemble(*current, label, "  ", (first_line(pick.note, 200), "$muted"))
         right = first_line(pick.right, 60)
         room = width - len(right) - 2
         if room < 20:

@@ -16,6 +16,7 @@ _NO_PROJECT = 56
 _WITH_GROUPS = 66
 _WITH_SIZE = 88
 _GROUP_WIDTH = 11
+_LEAST_TITLE = 32
 _LONGEST_AGENT = 14
 
 
@@ -46,7 +47,8 @@ class SessionColumns:
         summary = self._shown[index]
         is_current = summary.session_id == self._current and summary.source == OURS
         mark = "● " if is_current else "○ " if self._is_live(summary) else "  "
-        group = self._group(index) if width >= _WITH_GROUPS else ""
+        groups = self._groups_width(width)
+        group = self._group(index) if groups else ""
         age = format_age(summary.updated_at).rjust(7)
         if width < _NO_PROJECT:
             title = fit_cells(title_of(summary), width - 10)
@@ -56,7 +58,7 @@ class SessionColumns:
         return Content.assemble(
             (mark, "$ok"),
             (group, "$faint"),
-            fit_cells(title_of(summary), _title_width(width) - agent),
+            fit_cells(title_of(summary), _title_width(width) - agent - groups),
             " ",
             (fit_cells(_agent(summary), agent - 1) + " " if agent else "", "$muted"),
             (fit_cells(reveal(_name_of(summary.cwd)), _project_width(width)), "$muted"),
@@ -74,6 +76,11 @@ class SessionColumns:
         before = _stretch(self._shown[index - 1].updated_at) if index else ""
         return ("" if name == before else name).ljust(_GROUP_WIDTH)
 
+    def _groups_width(self, width: int) -> int:
+        """The cells of the column of days: none where it would cut most titles."""
+        room = _title_width(width) - self._agent_width(width) - _GROUP_WIDTH
+        return _GROUP_WIDTH if width >= _WITH_GROUPS and room >= _LEAST_TITLE else 0
+
     def _agent_width(self, width: int) -> int:
         """The cells of the agent column: as many as its longest name takes; none for one agent."""
         if width < _WITH_GROUPS or not self._agents - {OURS}:
@@ -87,10 +94,11 @@ class SessionColumns:
         """The names of the columns."""
         if width < _NO_PROJECT:
             return Content("")
-        group = "  " + " " * (_GROUP_WIDTH if width >= _WITH_GROUPS else 0)
+        groups = self._groups_width(width)
+        group = "  " + " " * groups
         size = "     SIZE" if width >= _WITH_SIZE else ""
         agent = self._agent_width(width)
-        title, project = _title_width(width) - agent, _project_width(width)
+        title, project = _title_width(width) - agent - groups, _project_width(width)
         names = f"{'TITLE':<{title}} {'AGENT'[:agent]:<{agent}}{'PROJECT':<{project}}"
         return Content(f"{group}{names}{size}    WHEN")
 
@@ -113,10 +121,9 @@ def _project_width(width: int) -> int:
 
 
 def _title_width(width: int) -> int:
-    """What mark, group, project, size and age leave of a row."""
-    group = _GROUP_WIDTH if width >= _WITH_GROUPS else 0
+    """What mark, project, size and age leave of a row."""
     size = 9 if width >= _WITH_SIZE else 0
-    return width - 2 - group - 1 - _project_width(width) - size - 8
+    return width - 2 - 1 - _project_width(width) - size - 8
 
 
 def _stretch(at: str) -> str:

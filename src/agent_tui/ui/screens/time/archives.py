@@ -14,7 +14,7 @@ from textual.content import Content
 from agent_tui.core.format import format_age, format_count, format_size
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.core.text import clean, reveal
-from agent_tui.core.words import operation_words
+from agent_tui.core.words import describe_archived
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
@@ -85,11 +85,12 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         )
         self._rows.show_rows(len(self._archives))
         size = format_size(sum(archive.size_bytes for archive in self._archives))
-        self.show_heading("Archives", format_count(len(self._archives), "archive"), size)
+        count = f"{len(self._archives)}, newest first" if self._archives else ""
+        self.show_heading("Archives", count, size if count else "")
 
     def _draw(self, index: int, width: int) -> Content:
         archive = self._archives[index]
-        reason = operation_words(archive.reason).archived or reveal(archive.reason) or "saved"
+        reason = reveal(describe_archived(archive.reason, archive.checkpoint, "◇")) or "saved"
         age = format_age(archive.at).rjust(8)
         start = f"{archive.number:>3}  "
         if width < 56:
@@ -109,7 +110,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         width = self._rows.scrollable_content_region.width or width
         if width < 56:
             return Content("")
-        left = fit_cells("  #  SAVED", width - _FIGURES)
+        left = fit_cells("  #  FROM", width - _FIGURES)
         return Content(f"{left}{'MESSAGES':>8}  {'◇':>6}{'SIZE':>10}{'WHEN':>8}")
 
     @on(Rows.Highlighted, "#past-rows")

@@ -13,11 +13,11 @@ from textual.content import Content
 
 from agent_tui.core.changes import WHO, ChangeGroup, FileDiff
 from agent_tui.core.file_changes import AGENT_CAUSES
-from agent_tui.core.format import format_count
+from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import first_line, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
-from agent_tui.ui.screens.time.diff_lines import colour_diff, colour_lines
+from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_diff, colour_lines
 from agent_tui.ui.widgets.lists.rows import Rows
 
 _KINDS = {
@@ -27,6 +27,8 @@ _KINDS = {
     "mode": ("m", "$tool"),
     "type": ("t", "$tool"),
 }
+_INDENT = "      "
+_AGE_WIDTH = 7
 _STYLES = {"tool_call": "$tool", "shell": "$user", "human": "$user", "outside": "$muted"}
 
 
@@ -42,7 +44,7 @@ class ToRevert:
 class _Row:
     group: ChangeGroup
     file: FileDiff | None = None
-    line: Content | None = None
+    line: DiffRow | None = None
 
 
 class ChangesScreen(Panel[ToRevert]):
@@ -76,7 +78,7 @@ class ChangesScreen(Panel[ToRevert]):
         self._why_not = why_not
         self._groups: list[ChangeGroup] = []
         self._opened: set[int] = set()
-        self._diffs: dict[int, list[Content]] = {}
+        self._diffs: dict[int, list[DiffRow]] = {}
         self._lines: list[_Row] = []
         self._rows = Rows(self._draw, empty=Content("Reading the files…"))
 
@@ -105,7 +107,9 @@ class ChangesScreen(Panel[ToRevert]):
         added, removed = sum(file.added for file in files), sum(file.removed for file in files)
         count = format_count(len({file.path for file in files}), "file")
         told = "as the log tells, not checked on disk" if self._load_net is None else ""
-        self.show_heading("File changes", count, f"+{added} -{removed}", told)
+        none = "nothing differs now" if self._groups else ""
+        sums = (count, f"+{added} -{removed}") if files else (none,)
+        self.show_heading("File changes", *sums, told)
 
     def _build(self) -> None:
         cursor = self._rows.cursor
@@ -123,9 +127,9 @@ class ChangesScreen(Panel[ToRevert]):
     def _draw(self, index: int, width: int) -> Content:
         row = self._lines[index]
         if row.line is not None:
-            return Content.assemble("      ", row.line)
+            return Content(_INDENT) + row.line.draw(width - len(_INDENT))
         if row.file is None:
-            return self._draw_group(row.group)
+            return self._draw_group(row.group, width)
         sign, style = _KINDS[row.file.kind]
         is_known = row.file.diff or row.file.told
         counts = f"+{row.file.added} -{row.file.removed}" if is_known else row.file.note
@@ -137,18 +141,22 @@ class ChangesScreen(Panel[ToRevert]):
             ("  local configuration", "$attention") if row.file.secret else "",
         )
 
-    def _draw_group(self, group: ChangeGroup) -> Content:
-        turn = f"turn {group.turn}" if group.turn else "start"
+    def _draw_group(self, group: ChangeGroup, width: int) -> Content:
+        turn = f"turn {group.turn}" if group.turn else ""
         step = f" · step {group.step}" if group.step else ""
-        what = first_line(group.tool or group.call, 60)
+        # The id of a call whose tool nobody knows tells a reader nothing.
+        what = first_line(group.tool or group.call * (group.cause != "tool_call"), 60)
         added, removed = group.counts
         counts = f"  +{added} -{removed} in {format_count(len(group.files), 'file')}"
-        return Content.assemble(
-            (f"{turn}{step}  ", "$muted"),
+        age = f" {format_age(group.at):>{_AGE_WIDTH}}" if group.at else ""
+        text = Content.assemble(
+            (f"{turn}{step}  " if turn else "", "$muted"),
             (WHO[group.cause], f"bold {_STYLES.get(group.cause, '$checkpoint')}"),
             (f": {reveal(what)}" if what else "", ""),
             (f"  not covered: {group.why}", "$danger") if group.why else (counts, "$muted"),
         )
+        text = text.truncate(max(1, width - len(age)), ellipsis=True, pad=True)
+        return Content.assemble(text, (age, "$muted"))
 
     @on(Rows.Chosen)
     def action_open(self) -> None:
@@ -204,10 +212,10 @@ class ChangesScreen(Panel[ToRevert]):
         return self._lines[self._rows.cursor] if self._lines else None
 
 
-def _diff_of(file: FileDiff) -> list[Content]:
+def _diff_of(file: FileDiff) -> list[DiffRow]:
     """The rows of a diff, or the lines that left and came where their place is not known."""
     if not file.told:
         return colour_diff(file.path, file.diff)
     lines = file.told.split("\n")
     shown = colour_lines(file.path, [line[:1] for line in lines], [line[1:] for line in lines])
-    return [Content.styled(file.note, "$faint"), *shown]
+    return [DiffRow(Content(""), Content.styled(file.note, "$faint")), *shown]

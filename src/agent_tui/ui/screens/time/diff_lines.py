@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token
 from textual.content import Content
 from textual.highlight import HighlightTheme, highlight
 
 from agent_tui.core.text import reveal
+from agent_tui.ui.renderers.diff import DiffLine, last_number, read_diff
 
 _LONGEST_LINE = 500
 _MARKS = {"+": "$diff-added", "-": "$diff-removed", " ": "$muted"}
@@ -33,37 +35,54 @@ class _Colours(HighlightTheme):
     }
 
 
-def colour_lines(path: str, marks: Sequence[str], lines: Sequence[str]) -> list[Content]:
+@dataclass(frozen=True, slots=True)
+class DiffRow:
+    """A row of a diff: the number of its line, the line, and the colour it lies on."""
+
+    head: Content
+    line: Content
+    surface: str = ""
+
+    def draw(self, width: int) -> Content:
+        """The row, its colour from the number to the end of so many cells."""
+        line = self.line
+        if self.surface:
+            room = max(1, width - self.head.cell_length)
+            line = line.truncate(room, ellipsis=True, pad=True).stylize_before(self.surface)
+        return self.head + line
+
+
+def colour_lines(path: str, marks: Sequence[str], lines: Sequence[str]) -> list[DiffRow]:
     """One row for each line, behind its mark: ``+``, ``-`` or a space. Slow: for a thread."""
     shown = [reveal(line[:_LONGEST_LINE].expandtabs(4)) for line in lines]
     coloured = highlight("\n".join(shown), path=path, theme=_Colours).split("\n")
     if len(coloured) != len(shown):
         coloured = [Content(line) for line in shown]
     return [
-        Content.assemble((f"{mark} ", _MARKS[mark]), line).stylize_before(_SURFACES[mark])
-        if _SURFACES[mark]
-        else Content.assemble((f"{mark} ", _MARKS[mark]), line)
+        DiffRow(Content(""), Content.assemble((f"{mark} ", _MARKS[mark]), line), _SURFACES[mark])
         for mark, line in zip(marks, coloured, strict=True)
     ]
 
 
-def colour_diff(path: str, diff: str) -> list[Content]:
-    """The rows of a unified diff, without its head; a hunk begins with its place."""
-    rows: list[Content] = []
-    marks: list[str] = []
-    lines: list[str] = []
+def colour_diff(path: str, diff: str) -> list[DiffRow]:
+    """The rows of a unified diff with the numbers of their lines; a gap is told by a sign."""
+    digits = len(str(last_number(diff)))
+    rows: list[DiffRow] = []
+    hunk: list[DiffLine] = []
 
     def flush() -> None:
-        rows.extend(colour_lines(path, marks, lines))
-        marks.clear()
-        lines.clear()
+        texts = [diff[line.start : line.end] for line in hunk]
+        coloured = colour_lines(path, [line.kind for line in hunk], texts)
+        for line, row in zip(hunk, coloured, strict=True):
+            head = Content.styled(f"{line.number:>{digits}} ", "$faint")
+            rows.append(replace(row, head=head))
+        hunk.clear()
 
-    for line in diff.split("\n")[2:]:
-        if line.startswith("@@"):
+    for line in read_diff(diff):
+        if line.kind == "@":
             flush()
-            rows.append(Content.styled(line, "$faint"))
-        elif line[:1] in _MARKS:
-            marks.append(line[:1])
-            lines.append(line[1:])
+            rows.append(DiffRow(Content.styled(f"{'⋮':>{digits}}", "$faint"), Content("")))
+        elif line.kind in _MARKS:
+            hunk.append(line)
     flush()
     return rows

@@ -18,11 +18,12 @@ from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
-from agent_tui.ui.screens.time.diff_lines import colour_lines
+from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_lines
 from agent_tui.ui.widgets.lists.rows import Rows
 
 Scope = Literal["both", "files", "conversation"]
 _SCOPES: tuple[Scope, ...] = ("both", "files", "conversation")
+_INDENT = "        "
 _TICKS = {True: ("[x] ", "$ok"), False: ("[ ] ", "$muted")}
 
 
@@ -41,6 +42,7 @@ class _Row:
     text: Content
     path: PathPlan | None = None
     hunk: Hunk | None = None
+    line: DiffRow | None = None
 
 
 class RevertFilesScreen(Panel[RevertDecision]):
@@ -56,9 +58,10 @@ class RevertFilesScreen(Panel[RevertDecision]):
     AUTO_FOCUS = "#answers"
     BINDINGS = [
         Binding("y,Y", "answer(0)", "revert", key_display="y"),
+        Binding("n,N", "answer(1)", "Cancel", show=False),
         Binding("space", "tick", "tick", key_display="Space"),
-        Binding("w,W", "next_scope", "files, conversation or both", key_display="w"),
-        Binding("tab", "other_list", "list", key_display="Tab", priority=True),
+        Binding("w,W", "next_scope", "what to revert", key_display="w"),
+        Binding("tab", "other_list", "files", key_display="Tab", priority=True),
     ]
 
     def __init__(self, title: str, plan: RevertPlan, preview: RevertPreview | None) -> None:
@@ -78,7 +81,9 @@ class RevertFilesScreen(Panel[RevertDecision]):
             choose_on_click=True,
             id="scopes",
         )
-        self._answers = Rows(self._draw_answer, count=2, choose_on_click=True, id="answers")
+        self._answers = Rows(
+            self._draw_answer, count=2, choose_on_click=True, pointer=True, id="answers"
+        )
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -122,12 +127,14 @@ class RevertFilesScreen(Panel[RevertDecision]):
             texts = [piece.decode(errors="replace").rstrip("\r\n") for piece in pieces]
             marks = ["-"] * len(hunk.removed) + ["+"] * len(hunk.added)
             lines = colour_lines(path.path, marks, texts)
-            rows += [_Row(Content.assemble("        ", line), path, hunk) for line in lines]
+            rows += [_Row(Content(""), path, hunk, line) for line in lines]
         return rows
 
     def _draw(self, index: int, width: int) -> Content:
         row = self._lines[index]
-        if row.path is None or len(row.text):
+        if row.line is not None:
+            return Content(_INDENT) + row.line.draw(width - len(_INDENT))
+        if row.path is None:
             return row.text
         if row.hunk is None:
             return self._draw_path(row.path)
@@ -178,7 +185,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def _draw_answer(self, index: int, width: int) -> Content:
         if index:
-            return Content.assemble("  Cancel", ("  Esc", "$faint"))
+            return _with_key("Cancel", "n", width)
         files = format_count(len(self._choice), "file")
         messages = format_count(self._preview.messages_leaving if self._preview else 0, "message")
         what = {
@@ -186,7 +193,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
             "files": f"Revert {files}",
             "conversation": f"Remove {messages}; files are not changed",
         }[self._scope]
-        return Content.assemble("▸ ", (what, "$checkpoint"), ("  y", "$faint"))
+        return _with_key(what, "y", width)
 
     @on(Rows.Chosen, "#files")
     def action_tick(self) -> None:
@@ -231,3 +238,9 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def action_answer(self, index: int) -> None:
         self.dismiss(None if index else RevertDecision(self._scope, dict(self._choice)))
+
+
+def _with_key(text: str, key: str, width: int) -> Content:
+    """What can be chosen, and its key at the end of the row."""
+    shown = Content(text).truncate(max(1, width - len(key) - 1), ellipsis=True, pad=True)
+    return Content.assemble(shown, " ", (key, "$faint"))

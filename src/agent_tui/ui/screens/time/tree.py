@@ -19,8 +19,9 @@ from agent_tui.history.tree.record_words import describe_record
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.compare import CompareScreen
+from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.lists.tree_rows import TreeRows
+from agent_tui.ui.widgets.lists.tree_rows import TreeRows, draw_tree_heads
 
 if TYPE_CHECKING:
     from agent_tui.history.tree.session_tree import SessionTree
@@ -70,8 +71,8 @@ class TreeScreen(Panel[TreeChoice]):
         Binding("l", "act('label')", "label", key_display="l"),
         Binding("s", "scrub", "replay from here", key_display="s", show=False),
         Binding("d", "fold", "more or less detail", key_display="d", show=False),
-        Binding("u", "act('undo')", "undo", key_display="u U"),
-        Binding("U,shift+u", "act('redo')", show=False),
+        Binding("u", "act('undo')", "undo", key_display="u"),
+        Binding("U,shift+u", "act('redo')", "redo", key_display="U", show=False),
         Binding("m", "act('summarise')", "summarise the branch", key_display="m", show=False),
         Binding("space", "mark", "mark to compare", key_display="Space", show=False),
         Binding(
@@ -103,8 +104,12 @@ class TreeScreen(Panel[TreeChoice]):
 
     def compose(self) -> ComposeResult:
         yield self.heading()
+        yield Fitted(self._draw_heads, id="heads")
         yield self._rows
         yield self.key_hints()
+
+    def _draw_heads(self, width: int) -> Content:
+        return draw_tree_heads(width - 1)
 
     def on_mount(self) -> None:
         self.show_heading("Tree", self._view.title)

@@ -19,7 +19,6 @@ from textual.widget import Widget
 from agent_tui.core.tree import Moment
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
-_WIDEST_MOMENT = 4
 _COLOURS = {"compaction": "$compaction", "change": "$checkpoint"}
 
 
@@ -118,8 +117,8 @@ class Track(Widget, can_focus=True):
 
     @property
     def _drawn_width(self) -> int:
-        """Columns that moments take: few moments do not fill the line."""
-        return max(1, min(self.content_size.width, len(self._moments) * _WIDEST_MOMENT))
+        """Columns that the moments take together."""
+        return max(1, self.content_size.width)
 
     def column_of(self, position: int) -> int:
         """The middle of the columns that a moment takes."""

@@ -13,12 +13,13 @@ from textual.widgets import Static
 class Definition:
     """One term; ``note`` is a short aside such as a key, ``meaning`` may be long.
 
-    A definition without a meaning is a heading.
+    ``aside`` follows the meaning, quietly. A definition without a meaning is a heading.
     """
 
     term: str
     meaning: str = ""
     note: str = ""
+    aside: str = ""
 
 
 class Definitions(Static):
@@ -33,29 +34,45 @@ class Definitions(Static):
         super().__init__(id=id)
         self._definitions = definitions
         self._laid_out = 0
-        terms = [each for each in definitions if each.meaning]
-        self._term_width = max((len(each.term) for each in terms), default=0) + 2
-        self._note_width = max((len(each.note) + 2 for each in terms if each.note), default=0)
+        self._columns = list(_columns_of(definitions))
 
     def on_resize(self) -> None:
         width = self.content_size.width
         if width == self._laid_out:  # only its height is new: that of what was laid out
             return
         self._laid_out = width
-        lines = [line for each in self._definitions for line in self._lay_out(each, width)]
+        pairs = zip(self._definitions, self._columns, strict=True)
+        lines = [line for each, columns in pairs for line in _lay_out(each, *columns, width)]
         self.update(Content("\n").join(lines))
 
-    def _lay_out(self, definition: Definition, width: int) -> Iterator[Content]:
-        if not definition.meaning:
-            yield Content.styled(definition.term, "bold $foreground")
-            return
+
+def _columns_of(definitions: Sequence[Definition]) -> Iterator[tuple[int, int]]:
+    """Cells for the term and the note of each: parts without notes keep no room for them."""
+    parts: list[list[Definition]] = [[]]
+    for each in definitions:
+        if not each.meaning:
+            parts.append([])
+        parts[-1].append(each)
+    noted = [each for part in parts if any(each.note for each in part) for each in part]
+    for part in parts:
+        aligned = noted if any(each.note for each in part) else part
+        terms = [each for each in aligned if each.meaning]
+        term = max((len(each.term) for each in terms), default=0) + 2
+        note = max((len(each.note) + 2 for each in terms if each.note), default=0)
+        yield from [(term, note)] * len(part)
+
+
+def _lay_out(definition: Definition, term: int, note: int, width: int) -> Iterator[Content]:
+    if not definition.meaning:
+        yield Content.styled(definition.term, "bold $foreground")
+    else:
         head = Content.assemble(
-            (definition.term.ljust(self._term_width), "$user"),
-            (definition.note.ljust(self._note_width), "$muted"),
+            (definition.term.ljust(term), "$user"), (definition.note.ljust(note), "$muted")
         )
-        indent = self._term_width + self._note_width
+        indent = term + note
         if width < indent + 24:
             yield head
             head, indent = Content("  "), 2
-        for place, line in enumerate(Content(definition.meaning).wrap(max(10, width - indent))):
+        meaning = Content.assemble(definition.meaning, (definition.aside, "$faint"))
+        for place, line in enumerate(meaning.wrap(max(10, width - indent))):
             yield Content.assemble(head if place == 0 else " " * indent, line)

@@ -132,6 +132,13 @@ class TreeRows(Rows):
         self.redraw()
 
 
+def draw_tree_heads(width: int) -> Content:
+    """The names of the columns of figures, where there is room for them."""
+    if width < _WITH_FACTS:
+        return Content("")
+    return Content(f"{'   PROMPT':<{width - 8 - _AGE_WIDTH}}{'TOKENS':>7}{'WHEN':>{_AGE_WIDTH}} ")
+
+
 def _draw_head(row: TreeRow, width: int, *, marked: bool) -> Content:
     """The bar of the present, the lines of the branches around, and the sign."""
     bar, bar_style = _BARS[row.standing]
