@@ -29,7 +29,8 @@ from agent_tui.core.events import (
     TurnFinished,
 )
 from agent_tui.core.messages import CommandDisplay, DiffDisplay, ToolCall, ToolResult
-from agent_tui.headless.plain.lines import PlainLines, ask_lines
+from agent_tui.headless.plain.asking import ask_lines
+from agent_tui.headless.plain.lines import PlainLines
 from agent_tui.headless.plain.telling import MARK, rows_of
 from tests.e2e.plain_stage import READABLE_SECONDS, Plain
 from tests.e2e.stage import Stage

@@ -28,8 +28,9 @@ from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Usage
 from agent_tui.headless.plain import telling
+from agent_tui.headless.plain.asking import ask_lines
 from agent_tui.headless.plain.conversation import _PlainConversation
-from agent_tui.headless.plain.lines import PlainLines, ask_lines
+from agent_tui.headless.plain.lines import PlainLines
 from agent_tui.headless.reader_gone import ReaderGone
 
 CALL = ToolCall("c1", "read_file", '{"path": "tides.txt"}')

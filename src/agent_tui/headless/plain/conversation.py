@@ -25,8 +25,9 @@ from agent_tui.core.events import (
 from agent_tui.core.output import complain
 from agent_tui.core.text import first_line
 from agent_tui.headless.input_lines import InputLine, input_lines
+from agent_tui.headless.plain.asking import ask_lines
 from agent_tui.headless.plain.commands import run_plain_command
-from agent_tui.headless.plain.lines import PlainLines, ask_lines
+from agent_tui.headless.plain.lines import PlainLines
 from agent_tui.headless.plain.telling import tell
 from agent_tui.headless.plain.typed import TypedLines
 from agent_tui.headless.reader_gone import ReaderGone
