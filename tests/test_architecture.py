@@ -113,11 +113,11 @@ def test_only_one_module_prints() -> None:
 
 # The size of what grows when nothing stops it. These numbers only go down: where one stands in your
 # way, split what has two reasons to change, or give the modules a folder of their own.
-LARGEST_FILE_LINES = 479
-LARGEST_CLASS_LINES = 318
+LARGEST_FILE_LINES = 475
+LARGEST_CLASS_LINES = 315
 MOST_PUBLIC_METHODS = 26
 MOST_METHODS = 31
-MOST_MODULES_IN_A_FOLDER = 38
+MOST_MODULES_IN_A_FOLDER = 36
 ARROWS_BETWEEN_ROOMS = {"runtime": 26, "history": 16, "ui": 38}
 """How many pairs of rooms (folders and modules of a package) have one that imports the other."""
 
