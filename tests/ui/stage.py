@@ -16,6 +16,12 @@ from agent_tui.ui.themes.themed import ThemedApp
 WIDGETS = ("rows", "completion", "prompt_box", "gauge", "status_line")
 
 
+def shown(app: App[Any]) -> str:
+    """What stands on the screen, as text."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
 class Note:
     """A prompt behind a question that keeps what is typed, and what of it was sent."""
 

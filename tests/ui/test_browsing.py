@@ -31,6 +31,7 @@ from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.agent.stage import Stage
+from tests.ui.stage import shown
 from tests.waiting import until
 
 LONG = "Nothing was decided about it. " * 200
@@ -50,11 +51,6 @@ def log(folder: Path, *records: Record) -> Path:
         every += [UserMessage(f"ask {number}"), AssistantMessage(f"answer {number}")]
     path.write_text("".join(f"{json.dumps(fields(record))}\n" for record in every))
     return path
-
-
-def shown(app: AgentTui) -> str:
-    strips = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -24,17 +24,13 @@ from tests.importers.foreign_files import (
     said,
 )
 from tests.importers.session_files import write_lines
+from tests.ui.stage import shown
 from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
 def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
-
-
-def shown(app: AgentTui) -> str:
-    strips = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
 def is_shown(app: AgentTui, words: str) -> bool:

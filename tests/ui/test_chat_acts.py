@@ -22,6 +22,7 @@ from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.live_session import LiveSession
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import (
     AssistantBlock,
@@ -60,6 +61,12 @@ class Desk:
         return self.app.chat
 
     @property
+    def session(self) -> LiveSession:
+        """The open session."""
+        assert self.chat.session is not None
+        return self.chat.session
+
+    @property
     def blocks(self) -> BlockList:
         return self.chat.timeline._blocks
 
@@ -96,6 +103,10 @@ class Desk:
 
     async def say(self, text: str) -> None:
         self.chat.prompts.send(text)
+        await self.until(lambda: not self.chat.runner.is_busy)
+
+    async def interrupt(self) -> None:
+        await self.pilot.press("escape")
         await self.until(lambda: not self.chat.runner.is_busy)
 
 

@@ -14,6 +14,7 @@ from agent_tui.ui.screens.dialogs.aside import AsideScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen
 from agent_tui.ui.screens.dialogs.picker import PickerScreen
+from tests.ui.stage import shown
 from tests.ui.test_chat_acts import Desk, desk
 
 pytestmark = pytest.mark.slow
@@ -31,11 +32,6 @@ def log_of(here: Desk, home: Path) -> Path:
     """The log of the open session."""
     assert here.chat.session is not None
     return next(home.rglob(f"{here.chat.session.session_id}/context.jsonl"))
-
-
-def text_of_screen(here: Desk) -> str:
-    strips = here.app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
 async def test_a_side_question_is_answered_and_leaves_no_trace(
@@ -58,8 +54,8 @@ async def test_a_side_question_is_answered_and_leaves_no_trace(
         await run(here, "/btw which file is it?", AsideScreen)
         await here.until(lambda: bool(answered))
         assert answered[0].strip()
-        await here.until(lambda: "▎ which file is it?" in text_of_screen(here))
-        assert answered[0].split()[0] in text_of_screen(here)
+        await here.until(lambda: "▎ which file is it?" in shown(here.app))
+        assert answered[0].split()[0] in shown(here.app)
         await here.pilot.press("escape")
         await here.until(lambda: here.app.screen is here.app.chat_screen)
         assert log.read_bytes() == before
@@ -78,8 +74,8 @@ async def test_another_agent_starts_in_a_new_session_with_its_own_tools(
         assert here.chat.session is not None
         assert "write_file" not in {tool.name for tool in here.chat.session.tools}
         await run(here, "/tools", ChoiceScreen)
-        assert "read_file" in text_of_screen(here)
-        assert "write_file" not in text_of_screen(here)
+        assert "read_file" in shown(here.app)
+        assert "write_file" not in shown(here.app)
 
 
 async def test_an_agent_that_does_not_exist_is_one_sentence(
@@ -88,7 +84,7 @@ async def test_an_agent_that_does_not_exist_is_one_sentence(
     async with desk(tmp_path, monkeypatch) as here:
         session = here.chat.session
         await run(here, "/agent exploer")
-        await here.until(lambda: "Did you mean explorer?" in text_of_screen(here))
+        await here.until(lambda: "Did you mean explorer?" in shown(here.app))
         assert here.chat.session is session
 
 
@@ -112,7 +108,7 @@ async def test_a_branch_begins_before_a_chosen_prompt_which_comes_back(
         await here.say("one thing")
         await here.say("another")
         await run(here, "/branch", PickerScreen)
-        assert "another" in text_of_screen(here)
+        assert "another" in shown(here.app)
         await here.pilot.press("enter")
         await here.until(lambda: here.chat.prompt_box.text == "another")
         assert here.chat.session is not None
@@ -129,7 +125,7 @@ async def test_a_branch_begins_before_the_prompt_of_a_number(
         await here.say("one thing")
         await here.say("another")
         await run(here, "/branch 3")
-        await here.until(lambda: "1 to 2" in text_of_screen(here))
+        await here.until(lambda: "1 to 2" in shown(here.app))
         await run(here, f"/branch {named}")
         await here.until(lambda: here.chat.prompt_box.text == returned)
 
@@ -145,7 +141,7 @@ async def test_a_branch_begins_before_the_prompt_of_a_label(
         assert here.chat.session is not None
         await here.chat.session.operations.label(first["uuid"], "start")
         await run(here, "/branch strat")
-        await here.until(lambda: "or a label (start)" in text_of_screen(here))
+        await here.until(lambda: "or a label (start)" in shown(here.app))
         await run(here, "/branch start")
         await here.until(lambda: here.chat.prompt_box.text == "one thing")
 
@@ -174,8 +170,8 @@ async def test_keys_lists_every_key_of_the_conversation(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await run(here, "/keys", KeysScreen)
-        shown = text_of_screen(here)
-        assert all(key in shown for key in ("F1", "F3", "Ctrl+T"))
+        text = shown(here.app)
+        assert all(key in text for key in ("F1", "F3", "Ctrl+T"))
 
 
 async def test_thinking_is_chosen_kept_and_refused_where_it_is_no_level(
@@ -191,4 +187,4 @@ async def test_thinking_is_chosen_kept_and_refused_where_it_is_no_level(
         await here.pilot.press("up", "up", "enter")
         await here.until_said("Thinking: low")
         await run(here, "/thinking harder")
-        await here.until(lambda: "Expected one of off, low, medium, high" in text_of_screen(here))
+        await here.until(lambda: "Expected one of off, low, medium, high" in shown(here.app))

@@ -14,8 +14,9 @@ from agent_tui.ui.screens.dialogs.help import HelpScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen, describe_keys
 from agent_tui.ui.screens.remapping import remappable_keys
 from agent_tui.ui.screens.time.tree import TreeScreen
+from tests.ui.stage import shown
 from tests.ui.test_chat_acts import Desk, desk
-from tests.ui.test_commands_carried_out import run, text_of_screen
+from tests.ui.test_commands_carried_out import run
 
 
 @pytest.mark.parametrize(
@@ -89,8 +90,8 @@ async def test_a_key_of_a_screen_works_and_is_shown(
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
         await run(here, "/tree", TreeScreen)
-        await here.until(lambda: "z back" in text_of_screen(here))
-        assert "x compare" in text_of_screen(here)
+        await here.until(lambda: "z back" in shown(here.app))
+        assert "x compare" in shown(here.app)
         await here.pilot.press("question_mark")
         await here.until(lambda: any("tree-compare" in line for line in lines_of(here)))
         (row,) = (line for line in lines_of(here) if "tree-compare" in line)
@@ -121,7 +122,7 @@ async def test_a_key_of_the_settings_works_and_is_shown(
         notices = [each.text for each in here.shown if isinstance(each, NoticeBlock)]
         trouble = "config.toml:4: keys.new is f3, which is the key of revert"
         assert [trouble in each for each in notices] == [True]
-        assert "Alt+H help" in text_of_screen(here)
+        assert "Alt+H help" in shown(here.app)
         await here.say("one thing")
         await here.pilot.press("ctrl+t")
         await here.pilot.pause(0.2)
@@ -148,20 +149,20 @@ async def test_every_hint_names_the_keys_of_the_settings(
         '"timeline-copy" = "c"\n"timeline-find" = "f"\n'
     )
     async with desk(tmp_path, monkeypatch) as here:
-        shown = text_of_screen(here)
-        assert "Alt+H help" in shown
-        assert "F1" not in shown
-        assert "F2" not in shown
+        text = shown(here.app)
+        assert "Alt+H help" in text
+        assert "F1" not in text
+        assert "F2" not in text
         await here.pilot.press(*"/nonsense", "enter")
-        await here.until(lambda: "Alt+H lists them all." in text_of_screen(here))
+        await here.until(lambda: "Alt+H lists them all." in shown(here.app))
         await here.pilot.press("ctrl+c")
         await here.say("one thing")
         here.chat.timeline.focus()
-        await here.until(lambda: "c copy · q quote · f find" in text_of_screen(here))
+        await here.until(lambda: "c copy · q quote · f find" in shown(here.app))
         await here.pilot.press("alt+h")
-        await here.until(lambda: "F12 shows what it" in text_of_screen(here))
+        await here.until(lambda: "F12 shows what it" in shown(here.app))
         await here.pilot.press("escape", "ctrl+p")
-        await here.until(lambda: "Enter run · Alt+X back" in text_of_screen(here))
+        await here.until(lambda: "Enter run · Alt+X back" in shown(here.app))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +187,7 @@ def test_a_command_without_a_key_is_named_and_its_hint_left_out(
 
 
 def lines_of(here: Desk) -> list[str]:
-    return text_of_screen(here).splitlines()
+    return shown(here.app).splitlines()
 
 
 async def test_keys_are_spelled_for_people_and_those_of_every_text_field_left_out(

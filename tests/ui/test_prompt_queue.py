@@ -31,11 +31,8 @@ async def test_up_takes_the_last_queued_prompt_out_so_that_it_is_sent_once(
         assert here.queued == ["first"]
         await here.pilot.press("enter")
         assert here.queued == ["first", "second"]
-        session = here.chat.session
-        assert session is not None
-        assert session.take_steers() == ["first", "second"]
-        await here.pilot.press("escape")
-        await here.until(lambda: not here.chat.runner.is_busy)
+        assert here.session.take_steers() == ["first", "second"]
+        await here.interrupt()
 
 
 async def test_each_queued_prompt_can_be_withdrawn_by_itself(
@@ -50,11 +47,8 @@ async def test_each_queued_prompt_can_be_withdrawn_by_itself(
         assert here.chat.prompt_box.text == ""
         await here.pilot.press("ctrl+c")
         await here.until(lambda: here.chat.prompt_box.text == "third")
-        session = here.chat.session
-        assert session is not None
-        assert session.take_steers() == ["first"]
-        await here.pilot.press("escape")
-        await here.until(lambda: not here.chat.runner.is_busy)
+        assert here.session.take_steers() == ["first"]
+        await here.interrupt()
 
 
 async def test_what_waits_and_what_is_typed_survives_a_kill(
@@ -62,15 +56,13 @@ async def test_what_waits_and_what_is_typed_survives_a_kill(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
-        session = here.chat.session
-        assert session is not None
+        session = here.session
         await _busy(here, "it waits")
         here.chat.prompt_box.set_text("half a thought")
         drafts = next((tmp_path / "home").rglob("context.jsonl")).with_name(NAME)
         await here.until(lambda: drafts.exists() and "half a thought" in drafts.read_text())
         kept = drafts.read_bytes()
-        await here.pilot.press("escape")
-        await here.until(lambda: not here.chat.runner.is_busy)
+        await here.interrupt()
         session_id = session.session_id
     drafts.write_bytes(kept)  # as a kill would have left it
     async with desk(tmp_path, monkeypatch, session_id) as again:
@@ -82,8 +74,7 @@ async def test_what_was_kept_stands_before_what_was_typed_while_the_session_open
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
-        session = here.chat.session
-        assert session is not None
+        session = here.session
         session.drafts.write(Drafts("half a thought", ("it waits",)))
         here.chat.prompt_box.set_text("typed at once")
         await here.chat.drafts.take_up(None, session)
@@ -97,13 +88,11 @@ async def test_what_is_typed_is_kept_by_the_session_that_it_moves_to(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
-        before = here.chat.session
-        assert before is not None
+        before = here.session
         here.chat.prompt_box.set_text("half a thought")
         here.app.chat_screen.run_command("fork")
         await here.until(lambda: here.chat.session is not before)
-        session = here.chat.session
-        assert session is not None
+        session = here.session
         await here.until(lambda: session.drafts.read() == Drafts("half a thought"))
         assert before.drafts.read() == Drafts()
 
@@ -116,8 +105,7 @@ async def test_the_session_before_is_closed_where_the_next_one_cannot_be_shown(
 
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
-        before, engine = here.chat.session, here.chat.engine
-        assert before is not None
+        before, engine = here.session, here.chat.engine
         assert engine is not None
         again = await engine.open_session(before.session_id)
         assert again.read_only

@@ -16,6 +16,7 @@ from agent_tui.ui.widgets.prompt.line_input import LineInput
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.importers.foreign_files import called, claude_answer, claude_user, returned, said
 from tests.importers.session_files import write_lines
+from tests.ui.stage import shown
 from tests.waiting import until
 
 
@@ -23,11 +24,6 @@ from tests.waiting import until
 def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-
-
-def shown(app: AgentTui) -> str:
-    strips = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
 def long_session(turns: int) -> list[dict[str, Any]]:

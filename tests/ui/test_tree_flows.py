@@ -21,6 +21,7 @@ from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.agent.stage import Stage
+from tests.ui.stage import shown
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -64,11 +65,6 @@ async def table(
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
         yield Table(app, pilot)
-
-
-def shown(app: AgentTui) -> str:
-    strips = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
 def blocks(t: Table) -> list[Block | None]:

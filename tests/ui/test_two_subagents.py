@@ -21,6 +21,7 @@ from tests.providers.sse_server import (
     stream,
     text_chunk,
 )
+from tests.ui.stage import shown
 from tests.ui.test_block_menu import choose
 from tests.ui.test_chat_acts import Desk
 
@@ -60,12 +61,7 @@ async def press_at(here: Desk, place: str, key: str) -> None:
 
 
 async def until_said(here: Desk, place: str) -> None:
-    await here.until(lambda: f"I am in the {place}." in rows(here))
-
-
-def rows(here: Desk) -> str:
-    strips = here.app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+    await here.until(lambda: f"I am in the {place}." in shown(here.app))
 
 
 async def test_two_subagents_fold_and_stop_each_alone(
@@ -85,10 +81,10 @@ async def test_two_subagents_fold_and_stop_each_alone(
                 await until_said(here, place)
 
             await press_at(here, "north", "space")
-            await here.until(lambda: "Harbours of the north" in rows(here))
-            assert "Harbours of the south" not in rows(here)
+            await here.until(lambda: "Harbours of the north" in shown(here.app))
+            assert "Harbours of the south" not in shown(here.app)
             await press_at(here, "north", "space")
-            await here.until(lambda: "Harbours of the north" not in rows(here))
+            await here.until(lambda: "Harbours of the north" not in shown(here.app))
 
             await press_at(here, "north", "enter")
             await here.until(lambda: isinstance(app.screen, ChoiceScreen))

@@ -42,6 +42,26 @@ def revert(yard: Yard) -> None:
     Restore(str(yard.root), yard.store).run(choose(plan, plan.default), "op", {"operation": "op"})
 
 
+def revert_until_death(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, die: Callable[[int, str, int, str, int], int]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(renaming, "rename_at", die)
+        with pytest.raises(Died):
+            revert(yard)
+
+
+def left_by_recovery(yard: Yard, phase: str) -> tuple[str, ...]:
+    """What the next start leaves as it is, after a death in that phase."""
+    journal = Path(yard.store.journal_path)
+    journal.write_text(journal.read_text().replace('"commit"', f'"{phase}"'))
+    restore = Restore(str(yard.root), yard.store)
+    found = restore.recover()
+    restore.finish()
+    assert found is not None
+    return found.left
+
+
 def before_each(patch: pytest.MonkeyPatch, act: Callable[[str, int], None]) -> None:
     """Do something just before a name is renamed, and after everything was compared."""
     real = renaming.rename_at
@@ -146,17 +166,8 @@ def test_a_death_between_two_saves_in_the_last_moment_keeps_both(
             raise Died
         return 0
 
-    with monkeypatch.context() as patch:
-        patch.setattr(renaming, "rename_at", die)
-        with pytest.raises(Died):
-            revert(yard)
-    journal = Path(yard.store.journal_path)
-    journal.write_text(journal.read_text().replace('"commit"', f'"{phase}"'))
-    restore = Restore(str(yard.root), yard.store)
-    found = restore.recover()
-    restore.finish()
-    assert found is not None
-    assert found.left == ("a.txt", "a.txt.saved-1")
+    revert_until_death(yard, monkeypatch, die)
+    assert left_by_recovery(yard, phase) == ("a.txt", "a.txt.saved-1")
     assert {yard.read("a.txt"), yard.read("a.txt.saved-1")} == {"mine 0\n", "mine 1\n"}
     assert not list(yard.root.glob(".agent-tui-*"))
 
@@ -174,18 +185,9 @@ def test_a_death_just_after_the_exchange_loses_nothing_that_was_saved(
         assert real(source, old, target, new, flags) == 0
         raise Died
 
-    with monkeypatch.context() as patch:
-        patch.setattr(renaming, "rename_at", die)
-        with pytest.raises(Died):
-            revert(yard)
+    revert_until_death(yard, monkeypatch, die)
     assert yard.files()["a.txt"] == "old\n"
-    journal = Path(yard.store.journal_path)
-    journal.write_text(journal.read_text().replace('"commit"', f'"{phase}"'))
-    restore = Restore(str(yard.root), yard.store)
-    found = restore.recover()
-    restore.finish()
-    assert found is not None
-    assert found.left == ("a.txt",)
+    assert left_by_recovery(yard, phase) == ("a.txt",)
     assert yard.read("a.txt") == "mine\n"
     assert not list(yard.root.glob(".agent-tui-*"))
 
@@ -232,18 +234,9 @@ def test_a_death_in_the_middle_of_a_deletion_loses_nothing_that_was_saved(
         assert real(source, old, target, new, flags) == 0
         raise Died
 
-    with monkeypatch.context() as patch:
-        patch.setattr(renaming, "rename_at", die)
-        with pytest.raises(Died):
-            revert(yard)
+    revert_until_death(yard, monkeypatch, die)
     assert not (yard.root / "made/new.txt").exists()
-    journal = Path(yard.store.journal_path)
-    journal.write_text(journal.read_text().replace('"commit"', f'"{phase}"'))
-    restore = Restore(str(yard.root), yard.store)
-    found = restore.recover()
-    restore.finish()
-    assert found is not None
-    assert found.left == ("made/new.txt",)
+    assert left_by_recovery(yard, phase) == ("made/new.txt",)
     assert yard.read("made/new.txt") == "mine\n"
     assert not list(yard.root.glob(".agent-tui-*"))
 
