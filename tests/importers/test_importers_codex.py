@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent_tui.core.messages import DiffDisplay, text_of, thinking_of
 from agent_tui.core.records import (
     AssistantMessage,
@@ -22,6 +24,8 @@ from agent_tui.core.records import (
 from agent_tui.core.usage import Usage
 from agent_tui.importers.imported import ImportedSession
 from agent_tui.importers.registry import import_session
+from agent_tui.library.search.line_text import read_object
+from agent_tui.library.search.tallies import Tally
 from tests.importers.foreign_files import (
     FORMATS,
     codex_event,
@@ -149,3 +153,46 @@ def test_old_and_compressed_files_say_the_same(tmp_path: Path) -> None:
     whole = torn.read_bytes()
     torn.write_bytes(whole + whole[:-20])
     assert texts(import_session(torn).records) == texts(one.records)
+
+
+@pytest.mark.parametrize(
+    ("output", "failed"),
+    [
+        ("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno", True),
+        ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\nExit code: 1\n", False),
+        ("Chunk ID: ab\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno", True),
+        ("Chunk ID: ab\nWall time: 0.1 seconds\nProcess running with session ID 7\n", False),
+        ("the log says\nOutput:\nProcess exited with code 2\n", False),
+        ('{"output":"no","metadata":{"exit_code":1}}', True),
+        ({"content": "no", "success": False}, True),
+    ],
+)
+def test_a_command_that_failed_is_told_however_it_is_written(
+    tmp_path: Path, output: object, failed: bool
+) -> None:
+    lines = [
+        *codex_session(),
+        codex_item("function_call", 5, name="exec", arguments="{}", call_id="c2"),
+        codex_item("function_call_output", 6, call_id="c2", output=output),
+    ]
+    session = import_session(write_lines(tmp_path / "rollout.jsonl", lines))
+    assert [r.is_error for r in session.records if isinstance(r, ToolMessage)] == [False, failed]
+    said = read_object(lines[-1])
+    assert said is not None
+    assert said.is_error == failed
+
+
+def test_a_count_that_is_told_again_counts_once(tmp_path: Path) -> None:
+    def count(second: int, total: int) -> dict[str, Any]:
+        counts = {"input_tokens": 90, "output_tokens": 10, "total_tokens": 100}
+        info = {"last_token_usage": counts, "total_token_usage": {"total_tokens": total}}
+        return codex_event("token_count", second, info=info)
+
+    lines = [*codex_session()[:2], count(1, 100), count(2, 100), count(3, 200)]
+    session = import_session(write_lines(tmp_path / "rollout.jsonl", lines))
+    assert sum(isinstance(record, UsageRecord) for record in session.records) == 2
+    assert session.accounting.skipped == {"token_count that says the same again": 1}
+    tally = Tally("2026-01-02", "")
+    for line in lines:
+        tally.add(line, None)
+    assert [day[7:9] for day in tally.days()] == [(180, 20)]

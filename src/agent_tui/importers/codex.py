@@ -170,6 +170,7 @@ class _Reader:
     _model: str = ""
     _answer: AssistantMessage | None = None
     _last_call: str = ""
+    _total: dict[str, Any] = field(default_factory=dict)
 
     def take(self, value: dict[str, Any], number: int) -> None:
         """The next line."""
@@ -295,6 +296,10 @@ class _Reader:
                 )
                 if usage is None:
                     return f"{kind} without a count"
+                total = fields.table(info, "total_token_usage")
+                if total and total == self._total:
+                    return f"{kind} that says the same again"
+                self._total = total
                 self.conversation.add(usage)
                 return ""
             case "thread_rolled_back":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from agent_tui.core.messages import (
@@ -54,6 +55,12 @@ _RESULTS = frozenset(
         "mcp_tool_call_output",
     }
 )
+_LONGEST_HEAD = 400
+_EXIT = re.compile(
+    r"\A(?:(?!Output:\n)[^\n]*\n)*?(?:Exit code: |Process exited with code )(-?\d+)\s*(?:\n|\Z)"
+)
+"""How a command ended, in the lines that Codex puts before its output."""
+
 _SERVER_SIDE = frozenset({"web_search_call", "image_generation_call", "file_search_call"})
 
 
@@ -139,23 +146,36 @@ def call_id(item: dict[str, Any]) -> str:
 
 def _result(item: dict[str, Any], stamp: Stamp) -> ToolMessage:
     output = item.get("output", item.get("result", item.get("tools")))
-    code: Any = fields.table(output, "metadata").get(
-        "exit_code", fields.table(item, "result").get("exitCode")
-    )
-    success = fields.table(item, "output").get("success")
-    if isinstance(output, str) and output.startswith("{") and '"output"' in output:
-        try:
-            told = json.loads(output)
-        except (ValueError, RecursionError):
-            told = None
-        if isinstance(told, dict) and isinstance(told.get("output"), str):
-            code = fields.table(told, "metadata").get("exit_code", code)
-            output = told["output"]
+    told = _told_in(output)
+    if isinstance(told.get("output"), str):
+        output = told["output"]
     if isinstance(output, dict):
         output = output.get("content", fields.text_of_parts(output) or fields.json_text(output))
     content = _content(output) if isinstance(output, list) else fields.json_text(output or "")
-    failed = success is False or (isinstance(code, int) and code != 0)
-    return ToolMessage(call_id(item), content, is_error=failed, stamp=stamp)
+    return ToolMessage(call_id(item), content, is_error=is_failed(item), stamp=stamp)
+
+
+def is_failed(item: dict[str, Any]) -> bool:
+    """Whether an item is the result of a call that failed: Codex says so in one of four ways."""
+    output = item.get("output", item.get("result", item.get("tools")))
+    if fields.text(item, "type") not in _RESULTS:
+        return False
+    if isinstance(output, str) and (begin := _EXIT.search(output[:_LONGEST_HEAD])):
+        return int(begin[1]) != 0
+    told = output if isinstance(output, dict) else _told_in(output)
+    code = fields.table(told, "metadata").get("exit_code", told.get("exitCode"))
+    return told.get("success") is False or (isinstance(code, int) and code != 0)
+
+
+def _told_in(output: Any) -> dict[str, Any]:
+    """The object that older versions wrote an output into, as text; empty where there is none."""
+    if not (isinstance(output, str) and output.startswith("{") and '"output"' in output):
+        return {}
+    try:
+        told = json.loads(output)
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def usage_of(info: dict[str, Any], at: str | None) -> UsageRecord | None:

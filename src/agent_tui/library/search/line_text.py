@@ -13,6 +13,7 @@ from typing import Any
 
 from agent_tui.core.errors import BadRecord
 from agent_tui.core.jsonl import bulk_decoder
+from agent_tui.importers.codex_items import is_failed
 
 MAX_TEXT = 200_000
 """Characters of one line that are indexed; of a longer one its beginning and its end."""
@@ -58,6 +59,7 @@ _SILENT = frozenset(
         *("status", "level", "logicalParentUuid", "leafUuid", "message_id", "provider", "api"),
         *("responseId", "media_type", "mimeType", "origin", "subtype", "userType", "slug"),
         *("entrypoint", "permissionMode", "promptId", "promptSource", "sourceToolAssistantUUID"),
+        *("thinkingSignature", "stopReason", "created_at"),
         *("sourceToolUseID", "agentId", "interruptedMessageId", "sessionKind"),
     )
 )
@@ -140,9 +142,16 @@ def read_object(value: dict[str, Any]) -> LineText | None:
         or value.get("isCompactSummary") is True
     )
     _walk(value, found)
+    found.is_error |= found.role == "tool" and _is_failed(value)
     if not (found.texts or found.calls or found.is_compaction):
         return None
     return found
+
+
+def _is_failed(value: dict[str, Any]) -> bool:
+    """Whether a line is the result of a call that failed, which Codex says within its text."""
+    payload = value.get("payload")
+    return is_failed(payload if type(payload) is dict else value)
 
 
 def _word(value: dict[str, Any], name: str) -> str:

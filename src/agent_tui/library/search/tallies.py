@@ -100,8 +100,7 @@ class Tally:
             self._tools[name].errors += 1
 
     def _add_usage(self, value: dict[str, Any], usage: Usage) -> None:
-        message = value.get("message")
-        name = str(message.get("id") or "") if isinstance(message, dict) else ""
+        name = counted_under(value)
         known = self._usage if name and name == self._message else Usage()
         fresh = beyond(usage, known)
         self._message, self._usage = name, known + fresh
@@ -134,6 +133,20 @@ def beyond(usage: Usage, known: Usage) -> Usage:
         0,
         max(0, usage.cache_write_tokens - known.cache_write_tokens),
     )
+
+
+def counted_under(value: dict[str, Any]) -> str:
+    """What a line counts tokens for: said again under the same name, they are the same tokens.
+
+    Claude Code names the answer; Codex says all tokens so far, and often says them twice.
+    """
+    message = value.get("message")
+    if isinstance(message, dict):
+        return str(message.get("id") or "")
+    payload = value.get("payload")
+    info = payload.get("info") if isinstance(payload, dict) else None
+    total = info.get("total_token_usage") if isinstance(info, dict) else None
+    return str(total) if total else ""
 
 
 def usage_of(value: dict[str, Any]) -> Usage | None:

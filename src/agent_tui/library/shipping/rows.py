@@ -13,7 +13,7 @@ from typing import Any
 
 from agent_tui.core.usage import Usage
 from agent_tui.library.search.line_text import LineText, decode, read_object
-from agent_tui.library.search.tallies import CompactionLines, beyond, usage_of
+from agent_tui.library.search.tallies import CompactionLines, beyond, counted_under, usage_of
 from agent_tui.providers.catalog import find_known
 
 _KINDS = {"user": "prompt", "assistant": "reply", "tool": "tool_result", "system": "system"}
@@ -121,8 +121,7 @@ class RowReader:
         """What this line adds: an answer in several lines repeats its usage, the largest counts."""
         if usage is None:
             return Usage()
-        message = value.get("message")
-        name = str(message.get("id") or "") if isinstance(message, dict) else ""
+        name = counted_under(value)
         known = self._usage if name and name == self._message else Usage()
         self._message, self._usage = name, usage
         return beyond(usage, known)
