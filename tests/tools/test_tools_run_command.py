@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import CommandDisplay, ToolResult
+from agent_tui.tools.background import StopSignal
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.child import run_child
 from agent_tui.tools.run_command import RunCommand, RunCommandArguments
@@ -161,6 +163,19 @@ async def test_a_cancelled_command_leaves_no_process(
     with pytest.raises(asyncio.CancelledError):
         await task
     await eventually_gone(*pids)
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_who_waits_for_a_file_is_woken_by_the_signal_to_stop(*, is_early: bool) -> None:
+    stop = StopSignal()
+    if is_early:
+        stop.set()
+    with stop.waking() as woken:
+        assert bool(select.select([woken], [], [], 0)[0]) == is_early
+        stop.set()
+        assert select.select([woken], [], [], 0)[0]
+    stop.set()
+    assert stop.is_set()
 
 
 async def test_a_background_child_that_holds_the_pipe_does_not_hang_it(

@@ -181,3 +181,14 @@ async def test_of_several_actions_each_finds_its_room(
             await here.ask(edit(lines=lines))
             await here.reject()
         await until(here.pilot, lambda: here.timeline.region == before)
+
+
+async def test_a_question_is_taken_apart_only_when_what_came_of_it_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, (120, 40)) as here:
+        await here.ask(edit())
+        asked = here.app.screen
+        await here.reject()
+        assert asked.is_running
+        await until(here.pilot, lambda: not asked.is_running)

@@ -9,7 +9,7 @@ import pytest
 from agent_tui.core.modes import MODE_WORDS
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
-from agent_tui.ui.widgets.bars.status_line import StatusLine
+from agent_tui.ui.widgets.bars.status_line import WAITING, StatusLine
 from tests.ui.stage import Stage
 from tests.ui.test_chat_acts import desk
 from tests.waiting import until
@@ -23,6 +23,18 @@ class Host(Stage):
     @property
     def shown(self) -> str:
         return self.line.render().plain
+
+
+async def test_while_a_person_is_waited_for_nothing_is_drawn_again_and_again() -> None:
+    async with (app := Host()).run_test(size=(120, 5)):
+        timer = app.line._timer
+        assert timer is not None
+        app.line.work = "thinking"
+        assert timer._active.is_set()
+        app.line.work = WAITING
+        app.line._began -= 90
+        assert not timer._active.is_set()
+        assert "waiting for you · Esc" in app.shown
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])

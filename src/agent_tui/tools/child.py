@@ -11,13 +11,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Event
 from typing import Literal, Protocol, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
+from agent_tui.tools.background import StopSignal
 
 Ending: TypeAlias = Literal["exited", "timed_out", "stopped", "enough"]
 
@@ -146,7 +147,10 @@ def _drain(process: subprocess.Popen[bytes], sink: Sink, stop: Event, deadline: 
     assert process.stdout is not None
     pipe = process.stdout.fileno()
     quiet_until = float("inf")
-    with selectors.DefaultSelector() as selector:
+    with ExitStack() as opened:
+        selector = opened.enter_context(selectors.DefaultSelector())
+        if isinstance(stop, StopSignal):
+            selector.register(opened.enter_context(stop.waking()), selectors.EVENT_READ)
         selector.register(pipe, selectors.EVENT_READ)
         open_pipe = True
         while True:
@@ -161,7 +165,7 @@ def _drain(process: subprocess.Popen[bytes], sink: Sink, stop: Event, deadline: 
                     return "exited"
             if not open_pipe:
                 time.sleep(_POLL_SECONDS / 5)
-            elif selector.select(_POLL_SECONDS):
+            elif any(key.fd == pipe for key, _ in selector.select(_POLL_SECONDS)):
                 data = os.read(pipe, _CHUNK_BYTES)
                 if not data:
                     selector.unregister(pipe)
@@ -177,9 +181,12 @@ def _end_supervised(
     with supervisor, suppress(subprocess.TimeoutExpired, OSError):
         if process.poll() is None:
             supervisor.shutdown(socket.SHUT_WR)
-            process.wait(_TERM_GRACE_SECONDS + 1)
-        supervisor.settimeout(0)
-        if report := supervisor.recv(_CHUNK_BYTES):
+            supervisor.settimeout(_TERM_GRACE_SECONDS + 1)
+        else:
+            supervisor.settimeout(0)
+        report = supervisor.recv(_CHUNK_BYTES)  # wakes at once; wait() looks every now and then
+        process.wait(_TERM_GRACE_SECONDS + 1)
+        if report:
             code, left = json.loads(report)
             return int(code), bool(left)
     return None

@@ -19,6 +19,7 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
+from agent_tui.ui.conversation.lingering import LingeringScreens
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
@@ -39,7 +40,7 @@ _ENDING_SECONDS = 30.0
 _JUST_SECONDS = 2.0
 
 
-class AgentTui(KeysInOrder[int], ThemedApp[int]):
+class AgentTui(LingeringScreens[int], KeysInOrder[int], ThemedApp[int]):
     """Owns the engine and the themes; everything else is on a screen."""
 
     TITLE = "agent-tui"

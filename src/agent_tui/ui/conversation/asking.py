@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, Question
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.conversation.panes import Panes
+
+
+_HOLD_SECONDS = 0.02
+"""For so long after an answer nothing is drawn: what follows from it is drawn in the same frame."""
 
 
 class ConversationAbove:
@@ -32,7 +37,9 @@ class ConversationAbove:
 
     def give_way(self, rows: int) -> None:
         """Have the prompt take the rows of the question that stands over it, or its own again."""
-        self._panes.prompt_box.styles.height = rows or None
+        prompt_box = self._panes.prompt_box
+        prompt_box.styles.height = rows or None
+        prompt_box.screen.refresh(repaint=False, layout=True)  # with its next frame, not after it
 
 
 def ask_approval(chat: Conversation, request: ApprovalRequest) -> None:
@@ -44,6 +51,7 @@ def ask_approval(chat: Conversation, request: ApprovalRequest) -> None:
 
     def answered(answer: ApprovalAnswer | None) -> None:
         above.give_way(0)
+        chat.screen.run_worker(_hold_frame(chat), group="frame", exit_on_error=False)
         if chat.session is not None:
             chat.session.approvals.answer(request.id, answer or ApprovalAnswer("reject"))
 
@@ -64,3 +72,10 @@ def ask_question(chat: Conversation, question: Question) -> None:
 
     chat.timeline.action_last()
     chat.app.push_screen(QuestionScreen(question, draft=chat.prompt_box, above=above), answered)
+
+
+async def _hold_frame(chat: Conversation) -> None:
+    """Draw once, and not the conversation without the question before a turn that ends with it."""
+    with chat.app.batch_update():
+        await asyncio.sleep(_HOLD_SECONDS)
+    chat.screen.check_idle()

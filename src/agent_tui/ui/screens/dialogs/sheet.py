@@ -101,6 +101,7 @@ class Sheet(ModalScreen[Result]):
     """
 
     CSS_PATH = [*SHEET_SHEETS]
+    lingers = True
     BINDINGS = [
         Binding("escape", "back", "Back", show=False),
         Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Scroll up", show=False),

@@ -63,7 +63,14 @@ class StatusLine(Widget):
         self._places: list[tuple[int, int, str]] = []
 
     def on_mount(self) -> None:
-        self._timer = self.set_interval(_FRAME_SECONDS, self.refresh, pause=not self.work)
+        self._timer = self.set_interval(
+            _FRAME_SECONDS, self.refresh, pause=self.work in ("", WAITING)
+        )
+
+    @property
+    def _is_turning(self) -> bool:
+        """Whether the mark turns and the clock runs: not while a person is waited for."""
+        return self.work not in ("", WAITING)
 
     def show_retry(self, attempt: int, wait_seconds: float, reason: str) -> None:
         """Say that a request failed and when it will be repeated; addresses take room, and go."""
@@ -85,7 +92,7 @@ class StatusLine(Widget):
             self._began = monotonic()
         if self._timer is None:
             return
-        if new:
+        if self._is_turning:
             self._timer.resume()
         else:
             self._timer.pause()
@@ -128,7 +135,7 @@ class StatusLine(Widget):
         seconds = monotonic() - self._began
         still = self.app.animation_level == "none"
         frame = _SPINNER[0 if still else int(seconds / _FRAME_SECONDS) % len(_SPINNER)]
-        clock = f" {_clock(seconds)}" if seconds >= 1 else ""
+        clock = f" {_clock(seconds)}" if seconds >= 1 and self._is_turning else ""
         return Content.assemble(
             (f"{frame} {first_line(self.work, 40)}", "$user"), (f"{clock} · Esc", "$muted")
         )
