@@ -29,7 +29,7 @@ CREATE INDEX tools_by_file ON tools (file);
 CREATE TABLE said (session TEXT, digest INTEGER, PRIMARY KEY (session, digest)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     text, content='', columnsize=0, tokenize="unicode61 remove_diacritics 2");
-INSERT INTO words (words, rank) VALUES ('automerge', 4);
+INSERT INTO words (words, rank) VALUES ('automerge', 16);
 INSERT INTO words (words, rank) VALUES ('hashsize', 32000000);
 """
 
