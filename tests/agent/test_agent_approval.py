@@ -9,10 +9,12 @@ import pytest
 from agent_tui.agent.approval import Approvals, approval_key
 from agent_tui.agent.permissions import Rule
 from agent_tui.agent.toolset import Toolset
-from agent_tui.core.errors import UsageError
+from agent_tui.config import config_path
+from agent_tui.core.errors import ConfigError, UsageError
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, Decision, Event
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.modes import ApprovalMode
+from agent_tui.runtime.building.kept_rules import drop_rule
 from agent_tui.tools.base import Subject, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
@@ -319,3 +321,38 @@ async def test_a_rule_is_kept_for_the_folder_until_it_is_revoked() -> None:
     assert kept == []
     await ask(CALL, key="d", title="", display=None, subject=command)
     assert len(heard) == 2
+
+
+async def test_a_rule_of_the_settings_is_revoked_in_the_file_too() -> None:
+    place = config_path()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    text = '# mine\n[approvals]\nallow = ["run_command(git diff *)", "fetch_url"]\n'
+    place.write_text(text)
+    rules = [Rule.parse("run_command(git diff *)"), Rule.parse("fetch_url")]
+    heard: list[Event] = []
+    approvals = Approvals(heard.append, always=rules, drop=drop_rule)
+    command = Subject("command", "git diff")
+    await approvals.ask(CALL, key="a", title="", display=None, subject=command)
+    assert not heard
+    await approvals.drop(rules[0])
+    assert place.read_text() == '# mine\n[approvals]\nallow = ["fetch_url"]\n'
+    asking = asyncio.create_task(
+        approvals.ask(CALL, key="a", title="", display=None, subject=command)
+    )
+    await asyncio.sleep(0)
+    assert isinstance(heard[0], ApprovalRequested)
+    asking.cancel()
+    await approvals.drop(rules[1])
+    assert "fetch_url" not in place.read_text()
+    await approvals.drop(Rule.parse("edits"))  # of the command line: the file has it not
+
+
+async def test_a_rule_whose_file_cannot_be_written_still_counts() -> None:
+    def refuse(_: Rule) -> None:
+        raise ConfigError("The disk is full.")
+
+    rule = Rule.parse("edits")
+    approvals = Approvals(lambda _: None, always=[rule], drop=refuse)
+    with pytest.raises(ConfigError):
+        await approvals.drop(rule)
+    assert approvals.always == (rule,)

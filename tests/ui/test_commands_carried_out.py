@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
+from agent_tui.agent.permissions import Rule
 from agent_tui.ui.screens.dialogs.aside import AsideScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen
@@ -188,3 +189,21 @@ async def test_thinking_is_chosen_kept_and_refused_where_it_is_no_level(
         await here.until_said("Thinking: low")
         await run(here, "/thinking harder")
         await here.until(lambda: "Expected one of off, low, medium, high" in shown(here.app))
+
+
+async def test_every_rule_that_is_listed_is_revoked_with_enter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text('[approvals]\nallow = ["edits"]\n')
+    async with desk(tmp_path, monkeypatch) as here:
+        assert here.chat.session is not None
+        approvals = here.chat.session.approvals
+        approvals.session_rules.append(Rule.parse("run_command(ls *)"))
+        await run(here, "/approvals", ChoiceScreen)
+        for listed in ("for this session", "settings or --allow"):
+            await here.until(lambda listed=listed: listed in shown(here.app))  # type: ignore[misc]  # bound now
+            await here.pilot.press("enter")
+        await here.until(lambda: "Nothing is allowed yet." in shown(here.app))
+        assert not approvals.session_rules
+        assert not approvals.always

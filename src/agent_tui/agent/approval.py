@@ -49,6 +49,7 @@ class Approvals:
         always: rules of the user's settings and of the command line.
         kept: rules that a person keeps for this folder.
         keep: writes them down; None where they count for this session only.
+        drop: takes one of ``always`` out of the settings; None where they stay as they are.
     """
 
     def __init__(
@@ -60,12 +61,14 @@ class Approvals:
         always: Iterable[Rule] = (),
         kept: Iterable[Rule] = (),
         keep: KeepRule | None = None,
+        drop: Callable[[Rule], None] | None = None,
     ) -> None:
         self.mode: ApprovalMode = "auto" if yolo else mode
         self.always = tuple(always)
         self.session_rules: list[Rule] = []
         self.kept_rules = tuple(kept)
         self._keep = keep
+        self._drop = drop
         self._emit = emit
         self._allowed: set[str] = set()
         self._waiting: dict[str, asyncio.Future[ApprovalAnswer]] = {}
@@ -95,6 +98,16 @@ class Approvals:
         """
         if self._keep is not None:
             self.kept_rules = await asyncio.to_thread(self._keep, rule, kept=False)
+
+    async def drop(self, rule: Rule) -> None:
+        """Ask again for what a rule of the settings or the command line allowed.
+
+        Raises:
+            AgentTuiError: the settings could not be written, so the rule still counts.
+        """
+        if self._drop is not None:
+            await asyncio.to_thread(self._drop, rule)
+        self.always = tuple(each for each in self.always if each != rule)
 
     @property
     def single_actions(self) -> int:

@@ -25,7 +25,7 @@ from agent_tui.core.events import BackgroundChanged
 from agent_tui.core.records import ModelRecord, SystemPrompt
 from agent_tui.core.text import first_line, reveal
 from agent_tui.runtime.building.agents import Agents
-from agent_tui.runtime.building.kept_rules import KeptRules
+from agent_tui.runtime.building.kept_rules import KeptRules, drop_rule
 from agent_tui.runtime.building.limits import amounts_of, limits_of
 from agent_tui.runtime.building.parts import Equipment, SessionParts
 from agent_tui.runtime.building.subagents import SubagentSessions
@@ -70,6 +70,7 @@ class SessionBuilder:
         self._tool_servers = run.tool_servers
         self._trusted = trusted
         self._accepted: set[Path] = set()
+        self._dropped: set[Rule] = set()
 
     def connection_for(self, log: SessionLog) -> Connection:
         """The model that the session had, unless this run names another. Blocks."""
@@ -231,17 +232,24 @@ class SessionBuilder:
     def _approvals(self, wire: Wire, workspace: Path) -> Approvals:
         """What is allowed; rules kept for a folder count only for who starts in it (S29)."""
         chosen = self._settings.approvals
-        rules = [Rule.parse(text) for text in (*chosen.allow, *self._launch.allow)]
+        named = [Rule.parse(text) for text in (*chosen.allow, *self._launch.allow)]
         is_here = workspace == self.workspace and not self._launch.demo
         kept = KeptRules(workspace) if is_here else None
         return Approvals(
             wire.emit,
             yolo=self._launch.yolo,
             mode=chosen.mode,
-            always=rules,
+            always=[rule for rule in named if rule not in self._dropped],
             kept=kept.read() if kept else (),
             keep=kept.change if kept else None,
+            drop=self._drop_rule,
         )
+
+    def _drop_rule(self, rule: Rule) -> None:
+        """Allow something in no session any more, of this run or a later one. Blocks."""
+        if not self._launch.demo:
+            drop_rule(rule)
+        self._dropped.add(rule)
 
     def _tools(self, approvals: Approvals) -> Callable[[], list[AnyTool]]:
         """What gives a session its tools, those of servers as soon as they are ready."""

@@ -1,4 +1,4 @@
-"""The rules that a person keeps for a folder, in their own config file."""
+"""The rules that a person keeps, for a folder or for all, in their own config file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from agent_tui.agent.permissions import Rule
 from agent_tui.config import config_path, load_settings
 
 _KEY = ("approvals", "folders")
+_EVERYWHERE = ("approvals", "allow")
 
 
 class KeptRules:
@@ -42,3 +43,21 @@ class KeptRules:
         else:
             unset_value(config_path(), key)
         return rules
+
+
+def drop_rule(rule: Rule) -> None:
+    """Remove a rule from those that count everywhere, where the file has it. Blocks.
+
+    Raises:
+        ConfigError: the file is wrong or cannot be written.
+    """
+    from agent_tui.config.writing import set_value, unset_value
+
+    texts = load_settings(config_path()).approvals.allow
+    others = [text for text in texts if Rule.parse(text) != rule]
+    if len(others) == len(texts):
+        return
+    if others:
+        set_value(config_path(), _EVERYWHERE, others)
+    else:
+        unset_value(config_path(), _EVERYWHERE)

@@ -88,6 +88,8 @@ async def switch_panel(chat: Conversation, _argument: str) -> None:
 
 
 _KEPT = "always in this folder · Enter revokes it"
+_GIVEN = "settings or --allow · Enter revokes it"
+_FOR_NOW = "for this session · Enter revokes it"
 
 
 async def show_approvals(chat: Conversation, _argument: str) -> None:
@@ -97,9 +99,9 @@ async def show_approvals(chat: Conversation, _argument: str) -> None:
     approvals = chat.holder.require_session().approvals
     while True:
         rows = [
-            *(Choice(str(rule), str(rule), "Enter revokes it") for rule in approvals.session_rules),
+            *(Choice(str(rule), str(rule), _FOR_NOW) for rule in approvals.session_rules),
             *(Choice(str(rule), str(rule), _KEPT) for rule in approvals.kept_rules),
-            *(Choice("", str(rule), "from the settings or --allow") for rule in approvals.always),
+            *(Choice(str(rule), str(rule), _GIVEN) for rule in approvals.always),
         ]
         if count := approvals.single_actions:
             rows.append(Choice("*", f"single actions: {count}", "Enter revokes them"))
@@ -113,6 +115,8 @@ async def show_approvals(chat: Conversation, _argument: str) -> None:
             approvals.revoke(rule)
         for rule in [rule for rule in approvals.kept_rules if str(rule) == chosen]:
             await approvals.forget(rule)
+        for rule in [rule for rule in approvals.always if str(rule) == chosen]:
+            await approvals.drop(rule)
 
 
 async def change_theme(chat: Conversation, argument: str) -> None:
