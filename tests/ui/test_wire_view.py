@@ -288,6 +288,24 @@ async def test_a_compaction_is_announced_then_told() -> None:
         assert app.timeline.block(0) == NoticeBlock("It would not be smaller.")
 
 
+async def test_calls_that_are_written_whole_wait_for_their_turn() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        for event in [*written(0, READ), *written(1, EDIT)]:
+            view.handle(event)
+        await pilot.pause(0.1)
+        assert "writes" in app.text
+        view.handle(ToolStarted(READ))
+        await pilot.pause(0.1)
+        assert "writes" not in app.text
+        (row,) = [each for each in app.text.splitlines() if "waits its turn" in each]
+        assert "edit_file" in row
+        view.handle(ToolFinished(EDIT, ToolResult("", is_error=True), interrupted=True))
+        await pilot.pause(0.1)
+        assert "waits its turn" not in app.text
+
+
 async def test_an_interrupted_step_drops_calls_that_never_were() -> None:
     app = TimelineStage()
     async with app.run_test(size=(60, 20)) as pilot:

@@ -10,7 +10,7 @@ from agent_tui.core.origins import Origin
 from agent_tui.core.text import format_count
 from agent_tui.core.words import Outcome
 
-ToolState: TypeAlias = Literal["pending", "approval", "running"] | Outcome
+ToolState: TypeAlias = Literal["pending", "queued", "approval", "running"] | Outcome
 Level: TypeAlias = Literal["info", "warning", "error"]
 
 
@@ -42,7 +42,7 @@ class ToolBlock:
     """A tool call with what came of it.
 
     While the call is ``pending``, ``arguments`` holds only the beginning of what was written, and
-    ``written`` counts all of its characters.
+    ``written`` counts all of its characters. It is ``queued`` while others of its step run first.
     """
 
     call_id: str

@@ -176,6 +176,7 @@ class WireView:
             case ToolCallDelta(index, arguments):
                 self._extend_call(index, arguments)
             case ToolStarted(call):
+                self._queue_written()
                 self._change_call(call, "running")
                 self._tell_work()
             case ToolOutput(call_id, text):
@@ -281,6 +282,13 @@ class WireView:
         writing.extend(arguments)
         place, _ = self._tools[writing.block.call_id]
         self._timeline.replace_soon(place, writing.shown)
+
+    def _queue_written(self) -> None:
+        """The answer is whole: what it calls waits for its turn."""
+        for writing in self._writing.values():
+            if self._tools[writing.block.call_id][1].state == "pending":
+                self._set_tool(replace(writing.shown(), state="queued"))
+        self._writing.clear()
 
     def _change_call(
         self, call: ToolCall, state: ToolState, output: str = "", display: Display | None = None

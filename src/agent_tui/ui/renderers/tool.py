@@ -24,6 +24,7 @@ _MOST_ROWS = 2_000
 _LONGEST_SUBJECT = 2_000
 _NOTES: dict[ToolState, str] = {
     "pending": "writes",
+    "queued": "waits its turn",
     "approval": "waits for your approval",
     "running": "running",
     "interrupted": OUTCOMES["interrupted"],
@@ -44,6 +45,7 @@ def _sign(block: ToolBlock, canvas: Canvas) -> Segment:
     palette = canvas.palette
     text, style = {
         "pending": ("○", palette.muted),
+        "queued": ("○", palette.muted),
         "approval": ("?", palette.attention + Style(bold=True)),
         "running": ("◐", palette.tool),
         "ok": ("●", palette.ok),
@@ -69,7 +71,8 @@ def _facts(block: ToolBlock, canvas: Canvas) -> Line:
     """The result in two words, at the right edge."""
     palette = canvas.palette
     if block.state in _NOTES:
-        style = {"pending": palette.muted, "running": palette.tool}.get(block.state)
+        quiet = {"pending": palette.muted, "queued": palette.muted, "running": palette.tool}
+        style = quiet.get(block.state)
         written = format_count(block.written, "character")
         size = f" {written}" if block.state == "pending" else ""
         return [Segment(f" {_NOTES[block.state]}{size}", style or palette.attention)]
