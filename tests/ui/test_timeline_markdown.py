@@ -5,11 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from agent_tui.ui.blocks import AssistantBlock, ToolBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.inline import style_inline
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Line, break_line, crop_text, finish_row, wrap_text
 from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
+from agent_tui.ui.renderers.message import draw_assistant
 from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.themes.theme import DARK, tokens_of
 
@@ -195,3 +197,11 @@ def test_a_giant_line_does_not_stay_open() -> None:
     for _ in range(2_000):
         writer.feed("word word word ")
     assert len(writer.preview()) < 120
+
+
+def test_a_call_below_a_text_is_no_wider_than_the_text() -> None:
+    call = ToolBlock("1", "run_command", '{"command": "sleep 300"}', "interrupted")
+    drawing = draw_assistant(AssistantBlock("Step 3.", calls=(call,)), canvas(60), expanded=False)
+    (row,) = ["".join(piece.text for piece in line) for line in drawing.rows if len(line) > 2]
+    assert row.endswith("interrupted")
+    assert len(row) == 60

@@ -114,7 +114,8 @@ def draw_assistant(
     if gap >= 0:
         drawing = replace(drawing, gap=gap + len(drawing.rows) - len(answer))
     for call in block.calls:
-        drawing = _add_call(drawing, draw_tool(call, canvas, expanded=expanded))
+        room = replace(canvas, width=canvas.width - 2) if drawing.rows else canvas
+        drawing = _add_call(drawing, draw_tool(call, room, expanded=expanded))
     return drawing
 
 
