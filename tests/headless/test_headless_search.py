@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -96,3 +99,45 @@ def test_the_demo_is_searched_counted_and_shipped_apart(run: CommandLine, tmp_pa
     assert model["prompts"] == 1
     assert " of 1 session written" in run("ship", str(tmp_path / "out"), "--demo").out
     assert "tour" in (tmp_path / "out" / "events-000001.jsonl").read_text()
+
+
+class Collector(BaseHTTPRequestHandler):
+    """Takes spans, or refuses them."""
+
+    status = 200
+    bodies: ClassVar[list[dict[str, Any]]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.status < 300:
+            self.bodies.append(body)
+        self.send_response(self.status)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+def test_spans_that_a_collector_refused_are_sent_with_the_next_shipment(
+    run: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Collector, "bodies", [])
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/v1/traces"
+        ship = ("ship", str(tmp_path / "out"), "--format", "otlp", "--endpoint", url)
+        try:
+            monkeypatch.setattr(Collector, "status", 503)
+            refused = run(*ship)
+            monkeypatch.setattr(Collector, "status", 200)
+            assert (refused.code, Collector.bodies) == (1, [])
+            assert "answered 503" in refused.err
+            assert run(*ship).code == 0
+            assert len(Collector.bodies) == 1
+            assert run(*ship).code == 0
+        finally:
+            server.shutdown()
+            thread.join()
+    (body,) = Collector.bodies
+    assert body["resourceSpans"][0]["scopeSpans"][0]["spans"]

@@ -14,6 +14,7 @@ from agent_tui.core.errors import UsageError
 from agent_tui.library.redaction import Redactor
 from agent_tui.library.search.sources import own_refs
 from agent_tui.library.shipping.shipment import STATE, Shipment, Shipper
+from agent_tui.library.shipping.spans import split_request
 from tests.library.search.conftest import Library, assistant, call, user
 
 README = Path(__file__).resolve().parents[3] / "README.md"
@@ -131,6 +132,55 @@ def test_spans_follow_the_conventions(library: Library, tmp_path: Path) -> None:
     (tool,) = [span for span in spans if span["name"].startswith("execute_tool")]
     assert tool["status"] == {"code": 2}
     assert CANARY not in file.read_text()
+
+
+def spans_of(*files: Path) -> list[dict[str, Any]]:
+    requests = [json.loads(file.read_text()) for file in files]
+    return [
+        span
+        for request in requests
+        for resource in request["resourceSpans"]
+        for scope in resource["scopeSpans"]
+        for span in scope["spans"]
+    ]
+
+
+def test_a_call_that_ends_after_a_shipment_is_a_span_of_the_next(
+    library: Library, tmp_path: Path
+) -> None:
+    answered = next(place for place, line in enumerate(talk()) if line["role"] == "tool")
+    log = library.log("one", talk()[:answered])
+    ship(library, tmp_path / "out", "otlp")
+    with log.open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in talk()[answered:])
+    ship(library, tmp_path / "out", "otlp")
+    ship(library, tmp_path / "whole", "otlp")
+    parts = spans_of(*sorted((tmp_path / "out").glob("*.otlp.json")))
+    latest = {span["spanId"]: span for span in parts}
+    whole = {span["spanId"]: span for span in spans_of(*(tmp_path / "whole").glob("*.otlp.json"))}
+    assert latest == whole
+    assert any(span["name"].startswith("execute_tool") for span in latest.values())
+
+
+def test_one_folder_takes_every_form(library: Library, tmp_path: Path) -> None:
+    library.log("one", talk())
+    first = ship(library, tmp_path / "out")
+    assert ship(library, tmp_path / "out", "otlp").rows == first.rows
+    assert ship(library, tmp_path / "out").rows == 0
+
+
+def test_a_large_request_is_split_and_loses_no_span(library: Library, tmp_path: Path) -> None:
+    library.log("one", talk())
+    library.log("two", talk())
+    ship(library, tmp_path / "out", "otlp")
+    (file,) = (tmp_path / "out").glob("*.otlp.json")
+    request = json.loads(file.read_text())
+    parts = list(split_request(request, 900))
+    assert len(parts) > 2
+    for number, part in enumerate(parts):
+        (tmp_path / f"{number:03}.json").write_text(json.dumps(part))
+    assert spans_of(*sorted(tmp_path.glob("*.json"))) == spans_of(file)
+    assert list(split_request(request, 1 << 20)) == [request]
 
 
 def queries() -> list[str]:

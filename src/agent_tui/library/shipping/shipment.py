@@ -1,7 +1,8 @@
 """Writing shipments: each file from where the last one ended, into a folder of flat files.
 
-What was shipped stands in ``shipped.json`` beside the files. It is written after them: a shipment
-that was cut off is repeated, with the same ids.
+What was shipped stands beside the files, for each form by itself. It is written after them: a
+shipment that was cut off is repeated, with the same ids. Spans begin again with the turn that was
+not over, because what a turn and a call end with may only come with the next shipment.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Shipper:
         self._redactor = redactor
         self._with_content = with_content
         self._state: dict[str, list[Any]] = {}
+        self._form = "jsonl"
         self._given: set[str] = set()
         self._folder_of_given = folder
         self.shipment = Shipment()
@@ -72,6 +74,7 @@ class Shipper:
             _require_duckdb()
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._form = form
             self._state = self._read_state()
             self._write_all(self._fresh(refs), write)
             self._write_state()
@@ -119,15 +122,16 @@ class Shipper:
         reader = RowReader(about.session_id, ref.source, project, about.model)
         start = 0
         if known is not None and is_lined(ref) and known[2] == ref.stamp[2]:
-            start = known[3] if known[3] <= ref.stamp[0] else 0
-        end = start
+            start = known[-1] if known[3] <= ref.stamp[0] else 0
+        end = turn = start
         for offset, line in _lines(ref, start):
             end = offset + len(line) + 1
             for row in reader.rows(line):
+                turn = offset if row.kind == "prompt" else turn
                 if row.id not in self._given:
                     self._given.add(row.id)
                     yield self._safe(row)
-        self._state[_place(ref)] = [*ref.stamp, end]
+        self._state[_place(ref)] = [*ref.stamp, end, turn if self._form == "otlp" else end]
 
     def _safe(self, row: Row) -> Row:
         if not self._with_content:
@@ -138,17 +142,21 @@ class Shipper:
                 safe[name] = self._redactor.redact(value)
         return Row(**safe)
 
+    @property
+    def _state_path(self) -> Path:
+        return self._folder / (STATE if self._form == "jsonl" else f"shipped-{self._form}.json")
+
     def _read_state(self) -> dict[str, list[Any]]:
         try:
-            found = json.loads((self._folder / STATE).read_bytes())
+            found = json.loads(self._state_path.read_bytes())
         except (FileNotFoundError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
 
     def _write_state(self) -> None:
-        path = self._folder / STATE
+        path = self._state_path
         draft = path.with_suffix(".part")
-        _write_private(draft, json.dumps(self._state).encode())
+        write_private(draft, json.dumps(self._state).encode())
         draft.replace(path)
 
 
@@ -168,7 +176,7 @@ def _lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
 def _write_lines(path: Path, rows: list[Row]) -> Path:
     path = path.with_suffix(".jsonl")
     lines = (json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":")) for row in rows)
-    _write_private(path, ("\n".join(lines) + "\n").encode("utf-8", "replace"))
+    write_private(path, ("\n".join(lines) + "\n").encode("utf-8", "replace"))
     return path
 
 
@@ -189,7 +197,7 @@ def _write_parquet(path: Path, rows: list[Row]) -> Path:
 def _write_spans(path: Path, rows: list[Row]) -> Path:
     path = path.with_suffix(".otlp.json")
     body = json.dumps(export_spans(rows), ensure_ascii=False, separators=(",", ":"))
-    _write_private(path, body.encode("utf-8", "replace"))
+    write_private(path, body.encode("utf-8", "replace"))
     return path
 
 
@@ -209,7 +217,8 @@ def _require_duckdb() -> None:
         ) from None
 
 
-def _write_private(path: Path, content: bytes) -> None:
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, over one that is there."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)

@@ -43,6 +43,34 @@ def export_spans(rows: Iterable[Row]) -> dict[str, Any]:
     }
 
 
+def split_request(request: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:
+    """The same spans in requests of about ``most`` bytes: collectors refuse a body that is larger.
+
+    A span that is larger by itself goes alone.
+    """
+    part: list[dict[str, Any]] = []
+    size = 0
+    for resource in request["resourceSpans"]:
+        for scope in resource["scopeSpans"]:
+            chosen: list[Span] = []
+            for span in scope["spans"]:
+                length = len(json.dumps(span))
+                if size and size + length > most:
+                    yield {"resourceSpans": [*part, *_resource(resource, scope, chosen)]}
+                    part, chosen, size = [], [], 0
+                chosen.append(span)
+                size += length
+            part += _resource(resource, scope, chosen)
+    if part:
+        yield {"resourceSpans": part}
+
+
+def _resource(
+    resource: dict[str, Any], scope: dict[str, Any], spans: list[Span]
+) -> list[dict[str, Any]]:
+    return [{**resource, "scopeSpans": [{**scope, "spans": spans}]}] if spans else []
+
+
 def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
     trace = blake2b(session.encode(), digest_size=16).hexdigest()
     turn: Span | None = None
