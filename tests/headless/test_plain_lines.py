@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from agent_tui.core.errors import UsageError
 from agent_tui.core.events import (
     ApprovalRequest,
     CompactionFinished,
@@ -24,10 +26,11 @@ from agent_tui.core.events import (
     ToolStarted,
     TurnFinished,
 )
-from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult
+from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult, text_of
+from agent_tui.core.records import ToolMessage
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Usage
-from agent_tui.headless.plain import telling
+from agent_tui.headless.plain import commands, telling
 from agent_tui.headless.plain.asking import ask_lines
 from agent_tui.headless.plain.conversation import _PlainConversation
 from agent_tui.headless.plain.lines import PlainLines
@@ -88,7 +91,7 @@ def test_thinking_is_told_once_a_step() -> None:
 
 def test_a_long_result_says_how_much_more_there_is() -> None:
     result = ToolResult("\n".join(map(str, range(30))))
-    assert lines_of(ToolFinished(CALL, result))[-1] == "18 more lines"
+    assert lines_of(ToolFinished(CALL, result))[-1].startswith("18 more lines")
 
 
 def test_what_is_drawn_over_and_over_on_a_screen_is_silent() -> None:
@@ -166,3 +169,29 @@ async def test_a_bug_of_ours_is_told_and_the_conversation_goes_on(
     assert conversation._work is not None
     await conversation._work
     assert capsys.readouterr().out == "Internal error: KeyError: 'x'.\n"
+
+
+def test_rows_break_between_words_and_lose_nothing() -> None:
+    text = "Agent: high water comes at six and low water at noon, " + "x" * 60 + " is a name"
+    rows = list(telling.rows_of(text, 40))
+    assert all(len(row) < 40 for row in rows)
+    assert rows[0] == "Agent: high water comes at six and low "
+    assert all(row.startswith("> ") for row in rows[1:])
+    assert "".join([rows[0], *(row[2:] for row in rows[1:])]) == text
+
+
+async def test_the_whole_output_of_a_tool_is_shown_by_a_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    results = [ToolMessage("c1", "\n".join(f"row {n}" for n in range(30))), ToolMessage("c2", "7")]
+    session = cast("Any", SimpleNamespace(view=SimpleNamespace(records=results)))
+    told: list[str] = []
+    monkeypatch.setattr(commands, "tell", told.append)
+    (*_, note) = lines_of(ToolFinished(CALL, ToolResult(text_of(results[0].content))))
+    assert note == "18 more lines: /output shows all of them."
+    await commands.run_plain_command(session, "/output")
+    assert told == ["> 7"]
+    await commands.run_plain_command(session, "/output 2")
+    assert told[-1] == "> row 29"
+    with pytest.raises(UsageError, match="not so many"):
+        await commands.run_plain_command(session, "/output 3")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from itertools import islice
 from typing import NamedTuple
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_minute, format_tokens
+from agent_tui.core.messages import text_of
 from agent_tui.core.modes import MODE_WORDS, MODES
+from agent_tui.core.records import ToolMessage
 from agent_tui.core.text import first_line, format_count
 from agent_tui.core.words import describe_archived
-from agent_tui.headless.plain.telling import tell
+from agent_tui.headless.plain.telling import quote, tell
 from agent_tui.runtime.live_session import LiveSession
 
 
@@ -91,6 +94,17 @@ async def _retry(session: LiveSession, _argument: str) -> None:
     await session.retry_turn()
 
 
+async def _output(session: LiveSession, argument: str) -> None:
+    wanted = _number(argument, "/output needs a number: 2 is the last but one.") if argument else 1
+    records = session.view.records
+    results = (each for each in reversed(records) if isinstance(each, ToolMessage))
+    found = next(islice(results, wanted - 1, None), None) if wanted > 0 else None
+    if found is None:
+        raise UsageError("No tool has answered yet." if wanted == 1 else "There are not so many.")
+    for line in quote(text_of(found.content)):
+        tell(line)
+
+
 async def _mode(session: LiveSession, argument: str) -> None:
     for mode in MODES:
         if argument == mode:
@@ -122,6 +136,7 @@ PLAIN_COMMANDS = (
     PlainCommand("restore", "N", "restore an archived log", _restore),
     PlainCommand("compact", "[FOCUS]", "summarise old messages to make room", _compact),
     PlainCommand("retry", "", "ask the model again after a failed turn", _retry),
+    PlainCommand("output", "[N]", "show all that the last tool, or the N-th last, said", _output),
     PlainCommand("mode", "NAME", f"the approval mode: {', '.join(MODES)}", _mode),
     PlainCommand("model", "[NAME]", "tell or change the model", _model),
 )

@@ -191,7 +191,7 @@ def _finished(call: ToolCall, result: ToolResult, *, interrupted: bool) -> list[
     ]
     lines = quote(result.output) if result.output else []
     shown, left = lines[:_MOST_LINES], len(lines) - _MOST_LINES
-    more = [f"{format_count(left, 'more line')}"] if left > 0 else []
+    more = [f"{format_count(left, 'more line')}: /output shows all of them."] if left > 0 else []
     end = f"Tool {_name(call)}: {outcome or 'ok'}, {format_count(len(lines), 'line')}"
     return [end, *shown, *more]
 

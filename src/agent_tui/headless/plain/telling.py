@@ -56,10 +56,16 @@ def rows_of(text: str, columns: int = 0) -> Iterator[str]:
 def _fold(line: str, columns: int) -> Iterator[str]:
     from rich.cells import chop_cells
 
-    row, *rest = chop_cells(line, columns - 1)
-    yield row
-    for each in chop_cells("".join(rest), columns - 1 - len(MARK)) if rest else ():
-        yield f"{MARK}{each}"
+    start, mark = 0, MARK if line.startswith(MARK) else ""
+    while start < len(line):
+        width = columns - 1 - (len(MARK) if start else 0)
+        row = chop_cells(line[start : start + width + 1], width)[0]
+        blank = row.rfind(" ", 0 if start else len(mark))
+        # Words stay whole, and so does the line: a blank at a break ends its row.
+        if start + len(row) < len(line) and row[: max(0, blank)].strip():
+            row = row[: blank + 1]
+        yield f"{MARK}{row}" if start else row
+        start += len(row)
 
 
 def _name_blanks(what: str, match: re.Match[str]) -> str:
