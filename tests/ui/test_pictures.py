@@ -100,3 +100,22 @@ async def test_beside_and_below_a_picture_is_the_ground_of_the_theme() -> None:
             assert last.style is not None
             assert last.style.bgcolor == view.rich_style.bgcolor
         assert view.render_line(0).cell_length == view.size.width
+
+
+async def test_what_keeps_a_picture_from_being_shown_stands_in_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = TimelineStage()
+    async with app.run_test(size=(60, 24)) as pilot:
+        await app.push_screen(PictureScreen([PICTURE.url, "data:image/png;base64,AAAA"]))
+        view = app.screen.query_one(PictureView)
+
+        def said() -> str:
+            return " ".join(view.render_line(y).text.strip() for y in range(view.size.height))
+
+        await until(pilot, lambda: "too few colours" in said() and "NO_COLOR" in said())
+        await pilot.resize_terminal(40, 24)
+        await until(pilot, lambda: view.size.width < 40 and "NO_COLOR" in said())
+        await pilot.press("right")
+        await until(pilot, lambda: "damaged" in said())

@@ -30,12 +30,18 @@ from agent_tui.runtime.machine.pictures import (
     write_kitty,
     write_sixel,
 )
+from agent_tui.ui.renderers.canvas import COLUMN
+from agent_tui.ui.renderers.lines import wrap_text
 from agent_tui.ui.renderers.pictures import draw_half_blocks, ground_of
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.terminal_driver import TerminalDriver
 from agent_tui.ui.widgets.timeline.block_view import has_colours
 
-_NO_COLOURS = "This terminal shows too few colours to draw pictures."
+_NO_COLOURS = (
+    "This terminal shows too few colours to draw pictures. To see them, start agent-tui where "
+    "there are 256 colours or more (TERM=xterm-256color or COLORTERM=truecolor), NO_COLOR is not "
+    "set, and the theme is not one of 16 colours. The model gets the picture all the same."
+)
 _UNREADABLE = "This picture cannot be shown: it is damaged, too large, or of another kind."
 
 
@@ -107,16 +113,16 @@ class PictureScreen(Panel[None]):
     async def _open(self, url: str) -> None:
         place = f"{self._shown + 1} of {len(self._urls)}" if len(self._urls) > 1 else ""
         self.show_heading("Picture", place)
+        view = self.query_one(PictureView)
         picture = await asyncio.to_thread(open_picture, url)
         if picture is None:
-            self.tell(_UNREADABLE, is_error=True)
+            view.say(_UNREADABLE)
             return
         size = format_size(len(url.partition(",")[2]) * 3 // 4)
         facts = f"{picture.kind}, {picture.width} by {picture.height} pixels, {size}"
         self.show_heading("Picture", facts, place)
-        view = self.query_one(PictureView)
         if view.graphics == "blocks" and not has_colours(self.app):
-            self.tell(_NO_COLOURS, is_error=True)
+            view.say(_NO_COLOURS)
             return
         await view.show(picture)
 
@@ -135,6 +141,7 @@ class PictureView(Widget):
         super().__init__()
         self.graphics: Graphics = "blocks"
         self._picture: Picture | None = None
+        self._sentence = ""
         self._strips: list[Strip] = []
 
     async def show(self, picture: Picture) -> None:
@@ -142,10 +149,23 @@ class PictureView(Widget):
         self._picture = picture
         await self._draw()
 
+    def say(self, sentence: str) -> None:
+        """Stand in for a picture that cannot be shown."""
+        self.take_off()
+        self._picture, self._sentence = None, sentence
+        self._write_sentence()
+
+    def _write_sentence(self) -> None:
+        rows = wrap_text(self._sentence, max(1, min(self.size.width, COLUMN)))
+        self._strips = [Strip([Segment(row, self.rich_style)]) for row in rows]
+        self.refresh()
+
     def draw_soon(self) -> None:
         """Draw the picture again: something else stood in its place, or the place changed."""
         if self._picture is not None:
             self.run_worker(self._draw(), exclusive=True)
+        elif self._sentence:
+            self._write_sentence()
 
     def on_resize(self) -> None:
         self.draw_soon()
