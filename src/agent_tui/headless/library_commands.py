@@ -46,14 +46,14 @@ async def list_sessions(launch: Launch, *, all_agents: bool, as_json: bool) -> N
     from agent_tui.runtime.stored.listing import encoded_rows, list_rows
 
     if as_json and not all_agents:
-        print_encoded_rows(await asyncio.to_thread(encoded_rows, launch))
+        print_encoded_rows(await asyncio.to_thread(encoded_rows, launch.home))
         return
     others = None
     if all_agents:
         from agent_tui.runtime.starting.run_settings import read_settings
 
         others = await asyncio.to_thread(read_settings, launch)
-    rows = await asyncio.to_thread(list_rows, launch, others)
+    rows = await asyncio.to_thread(list_rows, launch.home, others)
     if as_json:
         print_json_rows(rows)
         return

@@ -16,13 +16,12 @@ from agent_tui.library.statistics import Statistic, cost_of
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.starting.run_settings import read_settings
 from agent_tui.runtime.stored.agent_places import agent_places
-from agent_tui.runtime.stored.searching import open_search_index
 from agent_tui.runtime.stored.shipping import ship_sessions
 
 
 def open_index(launch: Launch) -> SearchIndex:
-    """The index of every session on this machine; raises ConfigError."""
-    return open_search_index(launch, agent_places(read_settings(launch)))
+    """The index of every session on this machine, or of the demo; raises ConfigError."""
+    return SearchIndex(launch.home, agent_places(read_settings(launch)))
 
 
 async def update_index(index: SearchIndex, *, rebuild: bool, check: bool, as_json: bool) -> None:

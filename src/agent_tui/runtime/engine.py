@@ -12,12 +12,13 @@ from agent_tui.agent.spec import DEFAULT_AGENT
 from agent_tui.config import config_path, data_root
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.builder import SessionBuilder
+from agent_tui.runtime.files.project import Project
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.opening import Opening
 from agent_tui.runtime.starting.assembling import Run, assemble_run
 from agent_tui.runtime.starting.confining import describe_sandbox
-from agent_tui.runtime.starting.project import Project
+from agent_tui.runtime.starting.debug_log import log_event
 from agent_tui.runtime.starting.run_settings import read_settings
 from agent_tui.runtime.starting.setting_files import SettingFiles
 from agent_tui.runtime.stored.headers import new_header
@@ -58,7 +59,8 @@ class Engine:
         self.project = Project(run.workspace, trusted=run.trusted or run.launch.trust)
         self.agents = Agents(config_path().parent, self.project.trusted_folders())
         self._builder = SessionBuilder(run, self.agents, trusted=self.project.trusted)
-        self._opening = Opening(self._builder, run.store, self.project, debug=run.launch.debug)
+        listeners = (log_event,) if run.launch.debug else ()
+        self._opening = Opening(self._builder, run.store, self.project, listeners)
 
     @classmethod
     def assemble(cls, launch: Launch) -> Engine:
@@ -88,7 +90,8 @@ class Engine:
         from agent_tui.runtime.stored.agent_places import agent_places
         from agent_tui.runtime.stored.searching import SearchService
 
-        return SearchService(self.launch, agent_places(self.settings))
+        places, of_demo = agent_places(self.settings), self.launch.is_tour
+        return SearchService(self.launch.home, places, of_demo=of_demo)
 
     @cached_property
     def connecting(self) -> Connecting:

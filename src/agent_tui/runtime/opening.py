@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from agent_tui.agent.wire import Wire
+from agent_tui.agent.wire import Listener, Wire
 from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.building.parts import CurrentParts
+from agent_tui.runtime.files.project import Project
 from agent_tui.runtime.files.watching import content_store
 from agent_tui.runtime.live_session import LiveSession
-from agent_tui.runtime.starting.debug_log import log_event
-from agent_tui.runtime.starting.project import Project
 from agent_tui.sessions.store import SessionLog, SessionStore
 
 
@@ -24,16 +24,20 @@ class Opening:
         builder: assembles them.
         store: where the sessions beside them are.
         project: what the workspace ships, and whether it is used.
-        debug: whether their events go into the log file for debugging.
+        listeners: who hears the events of every session, beside its screen.
     """
 
     def __init__(
-        self, builder: SessionBuilder, store: SessionStore, project: Project, *, debug: bool
+        self,
+        builder: SessionBuilder,
+        store: SessionStore,
+        project: Project,
+        listeners: Sequence[Listener],
     ) -> None:
         self._builder = builder
         self._store = store
         self._project = project
-        self._debug = debug
+        self._listeners = listeners
 
     async def open(self, log: SessionLog) -> LiveSession:
         """The session of a log, which it owns from here on."""
@@ -61,8 +65,8 @@ class Opening:
         session.instructions = instructions.describe(builder.workspace_of(log))
         if not log.state.messages and (unused := await self._project.untrusted_files()):
             session.instructions = f"not trusted, not used: {', '.join(unused)}"
-        if self._debug:
-            session.subscribe(log_event)
+        for listener in self._listeners:
+            session.subscribe(listener)
         await _recover_files(session, log)
         return session
 

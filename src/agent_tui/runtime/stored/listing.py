@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.core.summary import SessionSummary
 from agent_tui.library.own_sessions import OwnSessions, listed
 from agent_tui.library.row_cache import RowCache
 from agent_tui.places import data_root
-from agent_tui.runtime.launch import Launch
 from agent_tui.sessions.store import SessionStore
 
 if TYPE_CHECKING:
     from agent_tui.config import Settings
 
 
-def list_rows(launch: Launch, others: Settings | None = None) -> list[SessionSummary]:
-    """Every session of ours, newest first; with ``others``, other agents' where these say. Blocks.
+def list_rows(home: Path, others: Settings | None = None) -> list[SessionSummary]:
+    """Every session below a home, newest first; with ``others``, also those where they say. Blocks.
 
     ``others`` are the settings, which are only read where they are needed.
     """
-    home = launch.home
     rows = listed(OwnSessions(SessionStore(home), RowCache(home)).rows())
     if others is not None:
         from agent_tui.library.agent_sessions import AgentSessions
@@ -31,6 +30,6 @@ def list_rows(launch: Launch, others: Settings | None = None) -> list[SessionSum
     return rows
 
 
-def encoded_rows(launch: Launch) -> list[bytes]:
+def encoded_rows(home: Path) -> list[bytes]:
     """The rows of ours as JSON, newest first. Blocks."""
-    return OwnSessions(SessionStore(launch.home), RowCache(launch.home)).encoded_rows()
+    return OwnSessions(SessionStore(home), RowCache(home)).encoded_rows()

@@ -14,14 +14,8 @@ from agent_tui.library.search.finding import SearchAnswer
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.why import Origin
 from agent_tui.library.statistics import Statistic
-from agent_tui.runtime.launch import Launch
 
 _NICENESS = 10
-
-
-def open_search_index(launch: Launch, places: Places) -> SearchIndex:
-    """The index of every session on this machine, or of the demo; nothing is read yet."""
-    return SearchIndex(launch.home, places)
 
 
 class SearchService:
@@ -30,9 +24,9 @@ class SearchService:
     Taking lines apart holds the interpreter's lock; in a process of its own it holds up nobody.
     """
 
-    def __init__(self, launch: Launch, places: Places) -> None:
-        self._index = open_search_index(launch, places)
-        self._of_demo = ("--demo",) if launch.is_tour else ()
+    def __init__(self, home: Path, places: Places, *, of_demo: bool) -> None:
+        self._index = SearchIndex(home, places)
+        self._of_demo = ("--demo",) if of_demo else ()
 
     async def search(self, text: str, limit: int = 50) -> SearchAnswer:
         """The sessions that fit a query best; raises UsageError, StorageError."""
