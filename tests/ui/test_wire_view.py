@@ -15,6 +15,7 @@ from agent_tui.core.events import (
     CompactionFinished,
     Event,
     Failed,
+    FilesChanged,
     PromptJoined,
     Question,
     Reverted,
@@ -32,6 +33,7 @@ from agent_tui.core.events import (
     TurnEnd,
     TurnFinished,
 )
+from agent_tui.core.file_changes import FileChange, FileState
 from agent_tui.core.messages import (
     CommandDisplay,
     DiffDisplay,
@@ -50,6 +52,7 @@ from agent_tui.core.records import (
     TurnEndRecord,
     UsageRecord,
     UserMessage,
+    WorkspaceRecord,
 )
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.todo import TodoItem
@@ -69,6 +72,7 @@ READ = ToolCall("a", "read_file", '{"path": "x.py"}')
 EDIT = ToolCall("b", "edit_file", '{"path": "x.py", "old": "1", "new": "2"}')
 TEST = ToolCall("c", "run_command", '{"command": "make test"}')
 DROP = ToolCall("d", "run_command", '{"command": "rm x"}')
+DONE = ToolResult("done")
 ANSWER = (
     "# Done\n\nIt **works**:\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
     "| a | b |\n|---|---|\n| 1 | 2 |"
@@ -241,6 +245,26 @@ async def test_settling_changes_nothing_on_the_screen() -> None:
         app.timeline.append(NoticeBlock("later"))
         await pilot.pause()
         assert "later" in app.text
+
+
+async def test_what_a_call_changed_is_told_when_it_is_known_after_the_turn() -> None:
+    """A capture takes its time: the turn may be over, and its records shown, before it is done."""
+    change = FileChange("x", None, FileState("file", 0o644, "a" * 64, 2), added=5)
+    records: list[Record] = []
+    app = TimelineStage(records)
+    async with app.run_test(size=(90, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        for event in (TurnBegan(1, "tidy"), ToolStarted(DROP), ToolFinished(DROP, DONE)):
+            view.handle(event)
+        records += [UserMessage("tidy"), AssistantMessage("", (DROP,)), ToolMessage("d", "done")]
+        app.timeline.settle()
+        view.forget()
+        await pilot.pause()
+        assert "in 1 file" not in app.text
+        records.append(WorkspaceRecord("tool_call", (change,), call="d"))
+        view.handle(FilesChanged("d", "tool_call", 1, 5))
+        await pilot.pause()
+        assert "+5 -0 in 1 file" in app.text
 
 
 async def test_the_listener_is_told_what_the_agent_does() -> None:

@@ -308,16 +308,18 @@ class WireView:
             self._listener.todo_changed(read_todo(call.arguments))
 
     def _show_changes(self, event: FilesChanged) -> None:
-        """Say at a call, or a person's command, what it changed on disk."""
+        """Say at a call, or a person's command, what it changed on disk; maybe after its turn."""
         changed = Changed(event.files, event.added, event.removed, event.why)
-        if event.cause == "shell" and self._shell_block is not None:
+        is_shell = self._shell_block is not None and self._shell_block[1].command == event.call
+        if event.cause == "shell" and self._shell_block is not None and is_shell:
             index, shell = self._shell_block
-            if shell.command == event.call:
-                self._timeline.replace(index, replace(shell, changed=changed))
+            self._timeline.replace(index, replace(shell, changed=changed))
+            return
+        self._changed[event.call] = changed
+        if event.call in self._tools:
+            self._set_tool(replace(self._tools[event.call][1], changed=changed))
         elif event.call:
-            self._changed[event.call] = changed
-            if event.call in self._tools:
-                self._set_tool(replace(self._tools[event.call][1], changed=changed))
+            self._timeline.redraw_call(event.call)
 
     def _show_output(self, call_id: str, text: str) -> None:
         """Show what a running call prints, at most once a frame."""

@@ -15,6 +15,8 @@ from agent_tui.ui.blocks import (
     Block,
     Landmark,
     NoticeBlock,
+    ShellBlock,
+    ToolBlock,
     landmark_of,
 )
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
@@ -26,6 +28,8 @@ from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
 
 _LOOK = 16
 """Records that may have been written while the session was opened."""
+_NEAR = 64
+"""Records among which a call is searched for whose effects became known after its turn."""
 
 
 class BlockList(DrawnBlocks):
@@ -179,6 +183,15 @@ class BlockList(DrawnBlocks):
             self.unmapped = min(self.unmapped, index)
         self._live[index - self.recorded] = block
         self._forget(index)
+
+    def redraw_call(self, call: str) -> None:
+        """A record came that says more of a call, or of a command, near the end of the records."""
+        for index in range(self.recorded - 1, max(-1, self.recorded - _NEAR), -1):
+            block = self._source.block(index)
+            is_tool = isinstance(block, ToolBlock) and block.call_id == call
+            if is_tool or (isinstance(block, ShellBlock) and block.command == call):
+                self._forget(index)
+                return
 
     def remove(self, index: int) -> None:
         """A live block is gone; those after it move up."""
