@@ -90,7 +90,7 @@ def test_the_changes_view_takes_one_file_of_a_tool_call_back(
         terminal.press("u")
         terminal.wait_for("Revert 1 file")
         terminal.press("y")
-        terminal.wait_for("start  revert")
+        terminal.wait_for("after turn 1  revert: run_command, turn 1 · step 1")
         terminal.press("escape")
         assert (stage.workspace / "a.py").read_text() == CODE
         assert "shell" in (stage.workspace / "b.py").read_text()

@@ -28,9 +28,9 @@ async def session_id(tmp_path: Path) -> str:
 def test_changes_are_told_by_who_made_them(run: CommandLine, session_id: str) -> None:
     told = run("changes", session_id).out.splitlines()
     assert told == [
-        "turn 1, step 1 · agent: write_file",
+        "turn 1 · step 1 · agent: write_file",
         "  changed  a.txt  +1 -1",
-        "turn 1, step 2 · agent: run_command",
+        "turn 1 · step 2 · agent: run_command echo x > b.txt",
         "  created  b.txt  +1 -0",
     ]
     assert "-old" in "\n".join(run("changes", session_id, "--patch").out.splitlines())
@@ -50,6 +50,7 @@ def test_files_go_back_alone_or_with_the_conversation(
     assert run("revert", session_id, "0", "--files").out.splitlines()[0] == "2 files reverted."
     assert (work / "a.txt").read_text() == "old\n"
     assert not (work / "b.txt").exists()
+    assert "after turn 1 · revert: turn 1" in run("changes", session_id).out.splitlines()
     assert run("checkpoints", session_id, "--json").json
     told = run("revert", session_id, "0", "--both", "--dry-run").out.splitlines()
     assert told[1] == "Files: nothing would change."

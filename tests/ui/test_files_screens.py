@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.changes import ChangeGroup, FileDiff, net_changes
+from agent_tui.core.diff_pieces import DiffPiece, find_hunks
 from agent_tui.core.summary import RevertPreview
+from agent_tui.runtime.files.change_groups import count_net_changes
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
 from agent_tui.ui.screens.time.diff_lines import colour_diff
 from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
 from agent_tui.workspace.diffs import describe_capture
+from agent_tui.workspace.plan import make_plan
 from tests.ui.stage import Stage
 from tests.workspace.yard import Yard
 
@@ -80,7 +84,8 @@ async def test_one_click_ticks_a_box(yard: Yard) -> None:
 async def test_hunks_and_files_are_ticked_by_key(yard: Yard) -> None:
     async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
         await pilot.pause(0.3)
-        await pilot.press("tab", "down", "down", "space")  # the conflict, asked for by name
+        await pilot.press("space")  # the first one shows where it is
+        await pilot.press("up", "space")  # the conflict, asked for by name
         await pilot.press("end", "home", "w")
         assert "Revert 2 files" in app.text
         await pilot.press("r")
@@ -121,7 +126,49 @@ async def test_changes_open_as_diffs_and_one_file_can_be_asked_back(
         assert "+ mine" in app.text
         assert "4 - broken" in app.text  # the number of its line before its mark
         await pilot.press("u")
-        assert app.results == [ToRevert(frozenset({captures[1].stamp.uuid or ""}), "a.py")]
+        name = "you or another program, before turn 1"
+        ids = frozenset({captures[1].stamp.uuid or ""})
+        assert app.results == [ToRevert(ids, "a.py", name=name)]
+
+
+async def test_one_place_of_a_diff_is_asked_back_and_ticked_alone(yard: Yard) -> None:
+    """The cursor on a line of a diff means its place; what a person changed since stays."""
+    yard.write("a.py", (yard.read("a.py") or "").replace("line = 0\n", "first, mine\n"))
+    yard.take("human")
+    (capture,) = (each for each in yard.timeline.captures if each.call)
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [describe_capture(yard.store, capture, {"c1": "run_command"})]
+
+    async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test(
+        size=(120, 40)
+    ) as pilot:
+        await pilot.pause(0.3)
+        await pilot.press("down", "enter")
+        await pilot.pause(0.3)
+        lines = [line.strip() for line in app.text.splitlines()]
+        start = next(at for at, line in enumerate(lines) if "a.py" in line)
+        wanted = next(at for at, line in enumerate(lines) if "+ also broken" in line)
+        await pilot.press(*["down"] * (wanted - start), "u")
+        (asked,) = app.results
+    assert asked.pieces == {DiffPiece(("line = 15",), ("also broken",))}
+    causes = frozenset({"tool_call"})
+    plan = make_plan(str(yard.root), yard.store, [capture], own_causes=causes)
+    (path, _) = plan.paths
+    hunks = find_hunks(path, asked.pieces)
+    sheet = RevertFilesScreen("Revert?", plan, None, {path.key: hunks})
+    async with (app := Stage(screen=sheet)).run_test(size=(120, 40)) as pilot:
+        await pilot.pause(0.3)
+        assert "Revert 1 file" in app.text
+        assert "[-] a.py" in app.text
+        assert "[ ] new.py" in app.text
+        await pilot.press("y")
+    (decision,) = app.results
+    yard.revert(plan, decision.choice)
+    after = yard.read("a.py") or ""
+    assert "line = 15\n" in after
+    assert "mine\n" in after
+    assert "first, mine\n" in after
 
 
 async def test_a_file_that_was_reverted_is_not_counted_in_the_head(yard: Yard) -> None:
@@ -138,6 +185,20 @@ async def test_a_file_that_was_reverted_is_not_counted_in_the_head(yard: Yard) -
         head = next(line for line in app.text.splitlines() if "File changes" in line)
         assert "1 file " in head  # new.py; a.py is as it was
         assert "+1 -0" in head
+
+
+def test_lines_are_counted_from_the_first_state_to_the_last(yard: Yard) -> None:
+    yard.write("a.py", CODE.replace("line = 3\n", "broken\n"))
+    yard.take("human")
+    counts = {each.path: (each.added, each.removed) for each in net(yard)}
+    assert counts == {"a.py": (1, 1), "new.py": (1, 0)}
+    shutil.rmtree(yard.store.objects)
+    counts = {each.path: (each.added, each.removed) for each in net(yard)}
+    assert counts == {"a.py": (3, 3), "new.py": (1, 0)}  # each time, where no content is left
+
+
+def net(yard: Yard) -> Sequence[FileDiff]:
+    return count_net_changes(yard.store, yard.timeline)
 
 
 async def test_a_turn_is_reverted_whole_without_what_others_changed_in_it(yard: Yard) -> None:
@@ -158,7 +219,7 @@ async def test_a_turn_is_reverted_whole_without_what_others_changed_in_it(yard: 
         await pilot.press("t")
         own = {each.stamp.uuid or "" for each in captures if each.call}
         assert len(own) == 2
-        assert app.results == [ToRevert(frozenset(own))]
+        assert app.results == [ToRevert(frozenset(own), name="turn 1")]
 
 
 async def test_where_nothing_can_be_reverted_the_screen_says_why(yard: Yard) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from agent_tui.core.file_changes import ChangeCause, FileChange, FileState
 
@@ -50,6 +50,8 @@ class ChangeGroup:
         tool: the name of that tool, where it is known.
         why: why nothing is known of these files, where that is so.
         by_log: whether only the log says so; nobody looked at the disk.
+        after_turn: the newest turn until then; 0 before the first.
+        about: which changes a revert took back, or the command of a call.
     """
 
     id: str
@@ -63,11 +65,32 @@ class ChangeGroup:
     at: str = ""
     why: str = ""
     by_log: bool = False
+    after_turn: int = 0
+    about: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where in the session it was, in words."""
+        if self.turn:
+            return place_of(self.turn, self.step)
+        return f"after turn {self.after_turn}" if self.after_turn else "before turn 1"
+
+    @property
+    def what(self) -> str:
+        """The tool with its command, the command of a person, or what was reverted."""
+        # The id of a call whose tool nobody knows tells a reader nothing.
+        name = self.tool or (self.call if self.cause != "tool_call" else "")
+        return " ".join(filter(None, (name, self.about)))
 
     @property
     def counts(self) -> tuple[int, int]:
         """Lines added and removed in all files together."""
         return sum(f.added for f in self.files), sum(f.removed for f in self.files)
+
+
+def place_of(turn: int | None, step: int | None = None) -> str:
+    """A turn, and a step in it, in words."""
+    return f"turn {turn} · step {step}" if step else f"turn {turn}"
 
 
 def kind_of(old: FileState | None, new: FileState | None) -> ChangeKind:
@@ -81,25 +104,32 @@ def kind_of(old: FileState | None, new: FileState | None) -> ChangeKind:
     return "mode" if old.hash and old.hash == new.hash else "changed"
 
 
-def net_changes(changes: Iterable[FileChange]) -> tuple[FileDiff, ...]:
+Count: TypeAlias = Callable[[FileState | None, FileState | None], tuple[int, int] | None]
+"""Counts the lines added and removed between two states; None where that is not known."""
+
+
+def net_changes(
+    changes: Iterable[FileChange], count: Count = lambda *_: None
+) -> tuple[FileDiff, ...]:
     """Every path that is not what it was, with its first state and its last; the newest first.
 
-    What was changed and changed back is not among them. Lines count each time they were changed.
+    What was changed and changed back is not among them. Where ``count`` knows nothing of a path
+    that was changed several times, lines count each time.
     """
     paths: dict[str, list[FileChange]] = {}
     for change in changes:
         before = paths.pop(change.path, [])
         paths[change.path] = [*before, change]
     return tuple(
-        FileDiff(
-            path,
-            kind_of(steps[0].old, steps[-1].new),
-            sum(step.added for step in steps),
-            sum(step.removed for step in steps),
-        )
+        FileDiff(path, kind_of(steps[0].old, steps[-1].new), *_count_all(steps, count))
         for path, steps in reversed(paths.items())
         if not _is_back(steps[0].old, steps[-1].new)
     )
+
+
+def _count_all(steps: list[FileChange], count: Count) -> tuple[int, int]:
+    counted = count(steps[0].old, steps[-1].new) if len(steps) > 1 else None
+    return counted or (sum(step.added for step in steps), sum(step.removed for step in steps))
 
 
 def _is_back(old: FileState | None, new: FileState | None) -> bool:

@@ -14,7 +14,7 @@ PlanStatus: TypeAlias = Literal[
 STATUS_WORDS: dict[str, str] = {
     "same": "as it was",
     "clean": "",
-    "merged": "changed since; both are kept",
+    "merged": "also changed since; that stays",
     "conflict": "changed since in the same lines",
     "binary": "changed since; not text",
     "type": "changed since; another kind of file now",

@@ -71,11 +71,8 @@ def _without_secrets(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
 
 
 def _say_group(group: ChangeGroup) -> None:
-    turn = f"turn {group.turn}" if group.turn else "before the first turn"
-    step = f", step {group.step}" if group.step else ""
-    what = group.tool or group.call
-    who = f"{WHO[group.cause]}: {what}" if what else WHO[group.cause]
-    say(f"{turn}{step} · {reveal(who)}")
+    who = f"{WHO[group.cause]}: {group.what}" if group.what else WHO[group.cause]
+    say(f"{group.place} · {reveal(who)}")
     if group.why:
         say(f"  files not covered here: {group.why}")
     for file in group.files:

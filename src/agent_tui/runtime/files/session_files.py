@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent_tui.agent.settle import settle
 from agent_tui.agent.workspace_watch import Moment, WorkspaceWatch
-from agent_tui.core.changes import ChangeGroup, FileDiff, net_changes
+from agent_tui.core.changes import ChangeGroup, FileDiff
 from agent_tui.core.errors import (
     AgentTuiError,
     StorageError,
@@ -19,6 +19,7 @@ from agent_tui.core.errors import (
     UnknownCheckpoint,
 )
 from agent_tui.core.file_changes import CAUSES, ChangeCause, FileChange
+from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -26,12 +27,12 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.core.text import format_count
+from agent_tui.runtime.files.change_groups import calls_told, count_net_changes, describe_changes
 from agent_tui.runtime.files.last_reverts import find_redo, find_undo, record_of
 from agent_tui.runtime.files.together import ConversationMove, archive_of, parse_move
 from agent_tui.runtime.files.watching import content_store, read_timeline
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import SessionLog
-from agent_tui.workspace.diffs import describe_capture
 from agent_tui.workspace.git import find_repository
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plan import choose, make_plan
@@ -71,7 +72,7 @@ class SessionFiles:
     async def net_changes(self) -> tuple[FileDiff, ...]:
         """The files that are not what they were, as far as that was seen; the disk is not read."""
         timeline = await self.timeline()
-        return net_changes(change for each in timeline.captures for change in each.delta)
+        return await asyncio.to_thread(count_net_changes, self._store, timeline)
 
     async def changes(self, checkpoint: int | str | None = None) -> list[ChangeGroup]:
         """Everything that changed since a checkpoint (None: since the first capture).
@@ -83,25 +84,21 @@ class SessionFiles:
         return await asyncio.to_thread(self._changes, timeline, checkpoint)
 
     def _changes(self, timeline: FileTimeline, checkpoint: int | str | None) -> list[ChangeGroup]:
-        captures = [
-            capture
-            for capture in self._since(timeline, checkpoint)
-            if capture.delta or capture.status == "none"
-        ]
-        tools = self._tools({each.call for each in captures if each.cause == "tool_call"})
-        return [describe_capture(self._store, capture, tools) for capture in captures]
+        since = self._since(timeline, checkpoint)
+        calls = self._calls(calls_told(timeline, since))
+        return describe_changes(self._store, timeline, since, calls)
 
-    def _tools(self, calls: Collection[str]) -> dict[str, str]:
-        """The tool of each call; archives are read for those that are not in the log now."""
-        tools = _tools_in(self._log.state)
-        missing = set(calls) - tools.keys()
+    def _calls(self, wanted: Collection[str]) -> dict[str, ToolCall]:
+        """Calls by their ids; archives are read for those that are not in the log now."""
+        calls = _calls_in(self._log.state)
+        missing = set(wanted) - calls.keys()
         for archive in reversed(self._log.archives() if missing else []):
             if not missing:
                 break
             with suppress(AgentTuiError):
-                tools = _tools_in(self._log.read_archive(archive.number)) | tools
-            missing -= tools.keys()
-        return tools
+                calls = _calls_in(self._log.read_archive(archive.number)) | calls
+            missing -= calls.keys()
+        return calls
 
     def _since(
         self, timeline: FileTimeline, checkpoint: int | str | None
@@ -319,9 +316,9 @@ class SessionFiles:
         return told
 
 
-def _tools_in(state: SessionState) -> dict[str, str]:
+def _calls_in(state: SessionState) -> dict[str, ToolCall]:
     return {
-        call.id: call.name
+        call.id: call
         for entry in state.all_entries
         if isinstance(entry.record, AssistantMessage)
         for call in entry.record.tool_calls

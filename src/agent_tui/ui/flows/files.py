@@ -6,7 +6,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_tui.core.revert_plan import RevertPlan
+from agent_tui.core.diff_pieces import DiffPiece, find_hunks
+from agent_tui.core.revert_plan import Choice, RevertPlan
+from agent_tui.core.text import reveal
 
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
@@ -35,7 +37,8 @@ async def revert_to(chat: Conversation, checkpoint: int) -> None:
 async def revert_call(chat: Conversation, captures: Collection[str]) -> None:
     """Revert what a tool call changed in files, after a question; captures by their ids."""
     session = chat.holder.require_session()
-    await _revert_plan(chat, await session.files.plan_captures(captures))
+    plan = await session.files.plan_captures(captures)
+    await _revert_plan(chat, plan, "Revert what this call changed?")
 
 
 async def browse_changes(chat: Conversation, _argument: str) -> None:
@@ -51,18 +54,27 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
         if chosen is None:
             return
         plan = _of_path(await session.files.plan_captures(chosen.captures), chosen.path)
-        await _revert_plan(chat, plan)
+        of = f"{reveal(chosen.path)} ({chosen.name})" if chosen.path else chosen.name
+        await _revert_plan(chat, plan, f"Revert {of}?", _choice_of(plan, chosen.pieces))
 
 
-async def _revert_plan(chat: Conversation, plan: RevertPlan) -> None:
-    """Ask about a plan for files alone, and do it."""
+async def _revert_plan(
+    chat: Conversation, plan: RevertPlan, title: str, choice: Choice | None = None
+) -> None:
+    """Ask about a plan for files alone, and do it; ``choice`` is ticked at first."""
     from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
 
-    screen = RevertFilesScreen("Revert these changes?", plan, None)
+    screen = RevertFilesScreen(title, plan, None, choice)
     decision = await chat.app.push_screen_wait(screen)
     if decision is not None:
         done = chat.runner.start(lambda session: _carry_out(chat, session, plan, decision, None))
         await done.wait()
+
+
+def _choice_of(plan: RevertPlan, pieces: Collection[DiffPiece]) -> Choice | None:
+    """The hunks that put some pieces of a diff back; None where they are not in the plan."""
+    found = {each.key: hunks for each in plan.paths if (hunks := find_hunks(each, pieces))}
+    return found or None
 
 
 def _of_path(plan: RevertPlan, path: str) -> RevertPlan:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 
-from agent_tui.core.changes import WHO, ChangeGroup, FileDiff
+from agent_tui.core.changes import WHO, ChangeGroup, FileDiff, place_of
+from agent_tui.core.diff_pieces import DiffPiece, pieces_by_line
 from agent_tui.core.file_changes import AGENT_CAUSES
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import first_line, reveal
@@ -29,15 +31,22 @@ _KINDS = {
 }
 _INDENT = "      "
 _AGE_WIDTH = 7
+_SHORTEST_COMMAND, _WITH_AGE = 16, 66
 _STYLES = {"tool_call": "$tool", "shell": "$user", "human": "$user", "outside": "$muted"}
 
 
 @dataclass(frozen=True, slots=True)
 class ToRevert:
-    """What is to be reverted: one capture, one file of it, or all captures of a turn."""
+    """What is to be reverted: one capture, one file of it, or all captures of a turn.
+
+    ``pieces``: the places of the file's diff that are meant; all of them where it is empty.
+    ``name`` says in words what it is.
+    """
 
     captures: frozenset[str]
     path: str = ""
+    pieces: frozenset[DiffPiece] = frozenset()
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,7 @@ class _Row:
     group: ChangeGroup
     file: FileDiff | None = None
     line: DiffRow | None = None
+    pieces: frozenset[DiffPiece] = frozenset()
 
 
 class ChangesScreen(Panel[ToRevert]):
@@ -120,9 +130,14 @@ class ChangesScreen(Panel[ToRevert]):
             for file in group.files:
                 self._lines.append(_Row(group, file))
                 if id(file) in self._opened:
-                    self._lines += [_Row(group, file, line) for line in self._diffs[id(file)]]
+                    self._lines += self._diff_rows(group, file)
         place = next((i for i, row in enumerate(self._lines) if row == at), 0)
         self._rows.show_rows(len(self._lines), cursor=place)
+
+    def _diff_rows(self, group: ChangeGroup, file: FileDiff) -> Iterator[_Row]:
+        pieces = pieces_by_line(file.diff)
+        for at, line in enumerate(self._diffs[id(file)]):
+            yield _Row(group, file, line, pieces[at] if at < len(pieces) else frozenset())
 
     def _draw(self, index: int, width: int) -> Content:
         row = self._lines[index]
@@ -142,18 +157,17 @@ class ChangesScreen(Panel[ToRevert]):
         )
 
     def _draw_group(self, group: ChangeGroup, width: int) -> Content:
-        turn = f"turn {group.turn}" if group.turn else ""
-        step = f" · step {group.step}" if group.step else ""
-        # The id of a call whose tool nobody knows tells a reader nothing.
-        what = first_line(group.tool or group.call * (group.cause != "tool_call"), 60)
         added, removed = group.counts
         counts = f"  +{added} -{removed} in {format_count(len(group.files), 'file')}"
-        age = f" {format_age(group.at):>{_AGE_WIDTH}}" if group.at else ""
+        told = f"  not covered: {group.why}" if group.why else counts
+        age = f" {format_age(group.at):>{_AGE_WIDTH}}" if group.at and width >= _WITH_AGE else ""
+        room = width - cell_len(f"{group.place}  {WHO[group.cause]}: {told}{age}")
+        what = first_line(group.what, max(_SHORTEST_COMMAND, room))
         text = Content.assemble(
-            (f"{turn}{step}  " if turn else "", "$muted"),
+            (f"{group.place}  ", "$muted"),
             (WHO[group.cause], f"bold {_STYLES.get(group.cause, '$checkpoint')}"),
             (f": {reveal(what)}" if what else "", ""),
-            (f"  not covered: {group.why}", "$danger") if group.why else (counts, "$muted"),
+            (told, "$danger" if group.why else "$muted"),
         )
         text = text.truncate(max(1, width - len(age)), ellipsis=True, pad=True)
         return Content.assemble(text, (age, "$muted"))
@@ -189,9 +203,12 @@ class ChangesScreen(Panel[ToRevert]):
         return self._load_net is not None or not action.startswith("revert")
 
     def action_revert(self) -> None:
-        """Revert what is under the cursor: a file, or all that a tool call changed."""
+        """Revert what is under the cursor: a place, a file, or all that a tool call changed."""
         if row := self._row_to_revert():
-            self.dismiss(ToRevert(frozenset({row.group.id}), row.file.path if row.file else ""))
+            path = row.file.path if row.file else ""
+            of = row.group.tool or WHO[row.group.cause]
+            name = f"{of}, {row.group.place}"
+            self.dismiss(ToRevert(frozenset({row.group.id}), path, row.pieces, name))
 
     def action_revert_turn(self) -> None:
         """Revert all that the agent changed in the turn under the cursor."""
@@ -202,7 +219,7 @@ class ChangesScreen(Panel[ToRevert]):
         if turn is None or not own:
             self.tell("The agent changed no files in this turn.", is_error=True)
             return
-        self.dismiss(ToRevert(frozenset(each.id for each in own)))
+        self.dismiss(ToRevert(frozenset(each.id for each in own), name=place_of(turn)))
 
     def _row_to_revert(self) -> _Row | None:
         """The row under the cursor; None, and a sentence, where nothing can be reverted."""

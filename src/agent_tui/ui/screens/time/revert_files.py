@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agent_tui.core.format import format_count
-from agent_tui.core.revert_plan import STATUS_WORDS, Hunk, PathPlan, RevertPlan
+from agent_tui.core.revert_plan import STATUS_WORDS, Choice, Hunk, PathPlan, RevertPlan
 from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import reveal
 from agent_tui.resources import stylesheet
@@ -52,6 +52,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         title: what is reverted to.
         plan: what can be done to the files.
         preview: what would leave the conversation; None where only files can be reverted.
+        choice: what is ticked at first; by default what the plan says.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/revert_files.tcss")]
@@ -64,12 +65,18 @@ class RevertFilesScreen(Panel[RevertDecision]):
         Binding("tab", "other_list", "files", key_display="Tab", priority=True),
     ]
 
-    def __init__(self, title: str, plan: RevertPlan, preview: RevertPreview | None) -> None:
+    def __init__(
+        self,
+        title: str,
+        plan: RevertPlan,
+        preview: RevertPreview | None,
+        choice: Choice | None = None,
+    ) -> None:
         super().__init__()
         self._title = title
         self._plan = plan
         self._preview = preview
-        self._choice = dict(plan.default)
+        self._choice = dict(plan.default if choice is None else choice)
         self._scope: Scope = "files" if preview is None else "both"
         if plan.conversation_only and preview is not None:
             self._scope = "conversation"
@@ -100,7 +107,13 @@ class RevertFilesScreen(Panel[RevertDecision]):
         self.query_one("#notices", Static).update(Content("\n").join(notices))
         self.query_one("#notices", Static).display = bool(notices)
         self._lines = await asyncio.to_thread(self._build)
-        self._rows.show_rows(len(self._lines), cursor=0)
+        self._rows.show_rows(len(self._lines), cursor=self._first_ticked())
+
+    def _first_ticked(self) -> int:
+        """The first row that can be ticked, and is where any is; of a file in parts, its part."""
+        rows = [(at, row) for at, row in enumerate(self._lines) if row.path is not None]
+        ticked = [at for at, row in rows if row.path and self._is_ticked_whole(row.path, row.hunk)]
+        return next(iter((*ticked, *(at for at, _ in rows))), 0)
 
     def _build(self) -> list[_Row]:
         rows: list[_Row] = []
@@ -167,6 +180,12 @@ class RevertFilesScreen(Panel[RevertDecision]):
     def _is_secret(self, path: PathPlan) -> bool:
         return any(side.state is not None and side.state.secret for side in (path.now, path.then))
 
+    def _is_ticked_whole(self, path: PathPlan, hunk: Hunk | None) -> bool:
+        chosen = self._choice.get(path.key, frozenset())
+        if hunk is not None:
+            return self._is_ticked(path, hunk)
+        return 0 in chosen or (bool(chosen) and len(chosen) == len(path.hunks))
+
     def _is_ticked(self, path: PathPlan, hunk: Hunk) -> bool:
         chosen = self._choice.get(path.key, frozenset())
         return 0 in chosen or hunk.id in chosen
@@ -195,8 +214,15 @@ class RevertFilesScreen(Panel[RevertDecision]):
         }[self._scope]
         return _with_key(what, "y", width)
 
-    @on(Rows.Chosen, "#files")
     def action_tick(self) -> None:
+        """Tick what is under the cursor of the list; first go there, to see what that is."""
+        if self._rows.has_focus:
+            self._tick()
+        else:
+            self._rows.focus()
+
+    @on(Rows.Chosen, "#files")
+    def _tick(self) -> None:
         """Tick or untick the hunk, or all of the file, under the cursor."""
         if not self._lines:
             return

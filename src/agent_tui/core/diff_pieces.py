@@ -1,0 +1,92 @@
+"""One place of a diff as it is shown, found again among the hunks of a revert."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+
+from agent_tui.core.dataclass import dataclass
+from agent_tui.core.revert_plan import PathPlan
+from agent_tui.core.text import reveal
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPiece:
+    """Lines that went and lines that came in one place, as they are shown.
+
+    ``number`` counts those that look the same, from 1.
+    """
+
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    number: int = 1
+
+
+def pieces_by_line(diff: str) -> list[frozenset[DiffPiece]]:
+    """For each line that is shown of a unified diff, the pieces that it stands for.
+
+    Of a line that was not changed, and of the gap before a hunk, those are all of its hunk. Before
+    the first one there is no gap.
+    """
+    sections: list[list[str]] = []
+    for line in diff.split("\n")[2:]:
+        if line.startswith("@@") or not sections:
+            sections.append([])
+        is_gap = line.startswith("@@") and len(sections) > 1
+        if is_gap or line[:1] in ("+", "-", " "):
+            sections[-1].append(line)
+    seen: Counter[tuple[tuple[str, ...], tuple[str, ...]]] = Counter()
+    told: list[frozenset[DiffPiece]] = []
+    for section in sections:
+        runs = _runs(section)
+        pieces = [_piece([section[at] for at in run], seen) for run in runs]
+        by_place = {at: piece for run, piece in zip(runs, pieces, strict=True) for at in run}
+        whole = frozenset(pieces)
+        told += [
+            frozenset({by_place[at]}) if at in by_place else whole for at in range(len(section))
+        ]
+    return told
+
+
+def find_hunks(plan: PathPlan, pieces: Collection[DiffPiece]) -> frozenset[int]:
+    """The hunks of a revert that put these pieces back; empty where they are not among them."""
+    seen: Counter[tuple[tuple[str, ...], tuple[str, ...]]] = Counter()
+    found = set()
+    for hunk in plan.hunks:
+        lines = _shown(hunk.added), _shown(hunk.removed)  # what a revert adds had been removed
+        seen[lines] += 1
+        if DiffPiece(*lines, seen[lines]) in pieces:
+            found.add(hunk.id)
+    return frozenset(found)
+
+
+def _runs(section: Sequence[str]) -> list[list[int]]:
+    """The places of lines that were changed and stand together."""
+    runs: list[list[int]] = []
+    for at, line in enumerate(section):
+        if line[:1] not in ("+", "-"):
+            continue
+        if runs and runs[-1][-1] == at - 1:
+            runs[-1].append(at)
+        else:
+            runs.append([at])
+    return runs
+
+
+def _piece(
+    lines: Iterable[str], seen: Counter[tuple[tuple[str, ...], tuple[str, ...]]]
+) -> DiffPiece:
+    kept = list(lines)
+    both = (
+        tuple(line[1:] for line in kept if line.startswith("-")),
+        tuple(line[1:] for line in kept if line.startswith("+")),
+    )
+    seen[both] += 1
+    return DiffPiece(*both, seen[both])
+
+
+def _shown(lines: Sequence[bytes]) -> tuple[str, ...]:
+    return tuple(
+        reveal(line.decode(errors="replace").removesuffix("\n").removesuffix("\r"))
+        for line in lines
+    )
