@@ -13,6 +13,8 @@ import pytest
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import RevertRecord, UserMessage, WorkspaceRecord
+from agent_tui.core.words import describe_archive
+from agent_tui.history.tree.record_words import describe_record
 from agent_tui.providers.demo.scenario import Reply
 from tests.agent.stage import Stage, call
 from tests.faults.acts import SameThread
@@ -183,6 +185,12 @@ async def test_one_undo_and_one_redo_move_both(tmp_path: Path) -> None:
             await stage.operations.undo()
         await torn.act(stage, "redo")
         assert torn.halves(stage) == (False, False)
+        archives = sorted(await stage.session.view.archives(), key=lambda each: each.number)
+        assert [describe_archive(each) for each in archives[:3]] == [
+            "before a revert to checkpoint 0: Break things",
+            "before an undo of a revert",
+            "before a redo of a revert",
+        ]
     async with torn.stage() as stage:
         await torn.act(stage, "undo")
         assert torn.halves(stage) == (True, True)
@@ -207,6 +215,18 @@ async def test_undo_goes_back_through_every_operation_in_its_order(tmp_path: Pat
         for wanted in ({"a.txt": "mine\n", "b.txt": "shell\n"}, {"a.txt": "mine\n"}):
             await stage.operations.redo()
             assert torn.files() == wanted
+
+
+async def test_what_was_undone_and_redone_is_told_where_it_happened(tmp_path: Path) -> None:
+    torn = Torn(tmp_path)
+    await torn.prepare()
+    async with torn.stage() as stage:
+        await stage.operations.clear()
+        for act, wanted in (("undo", "clear undone"), ("redo", "clear redone")):
+            await torn.act(stage, act)
+            records = stage.session.view.records
+            (done,) = (describe_record(r) for r in records[-3:] if isinstance(r, RevertRecord))
+            assert done == wanted
 
 
 async def test_the_log_names_one_operation_for_both_halves(tmp_path: Path) -> None:

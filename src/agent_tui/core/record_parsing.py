@@ -278,6 +278,7 @@ def _revert(value: Mapping[str, Any]) -> RevertRecord:
         reason=_text(value, "reason", "user"),
         checkpoint=_optional_number(value.get("checkpoint")),
         operation=_text(value, "operation", ""),
+        of=_text(value, "of", ""),
         stamp=_stamp(value),
     )
 

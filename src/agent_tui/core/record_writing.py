@@ -244,7 +244,7 @@ def _body(record: Record) -> dict[str, Any]:
         case RevertRecord():
             fields = {"role": "_revert", "checkpoint": record.checkpoint}
             fields |= {"archive": record.archive, "reason": record.reason}
-            return fields | _filled(operation=record.operation)
+            return fields | _filled(operation=record.operation, of=record.of)
         case HeadRecord():
             fields = {"role": "_head", "to": record.to}
             return fields | _filled(**{"reason": record.reason, "from": record.source})

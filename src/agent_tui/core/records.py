@@ -167,13 +167,15 @@ class RevertRecord:
     """The log was reverted here; what it held until then is archive ``archive``.
 
     ``checkpoint`` is None where the operation had none (a restore or a clear). ``operation`` is
-    the name of the revert of files that was made together with it.
+    the name of the revert of files that was made together with it. ``of`` says what an undo or a
+    redo was of, as the table of operations calls it.
     """
 
     archive: int
     reason: str
     checkpoint: int | None = None
     operation: str = ""
+    of: str = ""
     stamp: Stamp = UNSTAMPED
 
 

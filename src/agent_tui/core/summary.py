@@ -49,7 +49,8 @@ class SessionSummary:
 class ArchiveSummary:
     """One rotated log: why and when it was rotated, and what is in it.
 
-    ``checkpoint``: where the revert went back to, if it was one.
+    ``checkpoint``: where a revert went back to, and ``prompt`` what it removed first, in a line.
+    ``of``: what an undo or a redo was of.
     """
 
     number: int
@@ -60,6 +61,8 @@ class ArchiveSummary:
     messages: int
     checkpoints: int
     checkpoint: int | None = None
+    prompt: str = ""
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.format import format_tokens
+from agent_tui.core.summary import ArchiveSummary
 
 INTERRUPTED = (
     "Interrupted: this call did not run to its end. Check its effects before repeating it."
@@ -66,16 +67,24 @@ def operation_words(reason: str) -> OperationWords:
     return _OPERATIONS.get(reason, _UNKNOWN)
 
 
-def describe_revert(reason: str, checkpoint: int | None = None) -> str:
-    """What a revert did, such as ``reverted to checkpoint 3``; an unknown reason as it stands."""
+def describe_revert(reason: str, checkpoint: int | None = None, of: str = "") -> str:
+    """What a revert did, such as ``reverted to checkpoint 3``; an unknown reason as it stands.
+
+    ``of`` is what an undo or a redo was of: ``compaction undone``.
+    """
     done = operation_words(reason).done or reason or "reverted"
+    done = f"{of} {done}" if of else done
     return done if checkpoint is None else f"{done} to checkpoint {checkpoint}"
 
 
-def describe_archived(reason: str, checkpoint: int | None = None, sign: str = "checkpoint") -> str:
-    """What an archive is from before, such as ``before a revert to checkpoint 3``."""
-    words = operation_words(reason).archived or reason
-    return words if checkpoint is None else f"{words} to {sign} {checkpoint}"
+def describe_archive(archive: ArchiveSummary, sign: str = "checkpoint") -> str:
+    """When a log was archived, and what was said first in what the live log holds no more."""
+    told = operation_words(archive.reason).archived or archive.reason or "saved"
+    if archive.of:
+        told = f"{told} of a {archive.of}"
+    if archive.checkpoint is not None:
+        told = f"{told} to {sign} {archive.checkpoint}"
+    return f"{told}: {archive.prompt}" if archive.prompt else told
 
 
 def describe_switch(reason: str) -> str:

@@ -17,7 +17,7 @@ from agent_tui.core.format import format_minute, format_size
 from agent_tui.core.output import complain, say, say_bytes
 from agent_tui.core.summary import OperationReport
 from agent_tui.core.text import clean, format_count
-from agent_tui.core.words import describe_archived
+from agent_tui.core.words import describe_archive
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.history.view import SessionView
 from agent_tui.runtime.engine import Engine
@@ -138,7 +138,7 @@ async def list_archives(engine: Engine, session_id: str, *, as_json: bool) -> No
         (
             (
                 each.number,
-                describe_archived(each.reason, each.checkpoint),
+                describe_archive(each),
                 format_minute(each.at),
                 format_count(each.messages, "message"),
                 format_size(each.size_bytes),

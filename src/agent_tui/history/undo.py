@@ -27,6 +27,9 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.words import operation_words
 
+UNNAMED = "operation"
+"""What an operation is called of which no more is known."""
+
 
 @dataclass(frozen=True, slots=True)
 class RestoreArchive:
@@ -36,7 +39,7 @@ class RestoreArchive:
     """
 
     archive: int
-    name: str = "operation"
+    name: str = UNNAMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,8 @@ def find_redo(path: Sequence[Record]) -> WayBack:
         match record:
             case RevertRecord(reason="redo") | HeadRecord(reason="redo"):
                 continue
-            case RevertRecord(reason="undo", archive=archive):
-                return RestoreArchive(archive)
+            case RevertRecord(reason="undo", archive=archive, of=of):
+                return RestoreArchive(archive, of or UNNAMED)
             case HeadRecord(reason="undo", source=str(source)):
                 return MoveLeaf(source)
             case TitleRecord(before=str()) | LabelRecord(before=str()) | ModelRecord(before=str()):

@@ -23,6 +23,7 @@ from agent_tui.sessions.log import Durability
 from agent_tui.sessions.log_writer import BuildLog, LogMark, encode_records, utc_now
 from agent_tui.sessions.replay import Entry, SessionState
 from agent_tui.sessions.session_log import SessionLog
+from agent_tui.sessions.session_summary import prompts_by_checkpoint, told_by
 
 MOST_MESSAGES = 1000
 KEPT_SHARE = 0.8
@@ -90,13 +91,13 @@ class MemoryLog(SessionLog):
         return self._rotate(state, [RevertRecord(self._last_archive + 1, "clear")])
 
     async def restore(
-        self, number: int, reason: RevertReason = "restore", operation: str = ""
+        self, number: int, reason: RevertReason = "restore", operation: str = "", of: str = ""
     ) -> int:
         """Make a copy of an archive the live log; returns the archive of the log it replaced."""
         self._require_writable()
         archive = self.read_archive(number)
         state = archive.prefix(archive.size)
-        act = RevertRecord(self._last_archive + 1, reason, operation=operation)
+        act = RevertRecord(self._last_archive + 1, reason, operation=operation, of=of)
         return self._rotate(state, [act])
 
     async def mark(self) -> LogMark:
@@ -204,14 +205,6 @@ def _copy_of(entries: Iterable[Entry]) -> SessionState:
 def _summary(
     number: int, state: SessionState, act: CompactionRecord | RevertRecord | None
 ) -> ArchiveSummary:
-    reason = act.reason if isinstance(act, RevertRecord) else "compaction" if act else ""
-    return ArchiveSummary(
-        number=number,
-        path="",
-        reason=reason,
-        at=(act.stamp.at or "") if act else "",
-        size_bytes=state.size,
-        messages=len(state.messages),
-        checkpoints=len(state.checkpoints),
-        checkpoint=act.checkpoint if isinstance(act, RevertRecord) else None,
-    )
+    counts = (state.size, len(state.messages), len(state.checkpoints))
+    prompts = prompts_by_checkpoint(entry.record for entry in state.entries)
+    return told_by(act, ArchiveSummary(number, "", "", "", *counts), prompts)

@@ -142,9 +142,11 @@ class SessionLog:
         return sorted(firsts.values(), key=lambda entry: entry.offset)
 
     async def restore(
-        self, number: int, reason: RevertReason = "restore", operation: str = ""
+        self, number: int, reason: RevertReason = "restore", operation: str = "", of: str = ""
     ) -> int:
         """Make a copy of an archive the live log; returns the archive of the log it replaced.
+
+        ``of`` says what an undo or a redo is of.
 
         Raises:
             UnknownArchive: no archive is meant by that number here, or it no longer exists.
@@ -152,7 +154,7 @@ class SessionLog:
         """
         await self._begin_change()
         path = await asyncio.to_thread(self.archive_file, number)
-        inode, act = self._inode, RevertRecord(0, reason, operation=operation)
+        inode, act = self._inode, RevertRecord(0, reason, operation=operation, of=of)
         header = None if path.parent == self.folder else self._header
         return await self._rotate_log(lambda: self._tail.restore(inode, path, act, header))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -13,6 +15,8 @@ from agent_tui.core.jsonl import decode_line
 from agent_tui.core.messages import text_of
 from agent_tui.core.record_parsing import parse_record
 from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
     CompactionRecord,
     ModelRecord,
     Record,
@@ -158,6 +162,7 @@ class _Contents:
     messages: int
     checkpoints: int
     acts: tuple[_Act, ...]
+    prompts: Mapping[int, str] = field(default_factory=dict)
 
 
 def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
@@ -172,21 +177,47 @@ def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
         acts |= {act.archive: act for act in content.acts}
     summaries = []
     for number, content in contents.items():
-        act = acts.get(number)
-        reason = act.reason if isinstance(act, RevertRecord) else "compaction" if act else ""
-        summaries.append(
-            ArchiveSummary(
-                number=number,
-                path=str(archive_path(folder, number)),
-                reason=reason,
-                at=(act.stamp.at or "") if act else "",
-                size_bytes=content.size,
-                messages=content.messages,
-                checkpoints=content.checkpoints,
-                checkpoint=act.checkpoint if isinstance(act, RevertRecord) else None,
-            )
+        counted = ArchiveSummary(
+            number=number,
+            path=str(archive_path(folder, number)),
+            reason="",
+            at="",
+            size_bytes=content.size,
+            messages=content.messages,
+            checkpoints=content.checkpoints,
         )
+        summaries.append(told_by(acts.get(number), counted, content.prompts))
     return summaries
+
+
+def told_by(
+    act: _Act | None, archive: ArchiveSummary, prompts: Mapping[int, str]
+) -> ArchiveSummary:
+    """An archive with what the operation that made it tells; ``prompts`` are its own."""
+    at = (act.stamp.at or "") if act else ""
+    if not isinstance(act, RevertRecord):
+        return replace(archive, reason="compaction" if act else "", at=at)
+    place = act.checkpoint
+    prompt = first_line(prompts.get(place, ""), 200) if place is not None else ""
+    return replace(archive, reason=act.reason, at=at, checkpoint=place, prompt=prompt, of=act.of)
+
+
+def prompts_by_checkpoint(records: Iterable[Record]) -> dict[int, str]:
+    """The prompt that follows each checkpoint; inside a turn, the turn's own."""
+    prompts: dict[int, str] = {}
+    waiting: list[int] = []
+    last = ""
+    for record in records:
+        if isinstance(record, Checkpoint):
+            prompts[record.id] = last
+            waiting.append(record.id)
+        elif text := _prompt(record):
+            prompts |= dict.fromkeys(waiting, text)
+            last = text
+            waiting.clear()
+        elif isinstance(record, AssistantMessage):
+            waiting.clear()
+    return prompts
 
 
 def _look_into(path: Path) -> _Contents:
@@ -195,7 +226,8 @@ def _look_into(path: Path) -> _Contents:
     if index.size < _SMALL_LOG:
         state = read_log(path)
         acts: tuple[_Act, ...] = (*state.compactions, *state.reverts)
-        return _Contents(state.size, len(state.messages), len(state.checkpoints), acts)
+        prompts = prompts_by_checkpoint(entry.record for entry in state.entries)
+        return _Contents(state.size, len(state.messages), len(state.checkpoints), acts, prompts)
     index.grow()
     found = []
     for role in ("_compaction", "_revert"):

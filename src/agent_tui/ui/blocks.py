@@ -107,11 +107,15 @@ class CompactionBlock:
 
 @dataclass(frozen=True, slots=True)
 class RevertBlock:
-    """The log was reverted here; what it held until then is ``archive``."""
+    """The log was reverted here; what it held until then is ``archive``.
+
+    ``of``: what an undo or a redo was of.
+    """
 
     archive: int
     reason: str
     checkpoint: int | None = None
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

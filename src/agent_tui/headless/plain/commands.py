@@ -12,7 +12,7 @@ from agent_tui.core.messages import text_of
 from agent_tui.core.modes import MODE_WORDS, MODES
 from agent_tui.core.records import ToolMessage
 from agent_tui.core.text import first_line, format_count
-from agent_tui.core.words import describe_archived
+from agent_tui.core.words import describe_archive
 from agent_tui.headless.plain.telling import quote, tell
 from agent_tui.runtime.live_session import LiveSession
 
@@ -68,7 +68,7 @@ async def _revert(session: LiveSession, argument: str) -> None:
 async def _archives(session: LiveSession, _argument: str) -> None:
     found = await session.view.archives()
     for each in found:
-        words = describe_archived(each.reason, each.checkpoint)
+        words = describe_archive(each)
         tell(f"Archive {each.number}, {words}: {format_count(each.messages, 'message')}")
     if not found:
         tell("This session has no archives.")

@@ -58,7 +58,7 @@ def describe_record(record: Record) -> str:
             done = describe_compaction(record.pre_tokens, record.post_tokens)
             return f"{done}, {format_count(record.kept, 'message')} kept"
         case RevertRecord():
-            return clean(describe_revert(record.reason, record.checkpoint))
+            return clean(describe_revert(record.reason, record.checkpoint, record.of))
         case HeadRecord():
             return describe_switch(record.reason)
         case Checkpoint():

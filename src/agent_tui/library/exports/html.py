@@ -90,7 +90,7 @@ def _pieces(record: Record, names: dict[str, str]) -> Iterator[str]:
             done = describe_compaction(record.pre_tokens, record.post_tokens, "{:,}".format)
             yield f"<p class=mark>{done.capitalize()}</p>"
         case RevertRecord():
-            done = describe_revert(record.reason, record.checkpoint)
+            done = describe_revert(record.reason, record.checkpoint, record.of)
             yield f"<p class=mark>{_text(done[:1].upper() + done[1:])}</p>"
         case NoticeRecord(text=reason) | TurnEndRecord(reason=reason) if reason:
             yield f"<p class=mark>{_text(reason)}</p>"

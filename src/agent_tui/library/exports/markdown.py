@@ -81,7 +81,7 @@ def _paragraphs(record: Record, names: dict[str, str]) -> Iterator[str]:
             done = describe_compaction(record.pre_tokens, record.post_tokens, "{:,}".format)
             yield f"*{done.capitalize()}.*"
         case RevertRecord():
-            done = _one_line(describe_revert(record.reason, record.checkpoint))
+            done = _one_line(describe_revert(record.reason, record.checkpoint, record.of))
             yield f"*{done[:1].upper()}{done[1:]}.*"
         case NoticeRecord(text=reason) | TurnEndRecord(reason=reason) if reason:
             yield f"*{_one_line(reason)}*"

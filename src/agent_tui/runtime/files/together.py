@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from agent_tui.core.records import RevertReason
+from agent_tui.core.words import operation_words
 from agent_tui.sessions.store import SessionLog
+
+_OF = operation_words("user").name
+"""What an undo or a redo of both is of: only reverts are made together with files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,8 @@ class ConversationMove:
             return done
         if self.checkpoint is not None:
             return await log.revert(self.checkpoint, self.reason, operation)
-        return await log.restore(self.archive, self.reason, operation)
+        of = _OF if self.reason in ("undo", "redo") else ""
+        return await log.restore(self.archive, self.reason, operation, of)
 
 
 def archive_of(log: SessionLog, operation: str) -> int:

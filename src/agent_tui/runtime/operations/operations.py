@@ -18,6 +18,7 @@ from agent_tui.core.text import reveal
 from agent_tui.core.tree import TreePlace
 from agent_tui.history import checkpoints
 from agent_tui.history.undo import (
+    UNNAMED,
     MoveLeaf,
     PutBack,
     RestoreArchive,
@@ -212,11 +213,11 @@ class Operations:
             return await settle(carry_out())
 
     async def _restore(
-        self, number: int, reason: RevertReason, *, forking: bool = False
+        self, number: int, reason: RevertReason, of: str = "", *, forking: bool = False
     ) -> OperationReport:
         """Restore an archive; with ``forking`` the present conversation continues in a fork."""
         fork = await self._fork(f"{self._view.title} (before undo)") if forking else ""
-        archive = await self._log.restore(number, reason)
+        archive = await self._log.restore(number, reason, of=of if of != UNNAMED else "")
         return OperationReport(reason, archive, fork=fork)
 
     async def _undo_last(self) -> OperationReport:
@@ -253,15 +254,15 @@ class Operations:
         if went_on:
             # It must be there before the fork is made.
             await asyncio.to_thread(self._log.read_archive, way.archive)
-        report = await self._restore(way.archive, "undo", forking=went_on)
+        report = await self._restore(way.archive, "undo", way.name, forking=went_on)
         return replace(report, told=f"Undid the {way.name}")
 
     async def _redo(self) -> OperationReport:
         if record := self._files.redoable:
             return await self._undo_files(record, "redo")
         match self._view.find_redo():
-            case RestoreArchive(archive):
-                report = await self._restore(archive, "redo")
+            case RestoreArchive(archive, of):
+                report = await self._restore(archive, "redo", of)
             case MoveLeaf() as way:
                 report = await self._branches.go_back(way, "redo")
             case PutBack() as way:
@@ -271,7 +272,7 @@ class Operations:
     def _last_operation(self) -> str:
         """What an undo would undo now, where that changed the context."""
         way = self._view.find_undo()
-        return "operation" if isinstance(way, PutBack) else way.name
+        return UNNAMED if isinstance(way, PutBack) else way.name
 
     async def _put_back(self, way: PutBack, reason: Literal["undo", "redo"]) -> OperationReport:
         told = await self._choices.put_back(way.choice, reason)

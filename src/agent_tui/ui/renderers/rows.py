@@ -66,7 +66,7 @@ def draw_compaction(block: CompactionBlock, canvas: Canvas, *, active: bool) -> 
 def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
     """Where the log went back, and which archive holds what left."""
     palette = canvas.palette
-    done = clean(describe_revert(block.reason, block.checkpoint))
+    done = clean(describe_revert(block.reason, block.checkpoint, block.of))
     style = palette.checkpoint + Style(bold=active)
     label = [Segment(f"↶ {done} ", style)]
     note = f"open archive {block.archive}" if active else f"archive {block.archive}"

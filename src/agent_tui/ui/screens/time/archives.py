@@ -14,7 +14,7 @@ from textual.content import Content
 from agent_tui.core.format import format_age, format_count, format_size
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.core.text import clean, reveal
-from agent_tui.core.words import describe_archived
+from agent_tui.core.words import describe_archive
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
@@ -90,7 +90,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
 
     def _draw(self, index: int, width: int) -> Content:
         archive = self._archives[index]
-        reason = reveal(describe_archived(archive.reason, archive.checkpoint, "◇")) or "saved"
+        reason = reveal(describe_archive(archive, "◇"))
         age = format_age(archive.at).rjust(8)
         start = f"{archive.number:>3}  "
         if width < 56:

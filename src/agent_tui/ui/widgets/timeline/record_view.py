@@ -125,7 +125,7 @@ class RecordBlocks:
             case CompactionRecord():
                 return compaction_block(record)
             case RevertRecord():
-                return RevertBlock(record.archive, record.reason, record.checkpoint)
+                return RevertBlock(record.archive, record.reason, record.checkpoint, record.of)
             case HeadRecord():
                 source = record.source or record.to
                 return BranchBlock(record.reason, source, record.stamp.at or "")
