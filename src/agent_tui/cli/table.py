@@ -93,7 +93,7 @@ COMMANDS: tuple[Command, ...] = (
             argument(
                 "--since", type=int, metavar="CHECKPOINT", help="only changes after this checkpoint"
             ),
-            argument("--patch", action="store_true", help="print the changes as a patch"),
+            argument("--patch", action="store_true", help="print them as a patch for git apply"),
         ),
     ),
     Command("archives", "list a session's archived logs", (_ID_OR_PATH,)),

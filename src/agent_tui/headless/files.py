@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent_tui.core.changes import WHO, ChangeGroup, FileDiff
 from agent_tui.core.errors import UsageError
-from agent_tui.core.output import say
+from agent_tui.core.output import say, say_bytes
 from agent_tui.core.revert_plan import STATUS_WORDS, PathPlan, RevertPlan
 from agent_tui.core.text import format_count, reveal
 from agent_tui.headless.browse import looked_at, opened, say_rotated
@@ -30,6 +30,9 @@ async def print_changes(
         groups = await engine.stored.told_changes(path, since)
     else:
         async with looked_at(engine, session_id) as session:
+            if patch and not as_json:
+                say_bytes(await session.files.patch(since))
+                return
             groups = await session.files.changes(since)
     groups = _without_secrets(groups)
     if as_json:

@@ -60,7 +60,7 @@ def unified(path: str, before: bytes, after: bytes) -> str:
     old, new = split_lines(before), split_lines(after)
     lines = [f"--- {'a/' + path if before else '/dev/null'}"]
     lines.append(f"+++ {'b/' + path if after else '/dev/null'}")
-    for group in _grouped(diff_lines(old, new), len(old)):
+    for group in group_changes(diff_lines(old, new)):
         lines += _hunk(group, old, new)
     return "\n".join(reveal(line) for line in lines)
 
@@ -68,7 +68,7 @@ def unified(path: str, before: bytes, after: bytes) -> str:
 _Change = tuple[int, int, int, int]
 
 
-def _grouped(changes: list[_Change], length: int) -> Iterator[list[_Change]]:
+def group_changes(changes: list[_Change]) -> Iterator[list[_Change]]:
     """Changes that share their context stand in one hunk."""
     group: list[_Change] = []
     for change in changes:

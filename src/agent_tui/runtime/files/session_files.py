@@ -34,6 +34,7 @@ from agent_tui.runtime.files.watching import content_store, read_timeline
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import SessionLog
 from agent_tui.workspace.git import find_repository
+from agent_tui.workspace.patches import patch_of
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plan import choose, make_plan
 from agent_tui.workspace.restore import Recovery, Restore
@@ -87,6 +88,16 @@ class SessionFiles:
         since = self._since(timeline, checkpoint)
         calls = self._calls(calls_told(timeline, since))
         return describe_changes(self._store, timeline, since, calls)
+
+    async def patch(self, checkpoint: int | str | None = None) -> bytes:
+        """What changed since a checkpoint, as ``git apply`` takes it.
+
+        Raises:
+            UnknownCheckpoint: there is no such checkpoint.
+        """
+        timeline = await self._fresh_timeline()
+        changes = [c for each in self._since(timeline, checkpoint) for c in each.delta]
+        return await asyncio.to_thread(patch_of, self._store, changes)
 
     def _calls(self, wanted: Collection[str]) -> dict[str, ToolCall]:
         """Calls by their ids; archives are read for those that are not in the log now."""
