@@ -51,7 +51,7 @@ class ChangeGroup:
         why: why nothing is known of these files, where that is so.
         by_log: whether only the log says so; nobody looked at the disk.
         after_turn: the newest turn until then; 0 before the first.
-        about: which changes a revert took back, or the command of a call.
+        about: which changes a revert undid, or the command of a call.
     """
 
     id: str

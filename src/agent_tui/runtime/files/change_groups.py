@@ -85,7 +85,7 @@ def _about(capture: WorkspaceRecord, captures: Captures, calls: Mapping[str, Too
 
 
 def _reverted(capture: WorkspaceRecord, captures: Captures, calls: Mapping[str, ToolCall]) -> str:
-    """Which changes a revert took back; empty where that is not known."""
+    """Which changes a revert undid; empty where that is not known."""
     seen: set[str] = set()
     of = capture.of
     while len(of) == 1 and of[0] in captures and of[0] not in seen:

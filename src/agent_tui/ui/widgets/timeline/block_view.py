@@ -115,6 +115,11 @@ class BlockView(ScrollView):
         self.lines_below += max(0, came)
         self.place((index, offset))
 
+    def redraw_call(self, call: str) -> None:
+        """A record came that says more of a call, or of a command, that is shown already."""
+        self._blocks.redraw_call(call)
+        self.show_change()
+
     def scroll_rows(self, rows: int) -> None:
         """Move the view down (or up) by exactly so many rows."""
         if len(self._blocks):

@@ -195,11 +195,6 @@ class Timeline(FoundText, can_focus=True):
         self._blocks.replace(index, block)
         self.show_change()
 
-    def redraw_call(self, call: str) -> None:
-        """A record came that says more of a call, or of a command, that is shown already."""
-        self._blocks.redraw_call(call)
-        self.show_change()
-
     def discard(self, index: int) -> None:
         """Take a live block away; the indexes of those after it sink by one."""
         self._soon.clear()
