@@ -13,7 +13,7 @@ from agent_tui.core.events import NoticeGiven, ToolStarted
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.tools.child import Ended
 from agent_tui.tools.output import BoundedOutput
-from agent_tui.tools.running_commands import MOST_AT_ONCE, RunningCommands
+from agent_tui.tools.running_commands import MOST_AT_ONCE, RunningCommand, RunningCommands
 from tests.agent.stage import Stage, call
 from tests.tools.test_tools_run_command import eventually_gone
 from tests.waiting import until
@@ -166,3 +166,23 @@ async def test_only_so_many_run_at_once() -> None:
         commands.start("one more", BoundedOutput(100), wait)
     await commands.close()
     assert commands.titles == ()
+
+
+async def test_an_agent_that_waits_for_long_does_not_go_in_circles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def wait(commands: RunningCommands, number: int, _seconds: float) -> RunningCommand:
+        return commands.find(number)
+
+    monkeypatch.setattr(RunningCommands, "wait", wait)
+    script = (START, *(LOOK for _ in range(7)), STOP, Reply(text="Built."))
+    async with Stage(tmp_path, *script, yolo=True) as stage:
+        assert await stage.say("Build it") == "done"
+        assert not [m for m in stage.on_disk("user") if m["origin"] == "reminder"]
+
+
+async def test_an_agent_that_only_looks_again_and_again_goes_in_circles(tmp_path: Path) -> None:
+    look = Reply(calls=(call("background_command", number=1, action="wait", seconds=0),))
+    script = (START, *(look for _ in range(7)), STOP, Reply(text="Built."))
+    async with Stage(tmp_path, *script, yolo=True) as stage:
+        assert await stage.say("Build it") == "repetition"

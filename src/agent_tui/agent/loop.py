@@ -306,7 +306,8 @@ class Agent:
 
     async def _watch(self, message: AssistantMessage, turn: int) -> Ending | None:
         """Tell an agent that goes in circles, then stop it."""
-        seen = self._repetition.watch(message.tool_calls)
+        calls = [call for call in message.tool_calls if not self._toolset.may_repeat(call)]
+        seen = self._repetition.watch(calls)
         if isinstance(seen, str):
             await settle(self._remind(seen, turn))
             return None

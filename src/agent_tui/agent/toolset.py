@@ -17,7 +17,7 @@ from agent_tui.core.messages import DiffDisplay, Display, ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord
 from agent_tui.providers.base import ToolSchema
 from agent_tui.tools.arguments import parse_arguments, schema_of
-from agent_tui.tools.base import AnyTool, Arguments, Spawns, Subject, ToolContext
+from agent_tui.tools.base import AnyTool, Arguments, Spawns, Subject, Tool, ToolContext
 from agent_tui.tools.commands.leaving_links import words_that_leave
 
 Note: TypeAlias = Callable[[ApprovalRecord], Awaitable[None]]
@@ -82,6 +82,16 @@ class Toolset:
         """Whether the call may change the world: it must be durable before it runs."""
         tool = self._tools.get(call.name)
         return tool is not None and tool.acts
+
+    def may_repeat(self, call: ToolCall) -> bool:
+        """Whether the same call again and again is no sign of an agent that goes in circles."""
+        tool = self._tools.get(call.name)
+        if tool is None or type(tool).may_repeat is Tool.may_repeat:
+            return False
+        try:
+            return tool.may_repeat(parse_arguments(tool, call.arguments))
+        except ToolError:
+            return False
 
     async def carry_out(
         self,

@@ -51,6 +51,9 @@ class BackgroundCommand(Tool[BackgroundCommandArguments]):
     )
     parameters = BackgroundCommandArguments
 
+    def may_repeat(self, arguments: BackgroundCommandArguments) -> bool:
+        return arguments.action == "wait" and arguments.seconds > 0
+
     def title(self, arguments: BackgroundCommandArguments) -> str:
         return f"{arguments.action} {arguments.number}"
 

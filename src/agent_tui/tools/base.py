@@ -141,6 +141,10 @@ class Tool(ABC, Generic[Parameters]):
         """Whether a person has to allow this call."""
         return self.acts
 
+    def may_repeat(self, arguments: Parameters) -> bool:
+        """Whether the same call again and again is work that goes on, not a circle."""
+        return False
+
     def subject(self, arguments: Parameters) -> Subject:
         """What a rule for more calls like this one would be about."""
         return Subject()
