@@ -142,7 +142,7 @@ class Tool(ABC, Generic[Parameters]):
         return self.acts
 
     def may_repeat(self, arguments: Parameters) -> bool:
-        """Whether the same call again and again is work that goes on, not a circle."""
+        """Whether the same call again and again means that something still runs, not a circle."""
         return False
 
     def subject(self, arguments: Parameters) -> Subject:
