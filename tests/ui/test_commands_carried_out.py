@@ -11,6 +11,7 @@ import pytest
 from textual.screen import Screen
 
 from agent_tui.agent.permissions import Rule
+from agent_tui.ui.blocks import UserBlock, plain_text
 from agent_tui.ui.screens.dialogs.aside import AsideScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen
@@ -207,3 +208,20 @@ async def test_every_rule_that_is_listed_is_revoked_with_enter(
         await here.until(lambda: "Nothing is allowed yet." in shown(here.app))
         assert not approvals.session_rules
         assert not approvals.always
+
+
+async def test_going_to_a_place_of_the_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        for number in range(4):
+            await here.say(f"prompt {number}")
+        await run(here, "/goto turn 2")
+        timeline = here.chat.timeline
+        await here.until(lambda: timeline.has_focus)
+        shown = timeline.block(timeline._cursor or 0)
+        assert isinstance(shown, UserBlock)
+        assert shown.text == "prompt 1"
+        here.chat.prompt_box.focus()
+        await run(here, "/goto turn 9")
+        await here.until(lambda: "no turn 9" in " ".join(plain_text(each) for each in here.shown))

@@ -369,6 +369,14 @@ COMMANDS: tuple[Command, ...] = (
         priority=True,
     ),
     Command(
+        "goto",
+        "past:go_to",
+        "Go to a place",
+        "Go to a checkpoint (7), turn 3, message 4, 14:05",
+        "Session",
+        argument="<place>",
+    ),
+    Command(
         "fold",
         "prompt:fold",
         "Fold or unfold tool output",

@@ -82,6 +82,18 @@ def _named_prompt(name: str, rows: Sequence[TreeRow]) -> int:
     raise UsageError(f"Expected the number of a prompt, {known}{told}, got {name!r}.")
 
 
+async def go_to(chat: Conversation, argument: str) -> None:
+    """Bring a place of the session into view: a checkpoint, a turn, a message or a time."""
+    from agent_tui.history.records.places import find_place, read_place
+
+    records, place = chat.holder.require_session().view.shown_records, read_place(argument)
+    found = await asyncio.to_thread(find_place, records, place)
+    if found is None:
+        raise UsageError(f"This conversation has no {argument.strip()}.")
+    chat.timeline.focus()
+    chat.timeline.go_to_log_record(found)
+
+
 async def undo(chat: Conversation, _argument: str) -> None:
     """Undo the last operation."""
     chat.runner.start(lambda session: session.operations.undo())

@@ -66,6 +66,10 @@ class BlockCursor(SelectableBlocks):
         self._following = False
         self.place((self._cursor or 0, 0))
 
+    def go_to_log_record(self, place: int) -> None:
+        """Bring a record of the log into view, given by its place there."""
+        self.go_to_record(self._blocks.first_of_log + place)
+
     @on(ThumbBar.SpotPressed)
     def _go_to_spot(self, event: ThumbBar.SpotPressed) -> None:
         event.stop()

@@ -86,6 +86,11 @@ class BlockList(DrawnBlocks):
     def _blocks_of(self, records: Sequence[Record]) -> RecordBlocks | EarlierBlocks:
         return EarlierBlocks(self._earlier, records) if self._earlier else RecordBlocks(records)
 
+    @property
+    def first_of_log(self) -> int:
+        """The index of the log's first record: behind those that it does not hold any longer."""
+        return self._source.first if isinstance(self._source, EarlierBlocks) else 0
+
     def record(self, index: int) -> Record | None:
         """The record of a block; None for a live one, and for one that left the context."""
         return self._source.record(index) if index < self.recorded else None

@@ -16,31 +16,32 @@ class EarlierBlocks:
     """The blocks of earlier records and, behind them, those of the records of now.
 
     Attributes:
+        first: the index of the first record of now.
         folded: whether only the row over the earlier ones is shown.
     """
 
     def __init__(self, earlier: Sequence[Record], now: Sequence[Record]) -> None:
         self._earlier = RecordBlocks(earlier)
         self._now = RecordBlocks(now)
-        self._first = len(earlier) + 1 if earlier else 0
+        self.first = len(earlier) + 1 if earlier else 0
         self._messages = sum(map(is_message, earlier))
         self.folded = False
 
     def __len__(self) -> int:
-        return self._first + len(self._now)
+        return self.first + len(self._now)
 
     def record(self, index: int) -> Record | None:
         """The record of a block that is in the context; None for an earlier one."""
-        return self._now.record(index - self._first) if index >= self._first else None
+        return self._now.record(index - self.first) if index >= self.first else None
 
     def block(self, index: int) -> Block | None:
         """What stands at an index; None where a record shows nothing."""
-        return None if self.folded and 0 < index < self._first else self.folded_block(index)
+        return None if self.folded and 0 < index < self.first else self.folded_block(index)
 
     def folded_block(self, index: int) -> Block | None:
         """What stands at an index, or would if the earlier ones were not folded."""
-        if index >= self._first:
-            return self._now.block(index - self._first)
+        if index >= self.first:
+            return self._now.block(index - self.first)
         if index == 0:
             return EarlierHeadBlock(self._messages, self.folded)
         inner = self._earlier.block(index - 1)
@@ -51,15 +52,15 @@ class EarlierBlocks:
     def landmarks(self, first: int, stop: int) -> Iterator[tuple[int, Landmark]]:
         """What the scroll bar shows of a slice."""
         if not self.folded:
-            earlier = self._earlier.landmarks(max(0, first - 1), max(0, min(stop, self._first) - 1))
+            earlier = self._earlier.landmarks(max(0, first - 1), max(0, min(stop, self.first) - 1))
             yield from ((index + 1, kind) for index, kind in earlier if kind != "prompt")
-        now = self._now.landmarks(max(0, first - self._first), max(0, stop - self._first))
-        yield from ((index + self._first, kind) for index, kind in now)
+        now = self._now.landmarks(max(0, first - self.first), max(0, stop - self.first))
+        yield from ((index + self.first, kind) for index, kind in now)
 
     def estimate(self, index: int, width: int) -> int:
         """A guess of how many rows a record takes, without looking far."""
-        if index >= self._first:
-            return self._now.estimate(index - self._first, width)
+        if index >= self.first:
+            return self._now.estimate(index - self.first, width)
         if index == 0:
             return 2
         return 0 if self.folded else self._earlier.estimate(index - 1, width)

@@ -1,0 +1,79 @@
+"""Places in a conversation by what people call them: a checkpoint, a turn, a message, a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeAlias
+
+from agent_tui.core.errors import UsageError
+from agent_tui.core.format import format_minute
+from agent_tui.core.records import Checkpoint, Record, UserMessage, is_message
+
+Kind: TypeAlias = Literal["checkpoint", "turn", "message", "time"]
+
+_TYPED = re.compile(r"(?:(?P<kind>checkpoint|turn|message)\s+)?(?P<number>\d{1,9})")
+_TIME = re.compile(r"(?:(?P<day>\d{4}-\d\d-\d\d)\s+)?(?P<clock>\d{1,2}:\d\d)")
+_KINDS: dict[str, Kind] = {"turn": "turn", "message": "message"}
+_SAID = ("human", "import", None)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """A place as it was named.
+
+    ``number`` is a checkpoint's own, or counts from 1; ``time`` is local, ``14:05`` or
+    ``2026-11-22 14:05``.
+    """
+
+    kind: Kind
+    number: int = 0
+    time: str = ""
+
+
+def read_place(typed: str) -> NamedPlace:
+    """What was typed as a place; a number alone is a checkpoint. Raises UsageError."""
+    text = typed.strip().lower()
+    if numbered := _TYPED.fullmatch(text):
+        kind: Kind = _KINDS.get(numbered["kind"], "checkpoint")
+        return NamedPlace(kind, int(numbered["number"]))
+    if timed := _TIME.fullmatch(text):
+        return NamedPlace("time", time=f"{timed['day'] or ''} {timed['clock']:0>5}".strip())
+    expected = "a checkpoint's number, turn N, message N, or a time such as 14:05"
+    raise UsageError(f"Expected {expected}, got {typed!r}.")
+
+
+def find_place(records: Sequence[Record], place: NamedPlace) -> int | None:
+    """The index of the record at a place; None where there is no such place. Blocks.
+
+    A time without a day is one of the last day of the conversation; the first record then or later
+    is meant.
+    """
+    match place.kind:
+        case "checkpoint":
+            number = place.number
+            return _nth(records, 1, lambda each: isinstance(each, Checkpoint) and each.id == number)
+        case "turn":
+            return _nth(records, place.number, _is_prompt)
+        case "message":
+            return _nth(records, place.number, is_message)
+        case "time":
+            return _at_time(records, place.time)
+
+
+def _nth(records: Iterable[Record], number: int, is_meant: Callable[[Record], bool]) -> int | None:
+    found = (index for index, record in enumerate(records) if is_meant(record))
+    return next(islice(found, number - 1, None), None) if number > 0 else None
+
+
+def _is_prompt(record: Record) -> bool:
+    return isinstance(record, UserMessage) and record.origin in _SAID
+
+
+def _at_time(records: Sequence[Record], time: str) -> int | None:
+    if " " not in time:
+        minutes = (format_minute(record.stamp.at) for record in reversed(records))
+        time = f"{next(filter(None, minutes), '')[:10]} {time}"
+    return _nth(records, 1, lambda each: format_minute(each.stamp.at) >= time)
