@@ -13,6 +13,7 @@ from agent_tui.core.records import (
     CompactionRecord,
     Record,
     ToolMessage,
+    UnknownRecord,
     UsageRecord,
     UserMessage,
 )
@@ -225,3 +226,14 @@ def test_a_line_that_was_logged_again_is_shown_once(tmp_path: Path) -> None:
 def test_contents_of_any_shape_are_kept(tmp_path: Path, content: object) -> None:
     session = load(tmp_path, [*claude_session(), claude_user("u9", "a4", 30, content)])
     assert isinstance(session.records[-1], UserMessage)
+
+
+def test_an_attachment_of_an_unknown_kind_is_kept_raw(tmp_path: Path) -> None:
+    lines = claude_session()
+    novelty = {"type": "novelty", "content": "what nobody knows yet"}
+    lines.insert(3, claude_line("attachment", "x2", "u1", 1, attachment=novelty))
+    session = import_session(write_lines(tmp_path / "S.jsonl", lines))
+    assert session.accounting.unknown == {"attachment": 1}
+    assert session.accounting.skipped["attachment: skill_listing"] == 1
+    (kept,) = [r for r in session.records if isinstance(r, UnknownRecord)]
+    assert kept.fields["attachment"] == novelty

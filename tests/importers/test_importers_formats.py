@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage
@@ -21,7 +22,15 @@ from agent_tui.importers.registry import (
     resume_command,
     summarise,
 )
-from tests.importers.foreign_files import FORMATS
+from tests.importers.foreign_files import (
+    FORMATS,
+    claude_line,
+    claude_session,
+    claude_user,
+    codex_said,
+    codex_session,
+)
+from tests.importers.session_files import write_lines
 
 EACH = pytest.mark.parametrize("name", FORMATS)
 KINDS = (UserMessage, AssistantMessage, ToolMessage)
@@ -137,3 +146,20 @@ def test_the_resume_command_runs_nothing_else(
 ) -> None:
     session = import_session(write("claude", tmp_path))
     assert resume_command(replace(session, session_id=session_id, cwd=cwd)) == command
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "codex compressed"])
+def test_a_row_is_named_by_a_prompt_that_stands_far_behind_the_beginning(
+    name: str, tmp_path: Path
+) -> None:
+    long = "<environment_context>" + " ".join(str(number) for number in range(20_000))
+    if name == "claude":
+        first = claude_user("u0", None, 1, f"<local-command-stdout>{long}</local-command-stdout>")
+        lines = [first, *claude_session(), claude_line("progress", "p9", "a4", 9, data=long)]
+    else:
+        head, *rest = codex_session()
+        lines = [head, codex_said("user", 1, long), *rest, codex_said("user", 9, long)]
+    path = write_lines(tmp_path / "S.jsonl", lines)
+    if name == "codex compressed":
+        path.write_bytes(zstandard.compress(path.read_bytes()))
+    assert summarise(locate(path)).title == import_session(path).title != ""

@@ -30,6 +30,8 @@ from agent_tui.core.text import first_line
 from agent_tui.importers import fields
 from agent_tui.importers.claude_children import child_files, resume, tell_agents
 from agent_tui.importers.claude_entries import (
+    NOTED_ATTACHMENTS,
+    NOTES,
     call_of,
     content_of,
     parts_of,
@@ -42,7 +44,7 @@ from agent_tui.importers.claude_rewinds import branch_path, find_left, is_side, 
 from agent_tui.importers.conversation import Conversation, title_of
 from agent_tui.importers.imported import ImportedChild, ImportedSession, ImportedTail, Records
 from agent_tui.importers.importer import Head, Importer, Places, SessionRef
-from agent_tui.importers.lines import Entries, read_ends, read_entries, read_last_entries
+from agent_tui.importers.lines import HEADS, Entries, read_ends, read_entries, read_last_entries
 from agent_tui.importers.listing import file_refs, summary_of
 
 CLAUDE = "claude-code"
@@ -377,7 +379,7 @@ class _Reader:
 
     def _system(self, entry: dict[str, Any]) -> str | None:
         subtype = fields.text(entry, "subtype")
-        return f"system: {subtype}" if subtype in _NOTES else None
+        return f"system: {subtype}" if subtype in NOTES else None
 
     def _attachment(self, entry: dict[str, Any]) -> str | None:
         attachment = fields.table(entry, "attachment")
@@ -389,7 +391,7 @@ class _Reader:
             self._close_answer()
             self.conversation.add(UserMessage(content_of(blocks), origin, stamp=stamp_of(entry)))
             return ""
-        return f"attachment: {kind}" if kind else None
+        return f"attachment: {kind}" if kind in NOTED_ATTACHMENTS else None
 
     def _title(self, kind: str, entry: dict[str, Any]) -> str | None:
         if kind == "summary":
@@ -406,29 +408,6 @@ class _Reader:
         self.title = title
         self.conversation.add(TitleRecord(title))
         return ""
-
-
-_NOTES = frozenset(
-    {
-        "api_error",
-        "api_metrics",
-        "api_refusal",
-        "away_summary",
-        "bridge_status",
-        "error",
-        "informational",
-        "local_command",
-        "memory_saved",
-        "microcompact_boundary",
-        "model_refusal_fallback",
-        "permission_retry",
-        "scheduled_task_fire",
-        "session_start",
-        "stop_hook_summary",
-        "turn_duration",
-    }
-)
-"""Notes for the screen of Claude Code, which no model was sent; they are left out by rule."""
 
 
 def _is_kept(context: Sequence[Record]) -> bool:
@@ -452,7 +431,11 @@ def _compaction(told: dict[str, Any], stamp: Stamp) -> CompactionRecord:
 
 def summarise(ref: SessionRef) -> SessionSummary:
     """A row of the list, from the ends of the file."""
-    session = session_of(read_ends(ref.path), ref.source)
+    for head_bytes in HEADS:
+        ends = read_ends(ref.path, head_bytes)
+        session = session_of(ends, ref.source)
+        if session.title or ends.is_whole:
+            break
     return summary_of(ref, session.records, session_id=session.session_id, title=session.title)
 
 

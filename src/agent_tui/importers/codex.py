@@ -34,7 +34,7 @@ from agent_tui.importers.codex_items import item_of, turn_usage_of, usage_of
 from agent_tui.importers.conversation import Conversation
 from agent_tui.importers.imported import ImportedSession, ImportedTail, Records
 from agent_tui.importers.importer import Head, Importer, Places, SessionRef
-from agent_tui.importers.lines import Entries, read_ends, read_entries, read_last_entries
+from agent_tui.importers.lines import HEADS, Entries, read_ends, read_entries, read_last_entries
 from agent_tui.importers.listing import file_refs, shell_command, summary_of
 
 CODEX = "codex"
@@ -421,7 +421,11 @@ def _stamp(value: dict[str, Any]) -> Stamp:
 
 
 def _summarise(ref: SessionRef) -> SessionSummary:
-    session = _session_of(read_ends(ref.path))
+    for head_bytes in HEADS:
+        ends = read_ends(ref.path, head_bytes)
+        session = _session_of(ends)
+        if session.title or ends.is_whole:
+            break
     return summary_of(ref, session.records, session_id=session.session_id, title=session.title)
 
 

@@ -26,6 +26,8 @@ _SMALL_FILE = 4 << 20
 _SMALL_TEXT = 4 << 10
 _PADDING = BOM + b"\0 \t\r\n"
 _HEAD_BYTES = 32 << 10
+HEADS = (_HEAD_BYTES, 1 << 20)
+"""How much of the beginning is read for a row: more where no prompt stands in less of it."""
 _END_BYTES = 16 << 10
 _TAIL_BLOCK = 256 << 10
 _LONGEST_TAIL = 16 << 20
@@ -274,17 +276,19 @@ def read_last_entries(path: Path, count: int) -> Entries:
     return entries
 
 
-def read_ends(path: Path) -> Entries:
+def read_ends(path: Path, head_bytes: int = _HEAD_BYTES) -> Entries:
     """The lines in the first and last bytes of a file: enough for a row of a list.
 
     Of a compressed file only the beginning is unpacked.
     """
     entries = Entries(path, is_whole=False)
-    with open_log(path, _HEAD_BYTES) as file:
+    with open_log(path, head_bytes) as file:
         descriptor = file.fileno()
         try:
-            head = os.pread(descriptor, _HEAD_BYTES, 0)
-            start = max(len(head), os.fstat(descriptor).st_size - _END_BYTES)
+            head = os.pread(descriptor, head_bytes, 0)
+            size = os.fstat(descriptor).st_size
+            entries.is_whole = size == len(head) < head_bytes
+            start = max(len(head), size - _END_BYTES)
             tail = os.pread(descriptor, _END_BYTES, start)
         except OSError as error:
             raise _broken_off(path, error) from error
