@@ -41,7 +41,7 @@ class Watch:
 
 @pytest.mark.parametrize("tool", ["no_such_tool", ""])
 async def test_the_loop_neither_reads_nor_writes_megabytes(tmp_path: Path, tool: str) -> None:
-    big = "words and words " * (MEGABYTES // 16)
+    big = "long-long-words " * (MEGABYTES // 16)
     calls = (ScriptedCall(tool, {"text": big}),) if tool else ()
     replies = Reply(text="short" if tool else big, calls=calls), Reply(text="Done.")
     async with Stage(tmp_path, *replies[: 1 + bool(tool)]) as stage:

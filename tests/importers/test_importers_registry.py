@@ -47,7 +47,7 @@ def test_the_name_of_a_file_does_not_matter(tmp_path: Path) -> None:
 def test_what_is_too_big_to_be_held_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: dict[str, object]
 ) -> None:
-    path = write_lines(tmp_path / "log", [first, *[pi_user("x" * 100)] * 20_000])
+    path = write_lines(tmp_path / "log", [first, *[pi_user("x" * 2_000)] * 1_200])
     import_session(path)
     monkeypatch.setattr("agent_tui.importers.lines._LONGEST_WHOLE", 2 << 20)
     with pytest.raises(SessionError, match=r"has \d MB.*up to 2 MB"):

@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -126,6 +127,12 @@ def test_one_private_address_among_others_is_enough_to_refuse(
         public_addresses("example.org", 80)
 
 
+@cache
+def bomb() -> bytes:
+    """A hundred megabytes, packed small."""
+    return gzip.compress(b"x" * 100_000_000, compresslevel=1)
+
+
 class Site(BaseHTTPRequestHandler):
     """Pages that a test needs; the path says which."""
 
@@ -146,7 +153,7 @@ class Site(BaseHTTPRequestHandler):
             case "/inward":
                 self.answer(b"", status=302, Location="http://169.254.169.254/latest")
             case "/bomb":
-                self.answer(gzip.compress(b"x" * 100_000_000), Content_Encoding="gzip")
+                self.answer(bomb(), Content_Encoding="gzip")
             case "/broken":
                 self.answer(zlib.compress(b"x"), Content_Encoding="gzip")
             case _:
