@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from agent_tui.core.errors import ProviderError
-from agent_tui.core.records import ToolMessage
+from agent_tui.core.records import ToolMessage, is_message
+from agent_tui.importers.registry import import_session
+from agent_tui.importers.resume import records_to_resume
 from agent_tui.providers.openai_compatible import OpenAICompatible
+from tests.importers.foreign_files import FORMATS
 from tests.providers.replies import answer, ask, calls, ended, play, text
 
 
@@ -45,3 +49,18 @@ async def test_its_errors_are_told_in_words(mock_ai_url: str, status: int, retry
     assert (caught.value.status, caught.value.retryable) == (status, retryable)
     assert f"({status})" in str(caught.value)
     assert "It says:" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+async def test_it_takes_a_session_of_any_agent_at_any_message(
+    name: str, mock_ai_url: str, tmp_path: Path
+) -> None:
+    session = import_session(FORMATS[name][1](tmp_path))
+    provider = OpenAICompatible(base_url=mock_ai_url)
+    places = [place for place, record in enumerate(session.records) if is_message(record)]
+    for place in places:
+        resumed = records_to_resume(session.records, session.compactions, place)
+        history = [record for record in resumed if is_message(record)]
+        parts = await play(provider, ask(*history, "go on", model="gpt-4.1:mock-text"))
+        assert text(parts) == "Hello. It's nice to meet you."
+    await provider.aclose()
