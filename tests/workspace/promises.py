@@ -61,6 +61,7 @@ PROMISES = (
         "a .gitignore that is not committed exposes files",
         "what was ignored counts as created",
         "a guess about the user's settings is kept",
+        "the user's settings are never asked for",
     ),
     seen_elsewhere("every mtime is rewritten", "every mtime changes"),
     seen_elsewhere(

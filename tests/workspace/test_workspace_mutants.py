@@ -552,6 +552,10 @@ MUTANTS = (
                              property(seed.UserSettings.guess_excludes))),
            of_created(seeds.test_what_a_user_ignores_everywhere_is_heeded_from_the_first_capture_on,
                       "included")),
+    Mutant("the user's settings are never asked for",
+           lambda: replaced((seed, "_says_nothing", lambda _: True)),
+           of_created(seeds.test_what_a_user_ignores_everywhere_is_heeded_from_the_first_capture_on,
+                      "included")),
     Mutant("attributes of the user's go unnoticed",
            lambda: replaced((seed.UserSettings, "attributes", "")),
            of_created(

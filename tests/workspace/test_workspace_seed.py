@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from agent_tui.workspace import seed
+from agent_tui.workspace.git import find_repository, git_program
 from agent_tui.workspace.git_index import is_plain
 from agent_tui.workspace.git_listing import GitListing
 from tests.workspace.yard import Yard, by_path, git
@@ -100,6 +103,39 @@ def test_what_a_user_ignores_everywhere_is_heeded_from_the_first_capture_on(
     assert change.old is not None
     assert change.new is not None
     assert (change.old.secret, change.new.secret) == (place != "none", place != "none")
+
+
+@pytest.mark.parametrize(
+    ("place", "settings"),
+    [
+        ("", ""),
+        ("home/.gitconfig", "[core]\n\tAutoCRLF = true\n"),
+        ("home/.gitconfig", '[includeIf "gitdir:~/"]\n\tpath = more\n'),
+        ("home/.config/git/config", "[core]\n\teol = crlf\n"),
+        ("yard/work/.git/config", "[core]\n\tattributesFile = x\n"),
+        ("yard/work/.git/config.worktree", "[core]\n\texcludesfile = x\n"),
+    ],
+)
+def test_git_is_asked_for_settings_where_a_file_may_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, settings: str
+) -> None:
+    """Reading five small files is quicker than a process, where they say nothing of it."""
+    home = tmp_path / "home"
+    (home / ".config" / "git").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setattr(seed, "_MACHINE", str(tmp_path / "none"))
+    monkeypatch.setattr(seed, "_USUAL", git_program())
+    yard = committed(tmp_path)
+    if place:
+        with (tmp_path / place).open("a") as file:
+            file.write(settings)
+    repository = find_repository(str(yard.root))
+    assert repository is not None
+    user = seed.UserSettings(repository)
+    asked = user._process is not None
+    user.stop()
+    assert asked is (bool(place) or sys.platform != "linux")
 
 
 def test_what_a_user_converts_everywhere_is_kept_as_it_stands_in_the_file(

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
@@ -181,6 +182,8 @@ def _attribute_files(repository: Repository, names: list[bytes]) -> Iterator[str
             yield os.path.join(repository.top, os.fsdecode(name))
 
 
+_USUAL, _MACHINE = "/usr/bin/git", "/etc/gitconfig"
+_TELLING = re.compile(rb"(?i)excludesfile|autocrlf|eol|attributesfile|include")
 _EXCLUDES = re.compile(r"(?im)^\s*excludesfile\s*=(.*)$")
 
 
@@ -195,6 +198,8 @@ class UserSettings:
             if name in os.environ
         }
         self._process: subprocess.Popen[bytes] | None = None
+        if _says_nothing(repository):
+            return
         with suppress(OSError):
             self._process = subprocess.Popen(
                 [git_program(), "config", "-z", "--get-regexp", _ASKED],
@@ -254,6 +259,32 @@ class UserSettings:
         self._process.kill()
         self._process.stdout.close()
         self._process.wait()
+
+
+def _says_nothing(repository: Repository) -> bool:
+    """Whether no file of settings that git reads here has a word of those that are asked for.
+
+    Where the files of the machine are is known of the usual place of git alone.
+    """
+    if sys.platform != "linux" or git_program() != _USUAL:
+        return False
+    places = (
+        _MACHINE,
+        _user_file("config"),
+        os.path.expanduser("~/.gitconfig"),
+        os.path.join(repository.common, "config"),
+        os.path.join(repository.git_folder, "config.worktree"),
+    )
+    for place in places:
+        try:
+            with open(place, "rb") as file:
+                if _TELLING.search(file.read()):
+                    return False
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return False
+    return True
 
 
 def _user_file(name: str) -> str:
