@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agent_tui.core import jsonl
 from agent_tui.core.errors import BadRecord
 from agent_tui.core.jsonl import MAX_DEPTH, Decode, bulk_decoder, decode_line, encode
-from agent_tui.core.record_parsing import sharing_ids
+from agent_tui.core.record_parsing import sharing_values
 from agent_tui.core.records import UserMessage
 from agent_tui.sessions.replay import read_log
 
@@ -24,7 +24,7 @@ GOOD = b'{"role":"user","content":"hello"}'
 
 def test_a_parent_is_shared_only_with_the_same_text_before() -> None:
     lines = [b'{"uuid": "a"}', b'{"uuid": 1, "parent_uuid": "a"}', b'{"parent_uuid": true}']
-    decode = sharing_ids(decode_line)
+    decode = sharing_values(decode_line)
     first, second, third = map(decode, lines)
     assert second["parent_uuid"] is first["uuid"]
     assert third["parent_uuid"] is True
@@ -243,3 +243,16 @@ def test_marks_in_a_text_are_no_values() -> None:
 def test_what_could_not_be_read_back_is_not_written() -> None:
     with pytest.raises(BadRecord, match="values"):
         encode({"role": "user", "more": [0] * (jsonl.MAX_VALUES + 2)})
+
+
+def test_what_a_line_has_from_the_one_before_is_held_once() -> None:
+    decode = sharing_values(decode_line)
+    line = b'{"role":"user","at":"2026-01-01T00:00:00.%03dZ","turn":%s}'
+    one, two, other, last = (
+        decode(line % each) for each in ((1, b"700"), (1, b"700"), (2, b"701"), (2, b"701.0"))
+    )
+    assert one["at"] is two["at"]
+    assert one["turn"] is two["turn"]
+    assert other["at"].endswith("2Z")
+    assert other["at"] is last["at"]
+    assert [type(each["turn"]) for each in (other, last)] == [int, float]

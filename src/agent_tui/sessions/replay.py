@@ -20,7 +20,7 @@ from agent_tui.core.jsonl import (
     bulk_decoder,
     decode_line,
 )
-from agent_tui.core.record_parsing import parse_record, sharing_ids
+from agent_tui.core.record_parsing import parse_record, sharing_values
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -366,7 +366,7 @@ def load_log(path: Path) -> tuple[SessionState, int]:
     """Like read_log, with the inode of the file that was read."""
     with reading(path) as (descriptor, status):
         reader = LineReader(descriptor)
-        decode = sharing_ids(bulk_decoder()) if status.st_size > _BIG_LOG else decode_line
+        decode = sharing_values(bulk_decoder()) if status.st_size > _BIG_LOG else decode_line
         with gc_paused(status.st_size):
             state = replay(read_items(reader, decode))
     state.size = reader.offset
