@@ -100,7 +100,9 @@ def test_help_and_version_load_nothing_heavy() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
-@pytest.mark.parametrize("arguments", ["help --all", "man", "config show", "statistics"])
+@pytest.mark.parametrize(
+    "arguments", ["help", "--help", "help doctor", "help --all", "man", "config show", "statistics"]
+)
 def test_output_that_cannot_be_written_is_one_sentence(arguments: str, tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(

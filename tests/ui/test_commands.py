@@ -19,6 +19,7 @@ from agent_tui.ui.commands.table import (
 )
 from agent_tui.ui.screens.dialogs.palette import PaletteScreen, find_commands
 from agent_tui.ui.widgets.prompt.completion import match_commands
+from agent_tui.ui.widgets.prompt.prompt import Prompt
 from tests.ui.stage import Stage
 
 
@@ -32,7 +33,11 @@ def test_names_and_keys_are_unique() -> None:
 
 def test_no_command_takes_a_key_that_editing_a_prompt_needs() -> None:
     taken = {key for binding in TextArea.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]
-    assert not taken & {command.key for command in COMMANDS}
+    given_up = {"ctrl+z"}
+    bound = {key for binding in Prompt.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]
+    assert not given_up & bound
+    assert bound | given_up >= taken
+    assert not bound & {command.key for command in COMMANDS}
 
 
 EXPECTED = (

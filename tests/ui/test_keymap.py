@@ -10,8 +10,10 @@ from textual.app import App
 from agent_tui.ui.blocks import NoticeBlock
 from agent_tui.ui.commands.table import BY_NAME, name_keys, name_keys_of_hint
 from agent_tui.ui.keymap import read_keymap
+from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.help import HelpScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen, describe_keys
+from agent_tui.ui.screens.dialogs.palette import PaletteScreen
 from agent_tui.ui.screens.remapping import remappable_keys
 from agent_tui.ui.screens.time.tree import TreeScreen
 from tests.ui.stage import shown
@@ -131,7 +133,10 @@ async def test_a_key_of_the_settings_works_and_is_shown(
         await here.until(lambda: isinstance(here.app.screen, TreeScreen))
         await here.pilot.press("escape")
         await run(here, "/keys", KeysScreen)
-        assert any("Tree of branches" in line and "F12" in line for line in lines_of(here))
+        await here.pilot.press(*["down"] * 8)
+        await here.until(
+            lambda: any("Tree of branches" in line and "F12" in line for line in lines_of(here))
+        )
         await here.pilot.press("escape")
         await run(here, "/help", HelpScreen)
         await here.pilot.press("end")
@@ -198,3 +203,29 @@ async def test_keys_are_spelled_for_people_and_those_of_every_text_field_left_ou
     assert not [row for row in told if "shift+" in row.term or "^" in row.term]
     assert not [row for row in told if row.meaning.startswith("Cursor ")]
     assert any(row.term.startswith("Ctrl+") for row in told)
+
+
+async def test_new_line_and_palette_have_the_keys_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text(
+        '[keys]\npalette = "alt+x"\nprompt-new-line = "alt+l"\nconfirm-answer-yes = "j"\n'
+    )
+    async with desk(tmp_path, monkeypatch) as here:
+        assert not [each for each in here.shown if isinstance(each, NoticeBlock)]
+        await here.pilot.press("a", "alt+l", "b", "ctrl+j", "c")
+        assert here.chat.prompt_box.text == "a\nbc"
+        await here.pilot.press("ctrl+p")
+        assert here.app.screen is here.app.chat_screen
+        await here.pilot.press("alt+x")
+        await here.until(lambda: isinstance(here.app.screen, PaletteScreen))
+        await here.pilot.press("escape")
+        here.app.push_screen(ConfirmScreen("Do it?", "It is done.", "Do it"))
+        await here.until(lambda: isinstance(here.app.screen, ConfirmScreen))
+        await here.until(lambda: any(line.rstrip(" │").endswith(" j") for line in lines_of(here)))
+        await here.pilot.press("y")
+        assert isinstance(here.app.screen, ConfirmScreen)
+        await here.pilot.press("j")
+        await here.until(lambda: here.app.screen is here.app.chat_screen)

@@ -7,17 +7,25 @@ from collections.abc import Iterable
 
 from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS, Argument
 from agent_tui.cli.table import DEFAULT_VERBS, GROUPS, Command, find_command, verbs_of
+from agent_tui.core.output import say
 
 
 class UnknownVerb(Exception):
     """A group was named with a verb that it does not have."""
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose help fails where it cannot be written; argparse would keep quiet."""
+
+    def print_help(self, file: object = None) -> None:
+        say(self.format_help(), end="")
+
+
 def chat_parser() -> argparse.ArgumentParser:
     """The parser of ``agent-tui [options] [PROMPT]``."""
     width = max(map(len, GROUPS))
     commands = "\n".join(f"  {group:<{width}}  {_summary_of(group)}" for group in GROUPS)
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="agent-tui",
         usage="agent-tui [options] [PROMPT]\n       agent-tui COMMAND [arguments]",
         description="A full-screen front-end for AI agents; without PROMPT, an empty session.",
@@ -31,9 +39,7 @@ def chat_parser() -> argparse.ArgumentParser:
 
 def command_parser(command: Command) -> argparse.ArgumentParser:
     """The parser of one command."""
-    parser = argparse.ArgumentParser(
-        prog=f"agent-tui {command.name}", description=_as_sentence(command.summary)
-    )
+    parser = Parser(prog=f"agent-tui {command.name}", description=_as_sentence(command.summary))
     if command.notes:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         parser.epilog = "\n".join(f"  {name:<10}{meaning}" for name, meaning in command.notes)

@@ -14,6 +14,9 @@ INTERRUPTED = (
 )
 """What the model is told of a call without a result."""
 
+NO_PROVIDER = "none"
+"""How the provider of a session is called that has no model to ask."""
+
 Outcome: TypeAlias = Literal["ok", "error", "interrupted", "rejected"]
 """What came of a call."""
 OUTCOMES: dict[Outcome, str] = {

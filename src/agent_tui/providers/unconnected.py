@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.events import StreamPart
+from agent_tui.core.words import NO_PROVIDER
 from agent_tui.providers.base import ModelRequest
 
 
@@ -17,7 +18,7 @@ class Unconnected:
 
     @property
     def name(self) -> str:
-        return "none"
+        return NO_PROVIDER
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
         """Refuse, and say what to do."""

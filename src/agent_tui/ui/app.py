@@ -46,6 +46,7 @@ class AgentTui(LingeringScreens[int], KeysInOrder[int], ThemedApp[int]):
     TITLE = "agent-tui"
     # The first screen's sheets are the app's: a screen's own would have everything parsed twice.
     CSS_PATH = [stylesheet("base.tcss"), *CHAT_SHEETS]
+    ENABLE_COMMAND_PALETTE = False  # ours is a command of the table, as everything is
     BINDINGS = [Binding("ctrl+c", "copy_or_quit", show=False, priority=True)]
 
     def __init__(self, launch: Launch) -> None:
@@ -306,17 +307,6 @@ class AgentTui(LingeringScreens[int], KeysInOrder[int], ThemedApp[int]):
         """What was said a moment ago, for a screen that opens over it; else nothing."""
         sentence, at = self._told
         return sentence if time.monotonic() - at < _JUST_SECONDS else ""
-
-    def action_command_palette(self) -> None:
-        """Ctrl+P: find a command by a few letters; over the conversation only."""
-        from agent_tui.ui.screens.dialogs.palette import PaletteScreen
-
-        if self.screen is self.chat_screen:
-            self.push_screen(PaletteScreen(), self._run_found)
-
-    def _run_found(self, name: str | None) -> None:
-        if name:
-            self.chat_screen.run_command(name)
 
     async def action_quit(self) -> None:
         """Ctrl+Q: like every way out, it lets the log settle first."""

@@ -17,7 +17,7 @@ _KEY = re.compile(r"(?:(?:ctrl|alt|shift|super|meta|hyper)\+)*([a-z0-9_]+|\S)")
 _KNOWN = {key.value.split("+")[-1] for key in Keys}
 _OURS = frozenset(
     {"enter", "shift+enter", "alt+enter", "ctrl+enter", "ctrl+j", "tab", "space", "backspace"}
-    | {"escape", "up", "down", "pageup", "pagedown", "ctrl+c", "ctrl+d", "ctrl+p", "ctrl+q"}
+    | {"escape", "up", "down", "pageup", "pagedown", "ctrl+c", "ctrl+d", "ctrl+q"}
     | {"ctrl+r", "ctrl+v"}
 )
 """Keys of the prompt and the app beside those that edit text."""
@@ -137,4 +137,5 @@ def _rivals(name: str, wanted: Mapping[str, list[str]]) -> Iterator[str]:
 
 def _editing_keys() -> set[str]:
     bindings: list[Any] = list(TextArea.BINDINGS)
-    return {key for binding in bindings for key in binding.key.split(",")}
+    keys = {key for binding in bindings for key in binding.key.split(",")}
+    return keys - {"ctrl+z"}  # our prompt undoes with Ctrl+_: this key suspends, as everywhere

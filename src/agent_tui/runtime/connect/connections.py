@@ -10,12 +10,14 @@ from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.cost import Price
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, ProviderError
+from agent_tui.core.words import NO_PROVIDER
 from agent_tui.providers.base import Provider
 from agent_tui.providers.keys import find_key
 from agent_tui.providers.model_facts import facts_of
 from agent_tui.providers.model_list import ListedModel, best_of, list_models
 from agent_tui.providers.presets import ProviderSpec
 from agent_tui.providers.registry import choose_model, make_provider, usable_providers
+from agent_tui.providers.unconnected import Unconnected
 
 NO_MODEL = (
     "No model is connected: use /connect on the screen, or set OPENAI_API_KEY (and OPENAI_BASE_URL "
@@ -73,8 +75,6 @@ class Connections:
         """What the settings and the environment name; blocks."""
         choice = choose_model(settings)
         if choice is None:
-            from agent_tui.providers.unconnected import Unconnected
-
             return cls(settings, Unconnected(NO_MODEL), settings.model)
         spec = choice.provider
         if choice.model:
@@ -116,14 +116,14 @@ class Connections:
     def label(self) -> str:
         """The default provider and model, for the status line."""
         provider, model = self.default.provider, self.default.model
-        if provider.name == "none":
+        if not self.is_connected:
             return "no model connected: use /connect"
         return " · ".join(dict.fromkeys((provider.name, model)))
 
     @property
     def is_connected(self) -> bool:
         """Whether there is a model to ask."""
-        return self.default.provider.name != "none"
+        return self.default.provider.name != NO_PROVIDER
 
     def require_model(self) -> None:
         """Raise ProviderError, which says how to connect a model, where there is none to ask."""

@@ -28,6 +28,16 @@ COMMANDS: tuple[Command, ...] = (
         opens_screen=True,
     ),
     Command(
+        "palette",
+        "general:show_palette",
+        "Command palette",
+        "Find a command by a few letters",
+        "General",
+        key="ctrl+p",
+        opens_screen=True,
+    ),
+    Command("suspend", "general:suspend", "Suspend", "fg continues", "General", key="ctrl+z"),
+    Command(
         "sessions",
         "sessions:choose_session",
         "Session list",
@@ -114,14 +124,7 @@ COMMANDS: tuple[Command, ...] = (
         opens_screen=True,
         requires_idle=True,
     ),
-    Command(
-        "undo",
-        "past:undo",
-        "Undo",
-        "Undo the last operation",
-        "Time",
-        key="alt+u",
-    ),
+    Command("undo", "past:undo", "Undo", "Undo the last operation", "Time", key="alt+u"),
     Command("redo", "past:redo", "Redo", "Redo what was undone", "Time", key="alt+r"),
     Command(
         "tree",

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from agent_tui.core.words import NO_PROVIDER
+
 if TYPE_CHECKING:
     from textual.screen import Screen
 
@@ -14,10 +16,6 @@ if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.holder import SessionHolder
     from agent_tui.ui.conversation.panes import Panes
-
-
-_NO_PROVIDER = "none"
-"""How the provider of a session is called that has no model to ask."""
 
 
 class SessionFacts:
@@ -52,7 +50,7 @@ class SessionFacts:
 
     def show_connection(self, session: LiveSession) -> None:
         """Show whether there is a model to ask."""
-        self._panes.status.is_connected = session.provider != _NO_PROVIDER
+        self._panes.status.is_connected = session.provider != NO_PROVIDER
 
     def colour_gauge(self, session: LiveSession) -> None:
         """Show in the gauge what fills the context: counted between turns, kept until then."""

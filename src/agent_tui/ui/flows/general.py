@@ -23,6 +23,20 @@ async def show_help(chat: Conversation, _argument: str) -> None:
     await chat.app.push_screen_wait(HelpScreen())
 
 
+async def show_palette(chat: Conversation, _argument: str) -> None:
+    """Find a command by a few letters, and carry it out."""
+    from agent_tui.ui.flows.command_runner import run_command
+    from agent_tui.ui.screens.dialogs.palette import PaletteScreen
+
+    if name := await chat.app.push_screen_wait(PaletteScreen()):
+        run_command(chat, name, "")
+
+
+async def suspend(chat: Conversation, _argument: str) -> None:
+    """Return to the shell, whose ``fg`` continues."""
+    chat.app.action_suspend_process()
+
+
 async def show_keys(chat: Conversation, _argument: str) -> None:
     """List every key of the conversation."""
     from agent_tui.ui.screens.dialogs.keys import KeysScreen

@@ -12,6 +12,8 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from agent_tui.ui.widgets.prompt.prompt import Prompt
+
 _ACTION = re.compile(r"(\w+)(?:\((.*)\))?")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORDS = {"-1": "back", "1": "on", "0": "first", "True": "yes", "False": "no"}
@@ -56,7 +58,7 @@ def remappable_keys() -> dict[str, tuple[dict[str, tuple[str, ...]], ...]]:
 
     load_below(screens)
     found: dict[str, list[dict[str, tuple[str, ...]]]] = {}
-    places: list[type[DOMNode]] = [*_below(Screen), Timeline]
+    places: list[type[DOMNode]] = [*_below(Screen), Timeline, Prompt]
     for place in places:
         keys = _keys_of(place)
         for name in keys:
@@ -86,7 +88,8 @@ def _below(base: type[Screen[Any]]) -> list[type[Screen[Any]]]:
 def _keys_of(place: type[DOMNode]) -> dict[str, tuple[str, ...]]:
     """The keys of a place by the names of their bindings; those without a name by their action."""
     keys: dict[str, list[str]] = {}
+    owner = "editing." if issubclass(place, Prompt) else ""
     for key, bindings in place._merge_bindings().key_to_bindings.items():
         for binding in bindings:
-            keys.setdefault(binding.id or f"({binding.action})", []).append(key)
+            keys.setdefault(binding.id or f"({owner}{binding.action})", []).append(key)
     return {name: tuple(each) for name, each in keys.items()}

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands import label_of
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
 
@@ -44,9 +45,13 @@ class ConfirmScreen(Popup[bool]):
             yield Rows(self._draw, count=2, choose_on_click=True, pointer=True)
 
     def _draw(self, index: int, width: int) -> Content:
-        key = "y" if index == 0 else "n"
+        key = self._letter("yes", "y") if index == 0 else self._letter("no", "n")
         gap = " " * max(1, width - len(self._answers[index]) - len(key))
         return Content.assemble(self._answers[index], gap, (key, "$faint"))
+
+    def _letter(self, answer: str, letter: str) -> str:
+        """The key of an answer, as the settings have it."""
+        return label_of(self.app, f"confirm-answer-{answer}", letter).split(",")[0]
 
     @on(Rows.Chosen)
     def _choose(self, event: Rows.Chosen) -> None:

@@ -35,7 +35,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("/", "commands"),
     ("@", "files of this project"),
     ("!", "run a shell command yourself"),
-    ("Ctrl+P", "command palette"),
+    ("Ctrl+_", "undo what was typed"),
     ("Up", "edit the last queued prompt, where one waits"),
     ("Ctrl+C", "clear the prompt, cancel what is queued, interrupt; twice quits"),
     ("Ctrl+D", "quit, when the prompt is empty"),

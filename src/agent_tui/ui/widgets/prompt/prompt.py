@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -17,13 +18,30 @@ _REST_SECONDS = 5.0
 _PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
 
 
-class Prompt(TextArea):
+_EDITING: list[BindingType] = [
+    each for each in TextArea.BINDINGS if isinstance(each, Binding) and each.action != "undo"
+]
+
+
+class Prompt(TextArea, inherit_bindings=False):
     """A plain multi-line field.
 
     Args:
         take_key: called with each key before the field acts; True means it was dealt with.
         take_paste: called with what was pasted; the field inserts nothing by itself.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_EDITING,
+        Binding(
+            "ctrl+j,shift+enter,alt+enter,ctrl+enter",
+            "new_line",
+            "New line",
+            show=False,
+            id="prompt-new-line",
+        ),
+        Binding("ctrl+underscore,super+z", "undo", "Undo typing", show=False, id="prompt-undo"),
+    ]
 
     class ModeChanged(Message):
         """With Vim's keys: they are typed from now on, or are commands."""
@@ -77,6 +95,11 @@ class Prompt(TextArea):
 
     def action_paste(self) -> None:
         self._take_paste(self.app.clipboard)
+
+    def action_new_line(self) -> None:
+        """Continue on another line."""
+        if not self.read_only:
+            self.insert("\n")
 
     def use_vim(self) -> None:
         """Take Vim's keys; the field begins with what is typed."""

@@ -30,7 +30,6 @@ from agent_tui.ui.widgets.prompt.queue import PromptQueue
 _COMMAND = re.compile(r"/([a-zA-Z?][\w:-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _COMMAND_START = re.compile(r"/([\w?:-]*)\Z")
 _PAGE_KEYS = {"pageup": -1, "pagedown": 1}
-_NEWLINE_KEYS = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
 CompletePath = Callable[[str], Sequence[str]]
 
@@ -216,9 +215,6 @@ class PromptBox(Vertical):
         if self.frame.read_only:
             return False
         if not self._prompt.text and self._take_empty_key and self._take_empty_key(key):
-            return True
-        if key in _NEWLINE_KEYS:
-            self._prompt.insert("\n")
             return True
         match key:
             case "enter":
