@@ -54,6 +54,9 @@ def test_a_turn_ends_at_its_limit_of_tokens_and_of_price() -> None:
     ending = PriceLimit(1.1, price).check(progress())
     assert ending is not None
     assert ending.reason.startswith("Price limit reached ($1.10 for one turn)")
+    ending = PriceLimit(0.0002, price).check(progress())
+    assert ending is not None
+    assert ending.reason.startswith("Price limit reached ($0.0002 for one turn)")
 
 
 def calls(*arguments: str) -> tuple[ToolCall, ...]:

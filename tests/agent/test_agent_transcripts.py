@@ -172,6 +172,19 @@ async def test_a_turn_that_reaches_its_limit_of_price(tmp_path: Path) -> None:
         )
 
 
+async def test_a_limit_of_price_that_limits_nothing_is_told(tmp_path: Path) -> None:
+    limits = AgentSettings(max_cost=1)
+    priced = {"scripted": ModelSettings(price_input=1, price_output=1)}
+    async with Stage(tmp_path, agent=limits, models=priced) as stage:
+        assert not stage.session.notices
+    async with Stage(tmp_path, agent=limits, home="other") as stage:
+        (told,) = stage.session.notices
+        assert told == (
+            "What scripted costs is not known, so max_cost does not limit it. Set price_input and "
+            "price_output of the model, or max_tokens."
+        )
+
+
 async def test_a_turn_whose_provider_fails_for_good(tmp_path: Path) -> None:
     faults = (Fault(status=401, message="Wrong key."),)
     async with Stage(tmp_path, Reply(text="never", faults=faults)) as stage:

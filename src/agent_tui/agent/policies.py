@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Protocol
 
 from agent_tui.core.arguments import read_arguments
+from agent_tui.core.cost import format_cost
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import TurnEnd
 from agent_tui.core.messages import ToolCall
@@ -101,9 +102,8 @@ class PriceLimit:
         """Ends the turn once its calls have cost that much."""
         if self.price(progress.usage) < self.dollars:
             return None
-        return Ending(
-            "limit", f"Price limit reached (${self.dollars:.2f} for one turn). {_CONTINUE}"
-        )
+        limit = format_cost(self.dollars)
+        return Ending("limit", f"Price limit reached ({limit} for one turn). {_CONTINUE}")
 
 
 @dataclass(frozen=True, slots=True)

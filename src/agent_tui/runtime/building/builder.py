@@ -21,12 +21,12 @@ from agent_tui.agent.toolset import Toolset
 from agent_tui.agent.wire import Wire
 from agent_tui.config import config_path, data_root
 from agent_tui.context.context import Context
-from agent_tui.core.events import BackgroundChanged
+from agent_tui.core.events import BackgroundChanged, NoticeGiven
 from agent_tui.core.records import ModelRecord, SystemPrompt
 from agent_tui.core.text import first_line, reveal
 from agent_tui.runtime.building.agents import Agents
 from agent_tui.runtime.building.kept_rules import KeptRules, drop_rule
-from agent_tui.runtime.building.limits import amounts_of, limits_of
+from agent_tui.runtime.building.limits import amounts_of, limits_of, unlimited_cost
 from agent_tui.runtime.building.parts import Equipment, SessionParts
 from agent_tui.runtime.building.subagents import SubagentSessions
 from agent_tui.runtime.building.tools import session_tools
@@ -86,6 +86,11 @@ class SessionBuilder:
         self, log: SessionLog, wire: Wire, connection: Connection, keep: Equipment | None = None
     ) -> SessionParts:
         """The parts over a log and a wire, with the equipment that the session has already."""
+        told = unlimited_cost(self._settings, connection.model, connection.price)
+        if told and keep is not None:
+            wire.emit(NoticeGiven(told))
+        elif told:
+            log.notices.append(told)
         if keep is None:
             keep = self._equip(log, wire, connection, self._spec_of(log))
         return self._assemble(log, wire, connection, keep)

@@ -9,12 +9,23 @@ from agent_tui.agent.policies import Ending, ParentLimits, Policy, PriceLimit, T
 from agent_tui.config import ContextSettings, Settings
 from agent_tui.core.cost import Price
 from agent_tui.core.summary import CompactionAmounts
+from agent_tui.core.text import first_line, reveal
 
 
 def amounts_of(chosen: ContextSettings) -> CompactionAmounts:
     """How much a compaction keeps and adds: every amount has a setting of its name."""
     names = CompactionAmounts.__dataclass_fields__
     return CompactionAmounts(**{name: getattr(chosen, name) for name in names})
+
+
+def unlimited_cost(settings: Settings, model: str, price: Price | None) -> str:
+    """That a limit of cost limits nothing, and what would help; empty where it does."""
+    if price is not None or not settings.agent.max_cost:
+        return ""
+    return (
+        f"What {first_line(reveal(model), 80)} costs is not known, so max_cost does not limit it. "
+        "Set price_input and price_output of the model, or max_tokens."
+    )
 
 
 def limits_of(
