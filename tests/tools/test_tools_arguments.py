@@ -18,6 +18,7 @@ from agent_tui.tools.arguments import parse_arguments, schema_of
 from agent_tui.tools.base import AnyTool, PlainArguments, Tool, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.read_file import ReadFile, ReadFileArguments
+from agent_tui.tools.todo import Todo
 
 
 def test_every_tool_has_a_schema_whose_fields_are_described() -> None:
@@ -64,6 +65,15 @@ def test_wrong_arguments_are_told_in_words(text: str, told: str) -> None:
         parse_arguments(ReadFile(), text)
     assert "read_file" in str(caught.value)
     assert len(str(caught.value)) < 600
+
+
+def test_the_fields_of_objects_in_a_list_are_told_too() -> None:
+    with pytest.raises(ToolError) as caught:
+        parse_arguments(Todo(), '{"items": [{"text": "x", "status": "done"}]}')
+    assert str(caught.value) == (
+        "Wrong arguments for todo: 'items.0.status' is not a field. "
+        "Its fields are: items (text, state)."
+    )
 
 
 class Remote(Tool[PlainArguments]):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.text import format_count
@@ -41,10 +41,25 @@ def parse_arguments(tool: Tool[Parameters], text: str) -> Parameters:
         return tool.parameters.model_validate(value)
     except ValidationError as error:
         wrong = "; ".join(_describe(detail) for detail in error.errors(include_url=False)[:5])
-        known = ", ".join(tool.parameters.model_fields)
+        known = _fields_of(tool.parameters)
         raise ToolError(
             f"Wrong arguments for {tool.name}: {wrong}. Its fields are: {known}."
         ) from error
+
+
+def _fields_of(parameters: type[BaseModel]) -> str:
+    """The names of all fields; behind those that hold objects, the names in these."""
+    told = []
+    for name, field in parameters.model_fields.items():
+        inner = "; ".join(map(_fields_of, _models_in(field.annotation)))
+        told.append(f"{name} ({inner})" if inner else name)
+    return ", ".join(told)
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for each in get_args(annotation) for model in _models_in(each)]
 
 
 def _decode(name: str, text: str) -> dict[str, Any]:
