@@ -66,7 +66,8 @@ class Scanner(Protocol):
 def count_new_folders(path: str, new: Collection[str]) -> int:
     """How many of the folders around a path are new, from the innermost outwards."""
     count = 0
-    while (path := path.rpartition("/")[0]) in new:
+    # Not above the root, which may be new itself.
+    while (path := path.rpartition("/")[0]) and path in new:
         count += 1
     return count
 

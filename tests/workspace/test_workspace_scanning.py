@@ -1,0 +1,15 @@
+"""What is told of the folders around a path."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_tui.workspace.scanning import count_new_folders
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize(
+    ("path", "count"), [("a.txt", 0), ("new/a.txt", 1), ("new/sub/a.txt", 2), ("old/a.txt", 0)]
+)
+def test_the_count_of_new_folders_ends_below_a_root_that_is_new(path: str, count: int) -> None:
+    assert count_new_folders(path, {"", "new", "new/sub"}) == count
