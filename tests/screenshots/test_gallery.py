@@ -420,7 +420,7 @@ def test_browsing_an_archive(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await _rotate(visitor)
         await visitor.press("f5")
-        await visitor.until_text("3 archives")
+        await visitor.until_text("3, newest first")
         await visitor.press("end", "enter")
         await visitor.until_screen("BrowseScreen")
 

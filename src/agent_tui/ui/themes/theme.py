@@ -137,6 +137,7 @@ class _Ink:
         self.surfaces = self._surfaces()
         # Never below these, whatever is the ground: rows, popups, code.
         self.common = [self.ground, *self._named("popup", "code-surface", "user-surface")]
+        self.diffs = self._named("diff-added-surface", "diff-removed-surface")
         self.rows = [*self.common, *self._named("hover", "cursor", "selected")]
         self.every = [
             *self.rows,
@@ -228,11 +229,12 @@ def _gauge_tokens(ink: _Ink) -> dict[str, str]:
 
 
 def _code_tokens(ink: _Ink) -> dict[str, str]:
+    grounds = [*ink.common, *ink.diffs]
     return {
-        "code-keyword": _on(ink.second, ink.common),
-        "code-name": _on(ink.accent, ink.common),
-        "code-string": _on(ink.ok, ink.common),
-        "code-number": _on(ink.attention, ink.common),
+        "code-keyword": _on(ink.second, grounds),
+        "code-name": _on(ink.accent, grounds),
+        "code-string": _on(ink.ok, grounds),
+        "code-number": _on(ink.attention, grounds),
         "code-comment": _on(ink.lifted(0.6), ink.every),
-        "code-operator": _on(ink.lifted(0.72), ink.common),
+        "code-operator": _on(ink.lifted(0.72), grounds),
     }
