@@ -6,7 +6,9 @@ Sizes that --quick makes smaller are in the line. ``floor`` is what the bare wor
 run: to list and stat the files, to read, parse and insert the lines; ``ratio`` is how much more we
 take; ``insert_cpu`` is what the full-text table alone takes for the text that we index. Indexing
 runs in a process of its own, as it does behind a screen; what it and its readers take together is
-told. Every fourth query ends in a beginning, as it does while somebody types.
+told. Keys that are pressed on the search screen meanwhile tell how late the program's loop comes:
+how much longer the program holds one than it does at rest. Every fourth query ends in a beginning,
+as it does while somebody types.
 """
 
 from __future__ import annotations
@@ -39,8 +41,11 @@ from agent_tui.library.row_cache import CACHE, RowCache
 from agent_tui.library.search.reading import Job, Piece, Unit, read_unit
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.sources import refs_to_index
+from agent_tui.library.search.tables import forget_index
 from agent_tui.sessions.store import SessionStore
+from tests.benchmarks.http_stage import Key, Program
 from tests.benchmarks.library_files import WORDS, claude_lines, write_mixture, write_session
+from tests.terminal import environment
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,9 @@ class Scale:
 
 
 FULL = Scale(sessions=50_000, index_mb=1_000, foreign_mb=100, rounds=5)
+_KEYS_AT_REST = 20
+_PAUSE_SECONDS = 0.15
+_BACKSPACE = "\x7f"
 QUICK = Scale(sessions=500, index_mb=4, foreign_mb=4, rounds=3)
 
 
@@ -219,6 +227,9 @@ def measure_index(root: Path, scale: Scale) -> None:
     tell("index, cold", megabytes / ran.seconds, "MB/s", 60, more, least=True)
     tell("index: memory at most", ran.megabytes, "MB", 150, {"mb": megabytes})
     index = SearchIndex(root / "data", places)
+    forget_index(index.path)
+    measure_lateness(root, megabytes)
+    index.update()
     line = paths[0].read_text().splitlines()[0]
     read, lasted = 0, []
     for _ in range(scale.rounds):
@@ -238,6 +249,42 @@ def measure_index(root: Path, scale: Scale) -> None:
     asked.sort()
     tell("query: p50", asked[50], "ms", 20, {"mb": megabytes})
     tell("query: p99", asked[98], "ms", 100, {"mb": megabytes})
+
+
+def measure_lateness(root: Path, megabytes: float) -> None:
+    """Keys on the search screen of the real program, at rest and while it builds its index."""
+    settings = {"OPENAI_API_KEY": "k" * 20, "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    settings |= {"HOME": str(root / "home")}
+    workspace = root / "workspace"
+    workspace.mkdir()
+    with Program([], environment(root / "data") | settings, workspace) as program:
+        program.until("sk anything")
+        program.quiet()
+        rest = [_press(program) for _ in range(_KEYS_AT_REST)]
+        pid = program.child.pid or 0
+        others = set(_family(pid))
+        program.clear()
+        program.send("/search")
+        program.drain(0.5)
+        program.send("\r")
+        program.until("updating the index")
+        during = [_press(program)]
+        while set(_family(pid)) - others:
+            during.append(_press(program))
+    usual = statistics.median(key.held for key in rest)
+    late = max(key.held for key in during) - usual
+    more = {"mb": megabytes, "keys": float(len(during)), "at_rest_ms": usual}
+    more |= {"median_ms": statistics.median(key.held for key in during) - usual}
+    tell("index: loop late at most, while it builds", max(0.0, late), "ms", 20, more)
+
+
+def _press(program: Program) -> Key:
+    """A key, then time for what it sets off."""
+    key = program.key()
+    program.drain(_PAUSE_SECONDS)
+    program.send(_BACKSPACE)
+    program.drain(_PAUSE_SECONDS / 3)
+    return key
 
 
 def measure_first_screen(root: Path, scale: Scale) -> None:
