@@ -76,6 +76,21 @@ async def test_requests_are_put_one_at_a_time() -> None:
     assert [answer.decision for _, answer in await asyncio.gather(*tasks)] == ["reject", "reject"]
 
 
+async def test_what_is_allowed_already_waits_for_no_answer_to_another() -> None:
+    approvals = Approvals(lambda _event: None, always=(Rule("run_command", "ls *"),))
+    asked = asyncio.create_task(
+        approvals.ask(CALL, key="a", title="", display=None, subject=Subject("command", "rm x"))
+    )
+    await asyncio.sleep(0)
+    allowed = approvals.ask(
+        CALL, key="b", title="", display=None, subject=Subject("command", "ls src")
+    )
+    _, answer = await asyncio.wait_for(allowed, 5)
+    assert (answer.rule, asked.done()) == ("run_command(ls *)", False)
+    approvals.answer("approval-1", ApprovalAnswer("reject"))
+    assert (await asked)[1].decision == "reject"
+
+
 async def test_an_answer_that_nobody_waits_for_is_ignored() -> None:
     Approvals(lambda _event: None).answer("approval-9", ApprovalAnswer("once"))
 

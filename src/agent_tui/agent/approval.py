@@ -129,15 +129,18 @@ class Approvals:
     ) -> tuple[str, ApprovalAnswer]:
         """Wait for a decision; requests are put to the person one at a time.
 
+        What is allowed already waits for nobody's answer, and what the answers before it allow
+        is not asked any longer.
+
         Returns:
             The request's id (empty when nobody had to be asked) and the answer, with the rule
             that allows the action, if any does.
         """
+        if allowed := self._allowed_already(call.name, key, subject):
+            return "", allowed
         async with self._turnstile:
-            if self._is_free(key, subject):
-                return "", ApprovalAnswer("once")
-            if rules := self._allowing(call.name, subject):
-                return "", ApprovalAnswer("once", rule=" ".join(map(str, rules)))
+            if allowed := self._allowed_already(call.name, key, subject):
+                return "", allowed
             is_plan = call.name == PRESENT_PLAN
             rules = () if is_plan else offers_for(call.name, subject)
             offers = tuple(map(str, rules))
@@ -149,6 +152,14 @@ class Approvals:
                 await self._remember(key, answer)
             self._emit(ApprovalAnswered(request, answer))
             return request.id, answer
+
+    def _allowed_already(self, tool: str, key: str, subject: Subject) -> ApprovalAnswer | None:
+        """The answer to what nobody has to be asked for; None where somebody has to."""
+        if self._is_free(key, subject):
+            return ApprovalAnswer("once")
+        if rules := self._allowing(tool, subject):
+            return ApprovalAnswer("once", rule=" ".join(map(str, rules)))
+        return None
 
     def _is_free(self, key: str, subject: Subject) -> bool:
         """Whether the mode allows an action, or it was allowed before exactly as it is."""
