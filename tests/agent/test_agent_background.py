@@ -80,6 +80,23 @@ async def test_a_turn_with_a_command_in_the_background(tmp_path: Path) -> None:
         assert said[1:] == ["ready\n[still running]", "ready\n[stopped]"]
 
 
+async def test_calls_on_one_command_run_in_the_order_in_which_they_were_written(
+    tmp_path: Path,
+) -> None:
+    wait = call("background_command", number=1, action="wait", seconds=60)
+    stop = call("background_command", number=1, action="stop")
+    other = call("background_command", number=7, action="stop")
+    start = Reply(calls=(call("run_command", command="sleep 0.2; exit 3", background=True),))
+    script = (start, Reply(calls=(wait, stop, other)), Reply(text="3."))
+    async with Stage(tmp_path, *script, yolo=True) as stage:
+        await stage.say("Run it")
+        assert [line["content"] for line in stage.on_disk("tool")][1:] == [
+            "There is no background command 7; there are: 1.",
+            "[exit code 3]",
+            "[exit code 3]",
+        ]
+
+
 async def test_a_command_goes_on_behind_the_turn_and_ends_with_the_session(tmp_path: Path) -> None:
     async with Stage(tmp_path, START, Reply(text="It runs."), yolo=True) as stage:
         await stage.say("Serve it")

@@ -49,7 +49,9 @@ class ToolRuns:
         """Run every call, those without side effects together, until the user stops it."""
         outcomes: list[Outcome] = []
         for batch in self._batches(message.tool_calls):
-            outcomes += await run_together(*(self._run_tool(call, message.turn) for call in batch))
+            queues = self._queues(batch)
+            ended = await run_together(*(self._run_queue(each, message.turn) for each in queues))
+            outcomes += [outcome for queue in ended for outcome in queue]
             self._report()
             if any(outcome.stop for outcome in outcomes):
                 break
@@ -71,6 +73,16 @@ class ToolRuns:
                 yield from ([call] for call in group)
             else:
                 yield list(group)
+
+    def _queues(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
+        """Calls that run beside each other, but those about the same thing one after the other."""
+        queues: dict[str, list[ToolCall]] = {}
+        for number, call in enumerate(calls):
+            queues.setdefault(self._toolset.queue(call) or str(number), []).append(call)
+        return list(queues.values())
+
+    async def _run_queue(self, calls: Sequence[ToolCall], turn: int | None) -> list[Outcome]:
+        return [await self._run_tool(call, turn) for call in calls]
 
     async def _run_tool(self, call: ToolCall, turn: int | None) -> Outcome:
         self._wire.emit(ToolStarted(call))

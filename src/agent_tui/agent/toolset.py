@@ -93,6 +93,16 @@ class Toolset:
         except ToolError:
             return False
 
+    def queue(self, call: ToolCall) -> str:
+        """Calls of one answer with the same queue run in the order written; empty: beside all."""
+        tool = self._tools.get(call.name)
+        if tool is None or type(tool).queue is Tool.queue:
+            return ""
+        try:
+            return tool.queue(parse_arguments(tool, call.arguments))
+        except ToolError:
+            return ""
+
     async def carry_out(
         self,
         call: ToolCall,

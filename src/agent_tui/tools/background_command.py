@@ -54,6 +54,9 @@ class BackgroundCommand(Tool[BackgroundCommandArguments]):
     def may_repeat(self, arguments: BackgroundCommandArguments) -> bool:
         return arguments.action == "wait" and arguments.seconds > 0
 
+    def queue(self, arguments: BackgroundCommandArguments) -> str:
+        return f"{self.name} {arguments.number}"
+
     def title(self, arguments: BackgroundCommandArguments) -> str:
         return f"{arguments.action} {arguments.number}"
 

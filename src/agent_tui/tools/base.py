@@ -145,6 +145,10 @@ class Tool(ABC, Generic[Parameters]):
         """Whether the same call again and again means that something still runs, not a circle."""
         return False
 
+    def queue(self, arguments: Parameters) -> str:
+        """Calls of one answer with the same queue run in the order written; empty: beside all."""
+        return ""
+
     def subject(self, arguments: Parameters) -> Subject:
         """What a rule for more calls like this one would be about."""
         return Subject()
