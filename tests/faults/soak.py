@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +27,7 @@ from tests.faults.snapshot import LIVE
 
 WRITERS, READERS = 4, 2
 LOCK_TIMEOUT_SECONDS = 0.3
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def acks(folder: Path, writer: int) -> Path:
@@ -115,13 +118,21 @@ def main() -> None:
     """Fork the worker, and fork it again when it was killed."""
     role, folder, number, mutant = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     work = write_for_ever if role == "writer" else read_for_ever
+    _end_with_parent()
     with in_force(mutant):
         while True:
             child = os.fork()
             if child == 0:
+                _end_with_parent()
                 _work(work, folder, number)
             (folder.parent / f"pid-{role}-{number}").write_text(str(child))
             os.waitpid(child, 0)
+
+
+def _end_with_parent() -> None:
+    """Be killed with the process that started this one: a soak broken off leaves nothing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _work(work: Callable[[Path, int], None], folder: Path, number: int) -> None:
