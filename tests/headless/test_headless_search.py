@@ -97,7 +97,9 @@ def test_the_demo_is_searched_counted_and_shipped_apart(run: CommandLine, tmp_pa
     assert run("search", "water").out == "Nothing found.\n"
     (model,) = run("statistics", "--by", "project", "--demo", "--json").lines
     assert model["prompts"] == 1
-    assert " of 1 session written" in run("ship", str(tmp_path / "out"), "--demo").out
+    out = tmp_path / "out"
+    assert " of 1 session written" in run("ship", str(out), "--demo").out
+    assert run("ship", str(out), "--demo").out == f"Nothing new to write to {out}.\n"
     assert "tour" in (tmp_path / "out" / "events-000001.jsonl").read_text()
 
 

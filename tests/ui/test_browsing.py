@@ -25,6 +25,7 @@ from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import CompactionBlock
 from agent_tui.ui.screens.context.compaction import PastCompactionScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
+from agent_tui.ui.screens.dialogs.keys import describe_keys
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
@@ -104,6 +105,17 @@ async def test_the_keys_of_the_conversation_lead_to_tree_and_scrubber_too(
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
         await pilot.press(key)
         await until(pilot, lambda: isinstance(app.screen, screen))
+
+
+async def test_the_keys_that_are_named_are_those_that_something_answers(tmp_path: Path) -> None:
+    path = log(tmp_path, SessionHeader("s", "/w", "", ""))
+    app = AgentTui(Launch(tmp_path, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: isinstance(app.screen.focused, Timeline))
+        named = {each.aside.strip() for each in describe_keys(app.screen)}
+        assert "timeline-copy" in named
+        assert not {"timeline-find", "timeline-quote"} & named
 
 
 async def test_compactions_are_chosen_over_the_log_that_was_opened(

@@ -12,6 +12,7 @@ import pytest
 from agent_tui.core.errors import SessionBusy, StorageError
 from agent_tui.core.summary import SessionSummary
 from agent_tui.history.exchanges import Exchange
+from agent_tui.ui.screens.dialogs.keys import describe_keys
 from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
@@ -302,6 +303,15 @@ async def test_sessions_of_other_agents_stand_beside_ours() -> None:
         await pilot.press("home", "enter")
         await settle(pilot, workers=True)
     assert app.results == [("view", "/home/me/.codex/9.jsonl")]
+
+
+async def test_the_keys_are_named_as_they_work_now() -> None:
+    async with (app := show(Sessions(*THREE))).run_test(size=(120, 40)) as pilot:
+        await settle(pilot, workers=True)
+        named = {each.aside.strip(): each.term for each in describe_keys(app.screen)}
+        assert named["session-list-reload"] == "Ctrl+R"
+        assert "session-list-ours" in named
+        assert "session-list-all" not in named
 
 
 async def test_a_session_that_is_being_written_is_marked() -> None:

@@ -148,5 +148,8 @@ async def ship(index: SearchIndex, options: argparse.Namespace, *, as_json: bool
     for sentence in (*shipment.troubles, shipment.redacted):
         if sentence:
             complain(clean(sentence))
+    if not shipment.rows:
+        say(clean(f"Nothing new to write to {folder}."))
+        return
     rows, sessions = format_count(shipment.rows, "row"), format_count(shipment.sessions, "session")
     say(clean(f"{rows} of {sessions} written to {folder}."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from textual.actions import parse
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
@@ -77,7 +78,7 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
                     not is_ours
                     or binding.key == NO_KEY
                     or binding.action in seen
-                    or not screen.check_action(binding.action.partition("(")[0], ())
+                    or not _is_answered(place, binding)
                 ):
                     continue
                 seen.add(binding.action)
@@ -85,6 +86,11 @@ def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
                 known_as = f"  {name}" if name else ""
                 meaning = f"{words[0].upper()}{words[1:]}"
                 yield Definition(_key(screen, binding), meaning, aside=known_as)
+
+
+def _is_answered(place: DOMNode, binding: Binding) -> bool:
+    _, action, parameters = parse(binding.action)
+    return bool(place.check_action(action, parameters))
 
 
 def _key(screen: Screen[Any], binding: Binding) -> str:

@@ -79,7 +79,7 @@ class SessionListScreen(Panel[SessionChoice]):
         Binding("u", "undelete", "undo"),
         Binding("a", "show_agents('ours')", "only agent-tui", key_display="a"),
         Binding("a", "show_agents('all')", "all agents", key_display="a"),
-        Binding("ctrl+r,f5", "reload", "Refresh", show=False),
+        Binding("ctrl+r,f5", "reload", "Refresh", show=False, key_display="Ctrl+R"),
     ]
 
     def __init__(

@@ -266,6 +266,9 @@ class Timeline(FoundText, can_focus=True):
             view = self.ViewWanted(text, media_of(block), find, is_markdown(block))
             self.post_message(self.TaskWanted(text) if is_task else view)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.has_menu or action not in ("quote", "find")
+
     def action_quote(self) -> None:
         """Have the block under the cursor quoted in the prompt."""
         if text := self._text_at_cursor():
@@ -311,17 +314,15 @@ class Timeline(FoundText, can_focus=True):
                 self.post_message(self.ArchivePressed(archive))
             case BranchBlock(source=entry) | LabelBlock(target=entry):
                 self.post_message(self.EntryPressed(entry))
-            case ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock() | UnknownBlock():
+            case (
+                ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock() | UnknownBlock()
+            ) | EarlierBlock(inner=ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock()):
                 self._following = False
                 self._blocks.toggle(index)
                 self.show_change()
             case EarlierHeadBlock():
                 self._following = False
                 self._blocks.fold_earlier()
-                self.show_change()
-            case EarlierBlock(inner=ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock()):
-                self._following = False
-                self._blocks.toggle(index)
                 self.show_change()
             case _:
                 pass
@@ -334,8 +335,7 @@ class Timeline(FoundText, can_focus=True):
         if self.lines_below and event.y == self.size.height - 1:
             self.action_last()
             return
-        place = self._block_at(event.y)
-        if place is None:
+        if (place := self._block_at(event.y)) is None:
             return
         index, offset = place
         if offset < self.first_row(index):
