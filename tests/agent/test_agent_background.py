@@ -143,6 +143,40 @@ async def test_the_agent_is_told_at_its_next_step_what_ended_meanwhile(tmp_path:
         )
 
 
+async def test_the_agent_is_told_once_what_ended_with_the_program(tmp_path: Path) -> None:
+    """What it stopped or was told of is not told again; no number means two commands."""
+    serve = call("run_command", id="a", command=_TICK, background=True)
+    short = call("run_command", id="b", command="exit 3", background=True)
+    stopped = call("run_command", id="c", command="sleep 700", background=True)
+    stop = call("background_command", id="d", number=3, action="stop")
+    look = call("background_command", id="e", number=1, action="wait", seconds=0)
+    first = (Reply(calls=(serve, short, stopped)), Reply(calls=(stop, look)), Reply(text="."))
+    async with Stage(tmp_path, *first, Reply(text="."), yolo=True) as stage:
+        await stage.say("Serve it")
+        await until(None, lambda: stage.session.commands.titles == (_TICK,))
+        await stage.say("And now?")
+        name = stage.session.session_id
+    again = Reply(calls=(look, call("run_command", id="f", command=_TICK, background=True)))
+    async with Stage(tmp_path, again, Reply(text="."), resume=name, yolo=True) as stage:
+        await stage.say("Go on")
+        await stage.say("And now?")
+        told = [line["content"] for line in stage.on_disk("user") if line["origin"] == "reminder"]
+        assert ["Background command 2" in each for each in told] == [True, False]
+        assert told[1:] == snapshot(
+            [
+                "<system>Background command 1 (echo ready; sleep 600) is gone: it ended before "
+                "this session was opened again. Run it again if it is still needed.</system>"
+            ]
+        )
+        results = [line["content"] for line in stage.on_disk("tool")][-2:]
+        assert [each.split("[")[-1][:28] for each in results] == snapshot(
+            [
+                "Background command 1 is gone",
+                "background command 4 started",
+            ]
+        )
+
+
 async def test_a_cancel_between_two_reminders_loses_none(tmp_path: Path) -> None:
     starts = tuple(call("run_command", command=f"exit {code}", background=True) for code in (3, 4))
     replies = Reply(calls=starts), Reply(text="."), Reply(text="Oh.")

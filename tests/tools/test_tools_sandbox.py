@@ -17,7 +17,7 @@ from agent_tui.tools import sandbox
 from agent_tui.tools.background_command import (
     BackgroundCommand,
     BackgroundCommandArguments,
-    tell_ended,
+    EndedCommands,
 )
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.confinement import Confinement
@@ -148,7 +148,7 @@ async def test_a_repository_that_a_background_command_makes_is_told(
     made = RunCommandArguments(command="git init -q .", background=True)
     await RunCommand().run(made, context)
     await asyncio.wait([commands.find(1).ended])
-    told += tell_ended(commands)
+    told += EndedCommands(commands, list).tell()
     arguments = BackgroundCommandArguments(number=1, action="wait")
     told.append((await BackgroundCommand().run(arguments, context)).output)
     assert ["[.git was created: hooks" in each for each in told] == [True, True]

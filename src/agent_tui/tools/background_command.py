@@ -2,20 +2,87 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from agent_tui.core.errors import ToolError
-from agent_tui.core.messages import ToolResult
+from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult
+from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage
+from agent_tui.core.text import first_line
 from agent_tui.tools.base import Arguments, Tool, ToolContext
-from agent_tui.tools.run_command import describe_end
+from agent_tui.tools.run_command import STARTED, describe_end
 from agent_tui.tools.running_commands import RunningCommand, RunningCommands
 
+_RUNS = "[still running]"
+_TELLS = "Background command {number} ("
+_STARTED = re.compile(re.escape(STARTED).replace(r"\{number\}", r"(\d+)"))
+_TOLD = re.compile(re.escape(f"<system>{_TELLS}").replace(r"\{number\}", r"(\d+)"))
 
-def tell_ended(commands: RunningCommands) -> list[str]:
-    """A sentence for each command that ended and of which the agent does not know yet."""
-    return [_tell(command) for command in commands.take_ended()]
+
+class EndedCommands:
+    """Finds the background commands that ended and of which the agent does not know yet.
+
+    Args:
+        commands: those of this session, since it was opened.
+        messages: gives what is in its log; what ran when it was closed or killed has ended.
+    """
+
+    def __init__(self, commands: RunningCommands, messages: Callable[[], Iterable[Record]]) -> None:
+        self._commands = commands
+        self._messages: Callable[[], Iterable[Record]] | None = messages
+
+    def tell(self) -> list[str]:
+        """A sentence for each of them, once."""
+        gone: list[str] = []
+        if self._messages is not None:
+            last, left = _read_log(list(self._messages()))
+            self._messages = None
+            self._commands.continue_behind(last)
+            gone = [_tell_gone(number, title) for number, title in left.items()]
+        return gone + [_tell(command) for command in self._commands.take_ended()]
+
+
+def _read_log(messages: Sequence[Record]) -> tuple[int, dict[int, str]]:
+    """The last number of a background command, and those of which the end was never told."""
+    last, left = 0, dict[int, str]()
+    asked: dict[str, int] = {}
+    for record in messages:
+        match record:
+            case ToolMessage(content=str(text), display=CommandDisplay(command=command)):
+                if found := _STARTED.fullmatch(text):
+                    last = int(found[1])
+                    left[last] = first_line(command)
+            case ToolMessage(tool_call_id=call_id, content=str(text)):
+                if not (record.interrupted or record.masked or text.endswith(_RUNS)):
+                    left.pop(asked.get(call_id, 0), None)
+            case AssistantMessage(tool_calls=calls) if left:
+                asked |= {call.id: _number_in(call) for call in calls}
+            case UserMessage(content=str(text), origin="reminder"):
+                if found := _TOLD.match(text):
+                    left.pop(int(found[1]), None)
+            case _:
+                pass
+    return last, left
+
+
+def _number_in(call: ToolCall) -> int:
+    """Which command a call is about; 0 for a call of another tool, or one that cannot be read."""
+    if call.name != BackgroundCommand.name:
+        return 0
+    try:
+        return BackgroundCommandArguments.model_validate_json(call.arguments).number
+    except ValidationError:
+        return 0
+
+
+def _tell_gone(number: int, title: str) -> str:
+    return (
+        f"{_TELLS.format(number=number)}{title}) is gone: it ended before this session was opened "
+        "again. Run it again if it is still needed."
+    )
 
 
 def _tell(command: RunningCommand) -> str:
@@ -26,7 +93,7 @@ def _tell(command: RunningCommand) -> str:
         by_user = f"[stopped by the user]{ended.warning}"
         how = by_user if command.by_user else describe_end(ended, 0)
     return (
-        f"Background command {command.number} ({command.title}) ended {how}. "
+        f"{_TELLS.format(number=command.number)}{command.title}) ended {how}. "
         "background_command reads its output."
     )
 
@@ -68,7 +135,7 @@ class BackgroundCommand(Tool[BackgroundCommandArguments]):
         else:
             command = await context.commands.wait(arguments.number, arguments.seconds)
         if not command.ended.done():
-            told, failed = "[still running]", False
+            told, failed = _RUNS, False
         else:
             ended = command.ended.result()
             told = describe_end(ended, 0)

@@ -21,6 +21,9 @@ from agent_tui.tools.running_commands import SharedOutput
 from agent_tui.tools.sandbox import confine
 from agent_tui.tools.workspace import git_settings, read_only_folders
 
+STARTED = "[background command {number} started; background_command waits or stops it]"
+"""What the agent is told of a command that it left in the background."""
+
 _SECONDS = 120
 _DAY_SECONDS = 86_400
 
@@ -105,8 +108,7 @@ def _start(arguments: RunCommandArguments, context: ToolContext) -> ToolResult:
         lambda stop, output: _run(arguments, context, stop, output),
     )
     display = CommandDisplay(reveal(arguments.command), str(context.workspace))
-    said = f"[background command {command.number} started; background_command waits or stops it]"
-    return ToolResult(said, display=display)
+    return ToolResult(STARTED.format(number=command.number), display=display)
 
 
 def _run(

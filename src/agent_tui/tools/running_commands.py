@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
@@ -69,7 +68,7 @@ class RunningCommands:
     def __init__(self, tell: Tell = lambda _: None) -> None:
         self._tell = tell
         self._commands: dict[int, RunningCommand] = {}
-        self._numbers = itertools.count(1)
+        self._last = self._before = 0
         self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="background")
 
     def start(self, title: str, output: BoundedOutput, run: Run) -> RunningCommand:
@@ -80,7 +79,8 @@ class RunningCommands:
         """
         if len(self.running) >= MOST_AT_ONCE:
             raise ToolError(f"{MOST_AT_ONCE} commands run in the background: stop one of them.")
-        command = RunningCommand(next(self._numbers), title, output)
+        self._last += 1
+        command = RunningCommand(self._last, title, output)
         loop = asyncio.get_running_loop()
 
         def work() -> Ended:
@@ -95,8 +95,17 @@ class RunningCommands:
         self._tell_running()
         return command
 
+    def continue_behind(self, last: int) -> None:
+        """Count on behind the commands of a session that was opened again: they have ended."""
+        self._before, self._last = last, max(last, self._last)
+
     def find(self, number: int) -> RunningCommand:
         """A command by its number, running or ended; raises ToolError."""
+        if 0 < number <= self._before:
+            raise ToolError(
+                f"Background command {number} is gone: it ended before this session was opened "
+                "again."
+            )
         if number not in self._commands:
             known = ", ".join(map(str, self._commands)) or "none"
             raise ToolError(f"There is no background command {number}; there are: {known}.")

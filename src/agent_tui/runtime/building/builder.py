@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from agent_tui.agent.approval import Approvals
@@ -37,7 +36,7 @@ from agent_tui.runtime.starting.assembling import Run
 from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
-from agent_tui.tools.background_command import tell_ended
+from agent_tui.tools.background_command import EndedCommands
 from agent_tui.tools.base import AnyTool, FileMemory, ToolContext
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.catalogue import builtin_tools
@@ -165,6 +164,7 @@ class SessionBuilder:
             approvals,
             questions,
             commands,
+            EndedCommands(commands, lambda: [each.record for each in log.state.messages]),
             toolset,
             watch,
             subagents,
@@ -203,7 +203,7 @@ class SessionBuilder:
             limits=limits_of(self._settings, connection.price, check_parent),
             desk=equipment.desk,
             sees_images=connection.sees_images,
-            tell_ended=partial(tell_ended, equipment.commands),
+            tell_ended=equipment.ended.tell,
         )
         parts = SessionParts(equipment, connection, context, compactor, agent)
         equipment.made[:] = [parts]

@@ -26,6 +26,7 @@ from agent_tui.core.usage import Gauge
 from agent_tui.runtime.connect.connections import Connection
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
+from agent_tui.tools.background_command import EndedCommands
 from agent_tui.tools.running_commands import RunningCommands
 
 
@@ -38,6 +39,7 @@ class Equipment:
     Attributes:
         spec: the agent that it began with.
         workspace: where its tools work.
+        ended: tells of commands that ended in the background.
         subagents: those that may help it; None where there can be none.
         desk: takes D-Mails; None where the agent may send none.
         made: the parts that are in force, for subagents to look at.
@@ -48,6 +50,7 @@ class Equipment:
     approvals: Approvals
     questions: Questions
     commands: RunningCommands
+    ended: EndedCommands
     toolset: Toolset
     watch: WorkspaceWatch
     subagents: Subagents | None
