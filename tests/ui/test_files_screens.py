@@ -61,7 +61,8 @@ async def test_the_agents_changes_are_ticked_and_a_conflict_is_not(
     async with (app := Stage(screen=preview(yard))).run_test(size=size) as pilot:
         await pilot.pause(0.3)
         assert "[-] a.py" in app.text
-        assert "conflict: changed since" in app.text
+        assert "conflict: a tick undoes later changes" in app.text
+        assert "Revert 1 file and 1 part of 1 file, and remove" in app.text
         assert "\x1b[2J" not in app.text
         await pilot.press("enter")
         (decision,) = app.results
@@ -95,6 +96,27 @@ async def test_hunks_and_files_are_ticked_by_key(yard: Yard) -> None:
         assert isinstance(decision, RevertDecision)
         assert decision.scope == "files"
         assert decision.choice[("a.py", True)] == {1, 2}
+
+
+async def test_a_file_that_is_ticked_twice_counts_once(yard: Yard) -> None:
+    """Its agent's changes and all changes are two boxes; the wider one is what is made."""
+    async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.3)
+        await pilot.press("tab", "end")
+        lines = [line.strip() for line in app.text.splitlines()]
+        above = len(lines) - 1 - lines[::-1].index(next(x for x in lines[::-1] if "a.py" in x))
+        last = max(at for at, line in enumerate(lines) if "also broken" in line)
+        await pilot.press(*["up"] * (last + 1 - above), "space")
+        assert "Revert 2 files, and remove" in app.text
+
+
+async def test_what_no_tick_means_is_said(yard: Yard) -> None:
+    plan = yard.plan("c0")
+    for shown, words in ((PREVIEW, "; no file is ticked"), (None, "Close; no file is ticked")):
+        sheet = RevertFilesScreen("Revert?", plan, shown, {})
+        async with (app := Stage(screen=sheet)).run_test(size=(120, 36)) as pilot:
+            await pilot.pause(0.3)
+            assert words in app.text
 
 
 async def test_esc_reverts_nothing(yard: Yard) -> None:
@@ -159,7 +181,9 @@ async def test_one_place_of_a_diff_is_asked_back_and_ticked_alone(yard: Yard) ->
     sheet = RevertFilesScreen("Revert?", plan, None, {path.key: hunks})
     async with (app := Stage(screen=sheet)).run_test(size=(120, 40)) as pilot:
         await pilot.pause(0.3)
-        assert "Revert 1 file" in app.text
+        assert "Revert 1 part of 1 file" in app.text
+        assert "Changed by the agent" not in app.text  # a revert of a person's change asks so too
+        assert "what to revert" not in app.text  # there are only files
         assert "[-] a.py" in app.text
         assert "[ ] new.py" in app.text
         await pilot.press("y")

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FileState, LeftOut
+from agent_tui.core.text import format_count
 
 PlanStatus: TypeAlias = Literal[
     "same", "clean", "merged", "conflict", "binary", "type", "deleted", "not_covered"
@@ -132,3 +133,18 @@ class RevertPlan:
 
 Choice: TypeAlias = Mapping[tuple[str, bool], frozenset[int]]
 """By path and owner: the hunks that are wanted; 0 stands for the whole path."""
+
+
+def describe_choice(plan: RevertPlan, choice: Choice) -> str:
+    """How much is chosen: ``3 files``, ``1 part of 1 file``, or both; empty where nothing is."""
+    parts: dict[str, int] = {}
+    for each in plan.paths:  # of a path's two entries the wider one comes last, and counts
+        if chosen := choice.get(each.key):
+            is_whole = 0 in chosen or len(chosen) >= len(each.hunks)
+            parts[each.path] = 0 if is_whole else len(chosen)
+    cut = [count for count in parts.values() if count]
+    whole = len(parts) - len(cut)
+    told = [format_count(whole, "file")] if whole else []
+    if cut:
+        told.append(f"{format_count(sum(cut), 'part')} of {format_count(len(cut), 'file')}")
+    return " and ".join(told)

@@ -25,8 +25,7 @@ from agent_tui.core.records import (
     Checkpoint,
     WorkspaceRecord,
 )
-from agent_tui.core.revert_plan import Choice, RevertPlan
-from agent_tui.core.text import format_count
+from agent_tui.core.revert_plan import Choice, RevertPlan, describe_choice
 from agent_tui.runtime.files.change_groups import calls_told, count_net_changes, describe_changes
 from agent_tui.runtime.files.last_reverts import find_redo, find_undo, record_of
 from agent_tui.runtime.files.together import ConversationMove, archive_of, parse_move
@@ -217,7 +216,7 @@ class SessionFiles:
         record = await self._write(restore, record_of(changes, about), moved=bool(archive))
         await asyncio.to_thread(restore.finish)
         await self._watch.take_up(record)
-        told = f"{format_count(len(changes), 'file')} reverted."
+        told = f"{describe_choice(plan, choice) or 'No file was'} reverted."
         return FilesReverted(operation, changes, told, archive)
 
     def _about(

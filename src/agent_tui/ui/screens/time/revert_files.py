@@ -13,7 +13,14 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agent_tui.core.format import format_count
-from agent_tui.core.revert_plan import STATUS_WORDS, Choice, Hunk, PathPlan, RevertPlan
+from agent_tui.core.revert_plan import (
+    STATUS_WORDS,
+    Choice,
+    Hunk,
+    PathPlan,
+    RevertPlan,
+    describe_choice,
+)
 from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import reveal
 from agent_tui.resources import stylesheet
@@ -120,7 +127,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         parts = ((True, "Changed by the agent"), (False, "All changes since, yours included"))
         for own, title in parts:
             paths = [path for path in self._plan.paths if path.own is own]
-            if paths:
+            if paths and self._preview is not None:  # else the title says whose they are
                 rows.append(_Row(Content.styled(title, "bold")))
             for path in paths:
                 rows.append(_Row(Content(""), path))
@@ -153,7 +160,9 @@ class RevertFilesScreen(Panel[RevertDecision]):
             return self._draw_path(row.path)
         tick = _TICKS[self._is_ticked(row.path, row.hunk)]
         at = f"line {row.hunk.start + 1}"
-        conflict = ("  conflict: changed since", "$danger") if row.hunk.conflict else ""
+        conflict = (
+            ("  conflict: a tick undoes later changes", "$danger") if row.hunk.conflict else ""
+        )
         return Content.assemble("    ", tick, (at, "$muted"), conflict)
 
     def _draw_path(self, path: PathPlan) -> Content:
@@ -205,13 +214,16 @@ class RevertFilesScreen(Panel[RevertDecision]):
     def _draw_answer(self, index: int, width: int) -> Content:
         if index:
             return _with_key("Cancel", "n", width)
-        files = format_count(len(self._choice), "file")
+        files = describe_choice(self._plan, self._choice)
         messages = format_count(self._preview.messages_leaving if self._preview else 0, "message")
         what = {
-            "both": f"Revert {files} and remove {messages}",
+            "both": f"Revert {files}, and remove {messages}",
             "files": f"Revert {files}",
             "conversation": f"Remove {messages}; files are not changed",
         }[self._scope]
+        if not files and self._scope != "conversation":
+            nothing = "no file is ticked"
+            what = f"Remove {messages}; {nothing}" if self._scope == "both" else f"Close; {nothing}"
         return _with_key(what, "y", width)
 
     def action_tick(self) -> None:
@@ -242,11 +254,15 @@ class RevertFilesScreen(Panel[RevertDecision]):
         self._scope = _SCOPES[event.index]
         self._redraw()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "next_scope" and self._preview is None:
+            return False
+        return super().check_action(action, parameters)
+
     def action_next_scope(self) -> None:
         """Choose the next of files, conversation and both."""
-        if self._preview is not None:
-            self._scope = _SCOPES[(_SCOPES.index(self._scope) + 1) % len(_SCOPES)]
-            self._redraw()
+        self._scope = _SCOPES[(_SCOPES.index(self._scope) + 1) % len(_SCOPES)]
+        self._redraw()
 
     def action_other_list(self) -> None:
         """Move between the files and the answers."""
