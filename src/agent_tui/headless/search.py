@@ -95,7 +95,8 @@ async def explain_line(index: SearchIndex, target: str, limit: int, *, as_json: 
         say(clean(f"{format_minute(each.at)}  {tools}  {each.title or each.session_id}"))
         say(clean(f"  asked: {each.prompt or 'unknown'}"))
         kept = "was in the context" if each.in_context else "was no longer in the context"
-        say(clean(f"  the request {kept} · {each.source} · {each.session_id}"))
+        copied = f" · resumed in {', '.join(each.copied_to)}" if each.copied_to else ""
+        say(clean(f"  the request {kept} · {each.source} · {each.session_id}{copied}"))
 
 
 async def print_statistics(index: SearchIndex, by: str, since: str, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, BadRecord
@@ -74,11 +74,27 @@ def read_header(path: Path) -> SessionHeader | None:
 
 def parent_session(path: Path) -> str:
     """The id of the session that a log was forked from, or an empty string."""
+    return str(_parent(path).get("session_id", ""))
+
+
+def parents_of(path: Path) -> frozenset[str]:
+    """What names the session that a log began as a copy of: its id, and its file if it is foreign.
+
+    Empty for a log that is no copy.
+    """
+    parent = _parent(path)
+    told = parent.get("imported_from")
+    imported = told if isinstance(told, dict) else {}
+    names = (parent.get("session_id"), imported.get("session_id"), imported.get("path"))
+    return frozenset(name for name in names if isinstance(name, str) and name)
+
+
+def _parent(path: Path) -> Mapping[str, Any]:
     try:
         header = read_header(path)
     except AgentTuiError:
-        return ""
-    return str(header.parent.get("session_id", "")) if header and header.parent else ""
+        return {}
+    return header.parent or {} if header else {}
 
 
 def _read_parts_of_summary(folder: Path) -> SessionSummary:

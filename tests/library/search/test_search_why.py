@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,56 @@ def test_a_line_that_is_not_there_is_told(
     library.index.update()
     with pytest.raises(UsageError, match=told):
         library.index.why(target, work)
+
+
+@pytest.mark.parametrize("named_by", ["session_id", "imported_from"])
+def test_a_copy_of_a_session_is_no_second_author(
+    library: Library, work: Path, named_by: str
+) -> None:
+    edit = call("edit_file", path="src/tide.py", old="x", new="    return round(height, 1)")
+    talk = [user("Round to a tenth"), assistant("", edit)]
+    original = library.log("one", talk)
+    told = {"session_id": "elsewhere", "path": str(original)}
+    parent = "one" if named_by == "session_id" else told
+    more = call("write_file", path="src/tide.py", content="    return round(height, 1)")
+    more["id"] = "its-own"
+    own = [user("Again"), assistant("", more, at="2026-11-02T10:00:00Z")]
+    copy = library.log("two", [*talk, *own])
+    first, rest = copy.read_text().split("\n", 1)
+    header = json.dumps({**json.loads(first), "parent": {named_by: parent}})
+    copy.write_text(f"{header}\n{rest}")
+    library.index.update()
+    found = library.index.why("src/tide.py:4", work)
+    assert [(each.session_id, each.prompt, each.copied_to) for each in found] == [
+        ("two", "Again", ()),
+        ("one", "Round to a tenth", ("two",)),
+    ]
+
+
+def test_a_copy_whose_original_is_gone_is_named(library: Library, work: Path) -> None:
+    edit = call("edit_file", path="src/tide.py", old="x", new="    return round(height, 1)")
+    copy = library.log("two", [user("Round to a tenth"), assistant("", edit)])
+    first, rest = copy.read_text().split("\n", 1)
+    header = json.dumps({**json.loads(first), "parent": {"session_id": "one"}})
+    copy.write_text(f"{header}\n{rest}")
+    library.index.update()
+    assert [each.session_id for each in library.index.why("src/tide.py", work)] == ["two"]
+
+
+def test_a_file_copied_by_claude_code_is_no_second_author(library: Library, work: Path) -> None:
+    folder = library.home / ".claude" / "projects" / "-w"
+    folder.mkdir(parents=True)
+    given = {"file_path": "src/tide.py", "new_string": "x"}
+    block = {"type": "tool_use", "id": "t1", "name": "Edit", "input": given}
+    about = {"timestamp": "2026-11-01T10:00:00Z", "cwd": "/w"}
+    prompt = {"role": "user", "content": "Round it"}
+    answer = {"role": "assistant", "content": [block]}
+    for name in ("S", "T"):
+        lines = [
+            {"type": "user", "uuid": "u1", "sessionId": name, "message": prompt, **about},
+            {"type": "assistant", "uuid": "u2", "sessionId": name, "message": answer, **about},
+        ]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    library.index.update()
+    (found,) = library.index.why("src/tide.py", work)
+    assert {found.session_id, *found.copied_to} == {"S", "T"}

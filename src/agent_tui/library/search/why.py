@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.text import clean, first_line, format_count
 from agent_tui.library.search.finding import Lines, is_live_log
 from agent_tui.library.search.line_text import LineText
+from agent_tui.library.search.sources import OURS
 from agent_tui.library.search.words import facet
+from agent_tui.sessions.session_summary import parents_of
 
 _MOST = 500
 _MOST_BETWEEN = 8
@@ -26,6 +28,7 @@ class Origin:
         said: the line as the call wrote it; empty where only the file was asked for.
         prompt: what the person had asked for last, in one line.
         in_context: whether that prompt was still in the context then: no compaction came between.
+        copied_to: the ids of sessions that began as a copy of this one and repeat the call.
     """
 
     session_id: str
@@ -38,6 +41,7 @@ class Origin:
     said: str
     prompt: str
     in_context: bool
+    copied_to: tuple[str, ...] = ()
 
     @property
     def is_live(self) -> bool:
@@ -46,23 +50,66 @@ class Origin:
 
 
 def why(base: sqlite3.Connection, target: str, cwd: Path, limit: int = 20) -> list[Origin]:
-    """The calls that wrote FILE, or its LINE (``FILE:LINE``), newest first.
+    """The calls that wrote FILE, or its LINE (``FILE:LINE``), newest first; no call twice.
 
     Raises:
         UsageError: the file or the line is not there, or the line is blank.
     """
     file, wanted = _target(target, cwd)
-    found: list[Origin] = []
+    found: list[_Writer] = []
     lines = Lines()
     for row in _writers(base, file):
         said = lines.read(row)
         if said is None or (wanted and wanted not in _squeezed(said.text)):
             continue
         if any(_names(path, file) for path in said.touched) and not _failed(base, lines, row, said):
-            found.append(_origin(base, lines, row, said, wanted))
-        if len(found) == limit:
+            found.append(_writer(row, said, _origin(base, lines, row, said, wanted)))
+        if sum(not each.parents for each in found) == limit:
             break
-    return sorted(found, key=lambda each: each.at, reverse=True)
+    originals = sorted(_originals(found), key=lambda each: each.at, reverse=True)
+    return originals[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """A call that was found, and what tells whether it is the copy of another one.
+
+    Attributes:
+        at: when it was called; empty where the log does not say.
+        ids: of the call, or the calls of its line.
+        root: what files of Claude Code share that began as copies.
+        parents: by what name the session was copied from: its id, or its file.
+    """
+
+    origin: Origin
+    file: int
+    at: str
+    ids: frozenset[str]
+    root: str
+    parents: frozenset[str]
+
+    def repeats(self, other: _Writer) -> bool:
+        """Whether it was copied from the other one's session, with the session."""
+        if not self.ids & other.ids or (self.at and other.at and self.at != other.at):
+            return False
+        names = {other.origin.session_id, other.origin.path.partition("#")[0]}
+        is_later = bool(self.root) and self.root == other.root and self.file > other.file
+        return is_later or bool(self.parents & names)
+
+
+def _writer(row: sqlite3.Row, said: LineText, origin: Origin) -> _Writer:
+    ids = frozenset(call for call, _ in said.calls if call)
+    parents = parents_of(Path(row["path"])) if row["source"] == OURS else frozenset()
+    return _Writer(origin, row["file"], row["at"] or "", ids, row["root"] or "", parents)
+
+
+def _originals(found: list[_Writer]) -> Iterator[Origin]:
+    """Every call once, as the session that made it has it."""
+    for each in found:
+        if any(each.repeats(other) for other in found if other is not each):
+            continue
+        copies = {other.origin.session_id for other in found if other.repeats(each)}
+        yield replace(each.origin, copied_to=tuple(sorted(copies - {each.origin.session_id})))
 
 
 def _target(target: str, cwd: Path) -> tuple[Path, str]:
@@ -149,7 +196,7 @@ def _origin(
 
 
 _COLUMNS = """SELECT files.source, files.path, files.key, files.session, files.title, files.updated,
-    entries.file, entries.offset, entries.length, entries.at, entries.role"""
+    files.root, entries.file, entries.offset, entries.length, entries.at, entries.role"""
 _WRITERS = f"""{_COLUMNS} FROM words JOIN entries ON entries.id = words.rowid
     JOIN files ON files.id = entries.file WHERE words MATCH ? ORDER BY words.rowid DESC LIMIT ?"""
 _PROMPTS = f"""{_COLUMNS} FROM entries JOIN files ON files.id = entries.file
