@@ -58,7 +58,7 @@ def claude_lines(turn: Turn, name: str) -> Iterator[Line]:
     answer = {"id": f"m{n}", "role": "assistant", "model": "claude-sonnet-4-5", "usage": usage}
     result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": turn.output}
     patch = [{"oldStart": 1, "newStart": 1, "lines": turn.code.split("\n")}]
-    parent = f"{n - 1}-r" if n else None
+    parent = f"{name}-{n - 1}-r" if n else None  # as each has ids of its own: it is no copy
     for key, kind, more in (
         ("p", "user", {"message": {"role": "user", "content": turn.prompt}}),
         ("t", "assistant", {"message": answer | {"content": [thought]}}),
@@ -72,8 +72,8 @@ def claude_lines(turn: Turn, name: str) -> Iterator[Line]:
             },
         ),
     ):
-        yield {"type": kind, "uuid": f"{n}-{key}", "parentUuid": parent} | about | more
-        parent = f"{n}-{key}"
+        yield {"type": kind, "uuid": f"{name}-{n}-{key}", "parentUuid": parent} | about | more
+        parent = f"{name}-{n}-{key}"
 
 
 def codex_lines(turn: Turn, name: str) -> Iterator[Line]:
