@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.workspace.trimming import shrink
 from tests.headless.command_line import CommandLine
 
 
@@ -60,3 +61,16 @@ def test_files_go_back_alone_or_with_the_conversation(
 
 def test_only_one_of_the_choices_is_taken(run: CommandLine, session_id: str) -> None:
     assert "Choose one of" in run("revert", session_id, "0", "--files", "--both").sentence
+
+
+def test_earlier_versions_that_had_to_go_are_told(run: CommandLine, session_id: str) -> None:
+    """Wherever a person meets them: the changes, a revert, and the doctor."""
+    folders = [str(each) for each in run.home.glob("projects/*/workspace")]
+    assert shrink(folders, 0, "") == [session_id]
+    sentence = "3 earlier versions of files were removed on "
+    assert run("changes", session_id).out.startswith(sentence)
+    told = run("revert", session_id, "0", "--files", "--dry-run").out
+    assert sentence in told
+    assert "not covered: a.txt  its content is no longer in the store" in told
+    found = {row["name"]: row["detail"] for row in run("doctor", "--json").json}
+    assert "; 1 old session lost earlier versions" in found["file versions"]

@@ -211,6 +211,20 @@ async def test_a_file_that_was_reverted_is_not_counted_in_the_head(yard: Yard) -
         assert "+1 -0" in head
 
 
+async def test_what_was_lost_stands_above_the_changes(yard: Yard) -> None:
+    captures = [capture for capture in yard.timeline.captures if capture.delta]
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [describe_capture(yard.store, each, {}) for each in captures]
+
+    screen = ChangesScreen(load, net_of(yard), "", "2 earlier versions of files were removed.")
+    async with (app := Stage(screen=screen)).run_test(size=(60, 20)) as pilot:
+        await pilot.pause(0.3)
+        lines = app.text.splitlines()
+        lost = next(at for at, line in enumerate(lines) if "2 earlier versions" in line)
+        assert lost < next(at for at, line in enumerate(lines) if "a.py" in line)
+
+
 def test_lines_are_counted_from_the_first_state_to_the_last(yard: Yard) -> None:
     yard.write("a.py", CODE.replace("line = 3\n", "broken\n"))
     yard.take("human")

@@ -120,11 +120,13 @@ PROMISES = (
         "nothing is recovered, in a story",
         "an error is not rolled back",
         "new contents are not flushed",
+        "the journal of a revert that was cut off is deleted with old contents",
     ),
     never(
         "grow without a limit",
         "old sessions are never deleted",
         "contents that another session needs are deleted",
+        "a session loses contents without a word",
     ),
     never("slow a prompt down", "a capture holds the loop up"),
     bad_input(

@@ -39,6 +39,7 @@ from agent_tui.workspace import (
     restore,
     seed,
     store,
+    trimming,
 )
 from agent_tui.workspace.scanning import Sight
 from agent_tui.workspace.timeline import build_timeline
@@ -504,7 +505,7 @@ def trusting(self: store.ContentStore, digest: str) -> bytes:
 
 def deleted_only() -> Callable[[Any], Iterator[str]]:
     """Sessions beside the one that is deleted are not asked."""
-    real = store._sessions
+    real = trimming._sessions
     return lambda folders: real(folders) if len(list(folders)) > 1 else iter(())
 
 
@@ -617,8 +618,14 @@ MUTANTS = (
            lambda: replaced((stores, "shrink", lambda *_: [])),
            stores.test_the_oldest_sessions_go_first_and_what_others_need_stays),
     Mutant("contents that another session needs are deleted",
-           lambda: replaced((store, "_sessions", deleted_only())),
+           lambda: replaced((trimming, "_sessions", deleted_only())),
            stores.test_the_oldest_sessions_go_first_and_what_others_need_stays),
+    Mutant("a session loses contents without a word",
+           lambda: replaced((trimming, "_note", nothing)),
+           stores.test_a_session_that_lost_contents_is_told_so),
+    Mutant("the journal of a revert that was cut off is deleted with old contents",
+           lambda: replaced((trimming, "JOURNAL", "none")),
+           stores.test_a_session_whose_revert_was_cut_off_keeps_its_contents),
     Mutant("only edit tools are seen", see_edit_tools_alone,
            of_session(sessions.test_every_call_tells_what_it_really_changed)),
     Mutant("folders are not made again", make_no_folders,

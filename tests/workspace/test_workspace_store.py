@@ -9,7 +9,8 @@ import pytest
 
 from agent_tui.workspace.errors import ContentMissing
 from agent_tui.workspace.reading import digest_of
-from agent_tui.workspace.store import ContentStore, shrink
+from agent_tui.workspace.store import ContentStore
+from agent_tui.workspace.trimming import count_trimmed, read_trimming, shrink
 
 
 def make(folder: Path, session: str, *contents: bytes, used: int = 0) -> ContentStore:
@@ -71,3 +72,41 @@ def test_the_oldest_sessions_go_first_and_what_others_need_stays(tmp_path: Path)
     assert shrink(everything, 0, new.session_folder) == ["other"]
     assert not has(other, digest_of(b"x" * 1000))
     assert has(new, digest_of(b"n" * 1000))  # it is in use
+
+
+def test_a_session_that_lost_contents_is_told_so(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    make(tmp_path, "old", b"shared" * 100, b"o" * 1000, used=1)
+    new = make(tmp_path, "new", b"shared" * 100, used=2)
+    assert read_trimming(folder, "old") is None
+    assert shrink([folder], 700, new.session_folder) == ["old"]
+    found = read_trimming(folder, "old")
+    assert found
+    assert found.contents == 1  # what another session needs is still there
+    assert found.told.startswith(f"1 earlier version of files was removed on {found.at[:10]}")
+    assert "below 700 B" in found.told
+    assert read_trimming(folder, "new") is None
+    make(tmp_path, "old", b"p" * 1000, b"q" * 1000, used=1)  # it was opened once more
+    assert shrink([folder], 700, new.session_folder) == ["old"]
+    found = read_trimming(folder, "old")
+    assert found
+    assert found.contents == 3
+    assert count_trimmed(folder) == 1
+
+
+def test_a_damaged_note_of_what_was_lost_is_passed_over(tmp_path: Path) -> None:
+    notes = tmp_path / "trimmed"
+    notes.mkdir()
+    for text in ("", "[]", "{", '{"at": 1}', '{"at": "x", "contents": "?", "most_bytes": 1}'):
+        (notes / "s1.json").write_text(text)
+        assert read_trimming(str(tmp_path), "s1") is None
+
+
+def test_a_session_whose_revert_was_cut_off_keeps_its_contents(tmp_path: Path) -> None:
+    """Its journal lies beside its list; without both, half a revert would stay for ever."""
+    cut = make(tmp_path, "cut", b"c" * 1000, used=1)
+    Path(cut.journal_path).write_text("{}")
+    new = make(tmp_path, "new", b"n" * 1000, used=2)
+    assert shrink([str(tmp_path)], 0, new.session_folder) == []
+    assert has(cut, digest_of(b"c" * 1000))
+    assert Path(cut.journal_path).exists()

@@ -26,6 +26,7 @@ async def print_changes(
     """Everything that changed on disk since a checkpoint; of a log by its path, what it tells."""
     path = Path(session_id)
     is_path = await asyncio.to_thread(path.exists)
+    trimmed = ""
     if is_path:
         groups = await engine.stored.told_changes(path, since)
     else:
@@ -34,6 +35,7 @@ async def print_changes(
                 say_bytes(await session.files.patch(since))
                 return
             groups = await session.files.changes(since)
+            trimmed = await session.files.trimmed()
     groups = _without_secrets(groups)
     if as_json:
         print_json(groups)
@@ -44,6 +46,8 @@ async def print_changes(
     else:
         if is_path and groups:
             say("From the calls in the log; not compared with the disk.")
+        if trimmed:
+            say(trimmed)
         for group in groups:
             _say_group(group)
         if not groups:

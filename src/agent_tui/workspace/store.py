@@ -2,7 +2,7 @@
 
 A content is written to a temporary file, flushed and renamed: what has its name is whole. Which
 session needs which content stands in one file for each session, so that the oldest sessions can be
-deleted first and nobody loses what another one needs.
+deleted first (see ``trimming``) and nobody loses what another one needs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import fcntl
 import hashlib
 import os
 import re
-import shutil
 import stat
 import threading
 from collections.abc import Iterable, Iterator
@@ -29,6 +28,8 @@ from agent_tui.workspace.folders import (
     write_all,
 )
 
+JOURNAL = "restore.json"
+"""The name in a session's folder of what a revert under way is about to do."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -40,7 +41,7 @@ class ContentStore:
         self.session_id = session_id
         self.objects = os.path.join(folder, "objects")
         self.session_folder = os.path.join(folder, "sessions", session_id)
-        self.journal_path = os.path.join(self.session_folder, "restore.json")
+        self.journal_path = os.path.join(self.session_folder, JOURNAL)
         self._refs: dict[str, int] | None = None
         self._new_refs: list[str] = []
         self._unflushed: list[str] = []
@@ -195,65 +196,6 @@ def read_refs(session_folder: str) -> Iterator[tuple[str, int]]:
         digest, _, size = line.decode(errors="replace").partition(" ")
         if _HASH.fullmatch(digest) and size.isdecimal():
             yield digest, int(size)
-
-
-def shrink(folders: Iterable[str], most_bytes: int, spare: str) -> list[str]:
-    """Delete the contents of the oldest sessions until all stores fit; returns whose went.
-
-    Args:
-        folders: the workspace folders of all projects.
-        most_bytes: what they may hold together.
-        spare: the session folder that is in use.
-    """
-    stores = [folder for folder in folders if os.path.isdir(folder)]
-    total = sum(_size_of(os.path.join(folder, "objects")) for folder in stores)
-    gone = []
-    for session in sorted(_sessions(stores), key=_last_used):
-        if total <= most_bytes:
-            break
-        if os.path.realpath(session) == os.path.realpath(spare):
-            continue
-        store = ContentStore(os.path.dirname(os.path.dirname(session)), "")
-        with store.locked(alone=True):
-            total -= _delete_session(store.folder, session)
-        gone.append(os.path.basename(session))
-    return gone
-
-
-def _sessions(stores: Iterable[str]) -> Iterator[str]:
-    for folder in stores:
-        with suppress(OSError), os.scandir(os.path.join(folder, "sessions")) as entries:
-            yield from (entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-
-
-def _last_used(session: str) -> float:
-    with suppress(OSError):
-        return os.stat(os.path.join(session, "refs")).st_mtime
-    return 0.0
-
-
-def _delete_session(folder: str, session: str) -> int:
-    """Remove a session's list, and every content that no other list names; returns the bytes."""
-    leaving = dict(read_refs(session))
-    shutil.rmtree(session, ignore_errors=True)
-    for other in _sessions([folder]):
-        for digest, _ in read_refs(other):
-            leaving.pop(digest, None)
-    freed = 0
-    for digest, size in leaving.items():
-        with suppress(OSError):
-            os.unlink(os.path.join(folder, "objects", digest))
-            freed += size
-    return freed
-
-
-def _size_of(folder: str) -> int:
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_size
-    return total
 
 
 def _lock(descriptor: int, kind: int, seconds: float) -> None:

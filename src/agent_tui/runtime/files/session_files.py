@@ -38,6 +38,7 @@ from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.plan import choose, make_plan
 from agent_tui.workspace.restore import Recovery, Restore
 from agent_tui.workspace.timeline import FileTimeline
+from agent_tui.workspace.trimming import read_trimming
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,14 @@ class SessionFiles:
         """Every capture, oldest first."""
         await self._watch.idle()
         return await asyncio.to_thread(read_timeline, self._log)
+
+    async def trimmed(self) -> str:
+        """What of this session was deleted to make room, in a sentence; empty for nothing."""
+        return await asyncio.to_thread(self._trimmed)
+
+    def _trimmed(self) -> str:
+        found = read_trimming(self._store.folder, self._store.session_id)
+        return found.told if found else ""
 
     async def net_changes(self) -> tuple[FileDiff, ...]:
         """The files that are not what they were, as far as that was seen; the disk is not read."""
@@ -135,6 +144,7 @@ class SessionFiles:
     def _plan_since(self, timeline: FileTimeline, checkpoint: int | str | None) -> RevertPlan:
         captures = self._since(timeline, checkpoint)
         notices, lone = self._notices(timeline, captures)
+        notices += self._notices_of_store()
         return make_plan(self._root, self._store, captures, notices=notices, conversation_only=lone)
 
     async def plan_of(self, captures: Sequence[WorkspaceRecord]) -> RevertPlan:
@@ -142,8 +152,16 @@ class SessionFiles:
         await self._fresh_timeline()
         causes = frozenset(CAUSES)
         return await asyncio.to_thread(
-            make_plan, self._root, self._store, captures, own_causes=causes
+            make_plan,
+            self._root,
+            self._store,
+            captures,
+            own_causes=causes,
+            notices=self._notices_of_store(),
         )
+
+    def _notices_of_store(self) -> tuple[str, ...]:
+        return (told,) if (told := self._trimmed()) else ()
 
     async def _fresh_timeline(self) -> FileTimeline:
         """The timeline with what others changed until this moment."""

@@ -13,8 +13,9 @@ from agent_tui.sessions.marks import read_marks
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog
 from agent_tui.workspace.capture import Capture
-from agent_tui.workspace.store import ContentStore, shrink
+from agent_tui.workspace.store import ContentStore
 from agent_tui.workspace.timeline import FileTimeline, Marks, build_timeline
+from agent_tui.workspace.trimming import shrink
 
 
 def content_store(log: SessionLog) -> ContentStore:

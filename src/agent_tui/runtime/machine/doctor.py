@@ -17,10 +17,13 @@ from typing import Literal, assert_never
 from agent_tui import __version__
 from agent_tui.config import Settings, config_path, data_root, load_settings
 from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.format import format_size
 from agent_tui.core.text import format_count
 from agent_tui.providers.registry import choose_model, usable_providers
 from agent_tui.tools.confinement import Confinement
 from agent_tui.tools.sandbox import sandbox_of
+from agent_tui.workspace.limits import DEFAULT_LIMITS
+from agent_tui.workspace.trimming import count_trimmed, size_of_contents
 
 _PACKAGES = ("textual", "pydantic", "openai", "mcp", "httpx2", "tiktoken")
 _TOOLS = (
@@ -101,6 +104,17 @@ def _check_data() -> Iterator[Finding]:
     if mode & 0o077:
         yield Finding("data", "warning", f"{root} can be read by others; run: chmod 700 {root}")
     yield _check_disk(root)
+    yield _check_contents(root)
+
+
+def _check_contents(root: Path) -> Finding:
+    """How much is kept to revert files by, and whether some of it had to go."""
+    folders = [str(each) for each in root.glob("projects/*/workspace")]
+    size = format_size(sum(map(size_of_contents, folders)))
+    told = f"{size} of {format_size(DEFAULT_LIMITS.store_bytes)} kept to revert files by"
+    if trimmed := sum(map(count_trimmed, folders)):
+        told += f"; {format_count(trimmed, 'old session')} lost earlier versions to keep below that"
+    return Finding("file versions", "ok", told)
 
 
 def _check_disk(root: Path) -> Finding:

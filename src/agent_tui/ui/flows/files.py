@@ -49,7 +49,7 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
     while True:
         why_not = session.read_only or ("a turn is running" if session.busy else "")
         files = session.files
-        screen = ChangesScreen(files.changes, files.net_changes, why_not)
+        screen = ChangesScreen(files.changes, files.net_changes, why_not, await files.trimmed())
         chosen = await chat.app.push_screen_wait(screen)
         if chosen is None:
             return

@@ -11,6 +11,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
+from textual.widgets import Static
 
 from agent_tui.core.changes import WHO, ChangeGroup, FileDiff, place_of
 from agent_tui.core.diff_pieces import DiffPiece, pieces_by_line
@@ -65,6 +66,7 @@ class ChangesScreen(Panel[ToRevert]):
         load_net: gives the files that are not what they were. Without it only the log tells of
             changes, and nothing can be reverted.
         why_not: why nothing can be reverted now, or empty.
+        lost: what was deleted of it, or empty.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/changes.tcss")]
@@ -81,11 +83,13 @@ class ChangesScreen(Panel[ToRevert]):
         load: Callable[[], Awaitable[Sequence[ChangeGroup]]],
         load_net: Callable[[], Awaitable[Sequence[FileDiff]]] | None = None,
         why_not: str = "",
+        lost: str = "",
     ) -> None:
         super().__init__()
         self._load_changes = load
         self._load_net = load_net
         self._why_not = why_not
+        self._lost = lost
         self._groups: list[ChangeGroup] = []
         self._opened: set[int] = set()
         self._diffs: dict[int, list[DiffRow]] = {}
@@ -94,6 +98,8 @@ class ChangesScreen(Panel[ToRevert]):
 
     def compose(self) -> ComposeResult:
         yield self.heading()
+        if self._lost:
+            yield Static(Content.styled(self._lost, "$attention"), id="lost")
         yield self._rows
         yield self.key_hints()
 
