@@ -21,7 +21,7 @@ def answer_with(stage: Stage, *answers: str) -> None:
         if isinstance(event, QuestionAsked):
             said = left.pop(0)
             loop = asyncio.get_running_loop()
-            loop.call_soon(stage.session.answer_question, event.question.id, said)
+            loop.call_soon(stage.session.questions.answer, event.question.id, said)
 
     stage.listeners.append(answer)
 

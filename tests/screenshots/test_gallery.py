@@ -15,7 +15,6 @@ from textual.pilot import Pilot
 from agent_tui.config.writing import set_value
 from agent_tui.core.events import Question
 from agent_tui.providers.demo.scenario import Reply
-from agent_tui.ui.conversation.asking import ask_question
 from agent_tui.ui.flows.prompt import view_block
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 from agent_tui.ui.screens.dialogs.picture import PictureView
@@ -106,7 +105,7 @@ def test_question(snap_compare: Compare, stage: Stage) -> None:
 
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Show me around this project")
-        ask_question(visitor.app.chat, question)
+        visitor.app.chat.requests.ask(question)
         await visitor.until_screen("QuestionScreen")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)

@@ -15,7 +15,6 @@ from agent_tui.core.messages import DiffDisplay, ToolCall
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import AssistantBlock, ToolBlock
-from agent_tui.ui.conversation.asking import ask_approval, ask_question
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.sheet import SheetFrame
@@ -54,7 +53,7 @@ class Place:
         call = request.call
         block = ToolBlock(call.id, call.name, call.arguments, "approval", "", request.display)
         self.timeline.append(block)
-        ask_approval(self.app.chat, request)
+        self.app.chat.requests.approve(request)
         await self.until_fitted()
 
     async def until_fitted(self) -> None:
@@ -121,7 +120,7 @@ async def test_a_question_of_the_agent_leaves_its_reason_readable_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with place(tmp_path, monkeypatch, (120, 40)) as here:
-        ask_question(here.app.chat, Question("q1", "Which?\n" * 80, ("This", "That")))
+        here.app.chat.requests.ask(Question("q1", "Which?\n" * 80, ("This", "That")))
         await here.until_fitted()
         assert any(REASON in row for row in here.rows[: here.frame.y])
         assert " ask " in here.rows[-1]

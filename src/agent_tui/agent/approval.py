@@ -200,6 +200,10 @@ class Approvals:
         finally:
             del self._waiting[request.id]
 
+    def is_waiting(self, request_id: str) -> bool:
+        """Whether a request still waits for a decision."""
+        return request_id in self._waiting
+
     def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
         """Give a person's decision; one that nobody waits for any longer is ignored."""
         future = self._waiting.get(request_id)

@@ -37,6 +37,10 @@ class Questions:
             self._emit(QuestionAnswered(question, answer))
             return answer
 
+    def is_waiting(self, question_id: str) -> bool:
+        """Whether a question still waits for its answer."""
+        return question_id in self._waiting
+
     def answer(self, question_id: str, answer: str) -> None:
         """Give the user's answer; one that nobody waits for any longer is ignored."""
         future = self._waiting.get(question_id)

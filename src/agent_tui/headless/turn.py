@@ -89,7 +89,7 @@ class Printer:
                 self._session.approvals.answer(request.id, ApprovalAnswer("reject"))
             case QuestionAsked(question):
                 self._say(f"not answered: {first_line(question.text)}: nobody is here to answer it")
-                self._session.answer_question(question.id, "")
+                self._session.questions.answer(question.id, "")
             case Failed(message):
                 self.failure = message
                 self._say(message)

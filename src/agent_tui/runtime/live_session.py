@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agent_tui.agent.approval import Approvals
+from agent_tui.agent.questions import Questions
 from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Event, TurnEnd
@@ -220,9 +221,10 @@ class LiveSession:
         """The agent's commands in the background, which a person can stop."""
         return self._parts.equipment.commands
 
-    def answer_question(self, question_id: str, answer: str) -> None:
-        """Answer a question of the agent; an empty answer is none."""
-        self._parts.equipment.questions.answer(question_id, answer)
+    @property
+    def questions(self) -> Questions:
+        """What the agent asks; takes the answers."""
+        return self._parts.equipment.questions
 
     async def warm(self) -> None:
         """Count the history exactly, off the loop; until then a long one is counted roughly."""

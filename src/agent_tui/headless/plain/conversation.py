@@ -170,7 +170,7 @@ class _PlainConversation:
     def _answer(self, asked: _Asked, line: str) -> bool:
         """Answer what was asked; False where the line is no answer to it."""
         if isinstance(asked, Question):
-            self._session.answer_question(asked.id, _choice(asked, line))
+            self._session.questions.answer(asked.id, _choice(asked, line))
             return True
         answer = _approval(asked, line)
         if answer is not None:
@@ -182,7 +182,7 @@ class _PlainConversation:
         while self._asked:
             asked = self._asked.popleft()
             if isinstance(asked, Question):
-                self._session.answer_question(asked.id, "")
+                self._session.questions.answer(asked.id, "")
             else:
                 self._session.approvals.answer(asked.id, ApprovalAnswer("reject"))
 

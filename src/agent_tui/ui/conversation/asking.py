@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agent_tui.core.text import first_line, reveal
+from agent_tui.ui.widgets.bars.waiting_note import WaitingNote
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, Question
-    from agent_tui.ui.conversation.conversation import Conversation
+    from agent_tui.ui.conversation.holder import SessionHolder
     from agent_tui.ui.conversation.panes import Panes
 
 
+_LONGEST_TOLD = 200
 _HOLD_SECONDS = 0.02
 """For so long after an answer nothing is drawn: what follows from it is drawn in the same frame."""
 
@@ -42,40 +51,144 @@ class ConversationAbove:
         prompt_box.screen.refresh(repaint=False, layout=True)  # with its next frame, not after it
 
 
-def ask_approval(chat: Conversation, request: ApprovalRequest) -> None:
-    """Ask the user; who closes the question without an answer rejects the action."""
-    from agent_tui.core.events import ApprovalAnswer
-    from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
+class Requests:
+    """Puts requests before the user one at a time, and none while another screen is open.
 
-    above = ConversationAbove(chat.panes)
+    The keys belong to what was opened by hand: a request waits until it is closed, and says so.
 
-    def answered(answer: ApprovalAnswer | None) -> None:
-        above.give_way(0)
-        chat.screen.run_worker(_hold_frame(chat), group="frame", exit_on_error=False)
-        if chat.session is not None:
-            chat.session.approvals.answer(request.id, answer or ApprovalAnswer("reject"))
+    Args:
+        screen: the screen of the conversation.
+        panes: its widgets.
+        holder: knows the session that asks.
+    """
 
-    chat.timeline.action_last()
-    chat.app.push_screen(ApprovalScreen(request, draft=chat.prompt_box, above=above), answered)
+    def __init__(self, screen: Screen[Any], panes: Panes, holder: SessionHolder) -> None:
+        self._screen = screen
+        self._panes = panes
+        self._holder = holder
+        self._waiting: deque[_Request] = deque()
+
+    def follow_screens(self) -> None:
+        """Look after what waits whenever a screen was opened or closed."""
+        changed = self._screen.app.screen_change_signal
+        changed.subscribe(self._screen, lambda _: self._take_turn())
+
+    def approve(self, request: ApprovalRequest) -> None:
+        """Ask the user; who closes the question without an answer rejects the action."""
+        from agent_tui.ui.screens.dialogs.approval import question_about
+
+        holder, session = self._holder, self._holder.session
+        self._put(
+            _Request(
+                question_about(request),
+                lambda: self._open_approval(request),
+                lambda: (
+                    session is not None
+                    and session is holder.session
+                    and session.approvals.is_waiting(request.id)
+                ),
+            )
+        )
+
+    def ask(self, question: Question) -> None:
+        """Ask, and give the answer to the session; Esc gives an empty one."""
+        holder, session = self._holder, self._holder.session
+        self._put(
+            _Request(
+                first_line(reveal(question.text), _LONGEST_TOLD),
+                lambda: self._open_question(question),
+                lambda: (
+                    session is not None
+                    and session is holder.session
+                    and session.questions.is_waiting(question.id)
+                ),
+            )
+        )
+
+    def drop_stale(self) -> None:
+        """Forget what nobody waits for any longer."""
+        self._waiting = deque(each for each in self._waiting if each.is_wanted())
+        if not self._waiting:
+            self._tell("")
+
+    def _put(self, request: _Request) -> None:
+        if self._has_room:
+            request.show()
+        else:
+            self._waiting.append(request)
+            self._take_turn()
+
+    @property
+    def _has_room(self) -> bool:
+        return not self._waiting and self._screen.app.screen is self._screen
+
+    def _take_turn(self) -> None:
+        self.drop_stale()
+        if not self._waiting:
+            return
+        if self._screen.app.screen is self._screen:
+            self._tell("")
+            self._waiting.popleft().show()
+        else:
+            self._tell(self._waiting[0].question)
+
+    def _tell(self, question: str) -> None:
+        """Say in what is open that a question waits, or no longer."""
+        for screen in self._screen.app.screen_stack[1:]:
+            notes = screen.query(WaitingNote)
+            if not question:
+                notes.remove()
+            elif notes:
+                notes.first().show(question)
+            elif screen.is_running and not screen.query(".sheet"):
+                screen.mount(WaitingNote(question))
+
+    def _open_approval(self, request: ApprovalRequest) -> None:
+        from agent_tui.core.events import ApprovalAnswer
+        from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
+
+        above = ConversationAbove(self._panes)
+
+        def answered(answer: ApprovalAnswer | None) -> None:
+            above.give_way(0)
+            self._screen.run_worker(_hold_frame(self._screen), group="frame", exit_on_error=False)
+            if self._holder.session is not None:
+                self._holder.session.approvals.answer(
+                    request.id, answer or ApprovalAnswer("reject")
+                )
+
+        self._panes.timeline.action_last()
+        self._screen.app.push_screen(
+            ApprovalScreen(request, draft=self._panes.prompt_box, above=above), answered
+        )
+
+    def _open_question(self, question: Question) -> None:
+        from agent_tui.ui.screens.dialogs.question import QuestionScreen
+
+        above = ConversationAbove(self._panes)
+
+        def answered(answer: str | None) -> None:
+            above.give_way(0)
+            if self._holder.session is not None:
+                self._holder.session.questions.answer(question.id, answer or "")
+
+        self._panes.timeline.action_last()
+        self._screen.app.push_screen(
+            QuestionScreen(question, draft=self._panes.prompt_box, above=above), answered
+        )
 
 
-def ask_question(chat: Conversation, question: Question) -> None:
-    """Ask, and give the answer to the session; Esc gives an empty one."""
-    from agent_tui.ui.screens.dialogs.question import QuestionScreen
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What waits: how it is told, how it is shown, and whether it is still asked."""
 
-    above = ConversationAbove(chat.panes)
-
-    def answered(answer: str | None) -> None:
-        above.give_way(0)
-        if chat.session is not None:
-            chat.session.answer_question(question.id, answer or "")
-
-    chat.timeline.action_last()
-    chat.app.push_screen(QuestionScreen(question, draft=chat.prompt_box, above=above), answered)
+    question: str
+    show: Callable[[], None]
+    is_wanted: Callable[[], bool]
 
 
-async def _hold_frame(chat: Conversation) -> None:
+async def _hold_frame(screen: Screen[Any]) -> None:
     """Draw once, and not the conversation without the question before a turn that ends with it."""
-    with chat.app.batch_update():
+    with screen.app.batch_update():
         await asyncio.sleep(_HOLD_SECONDS)
-    chat.screen.check_idle()
+    screen.check_idle()

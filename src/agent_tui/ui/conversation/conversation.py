@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from agent_tui.ui.conversation.asking import Requests
 from agent_tui.ui.conversation.drafts import DraftKeeper
 from agent_tui.ui.conversation.facts import SessionFacts
 from agent_tui.ui.conversation.holder import SessionHolder
@@ -48,6 +49,7 @@ class Conversation:
         runner: runs turns and operations.
         drafts: keeps what is typed.
         prompts: send what was typed.
+        requests: put before the user what waits for them.
         wire: what happens in the session comes this way.
         escape: tells a second Esc from the first.
         opening: the flow whose screen is on its way, or the first that it opened.
@@ -63,6 +65,7 @@ class Conversation:
         self.drafts = DraftKeeper(screen, panes.prompt_box, self.holder)
         self.runner = OperationRunner(screen, self.holder, self.notices, self._come_to_rest)
         self.prompts = Prompts(panes, self.holder, self.notices, self.runner, self.drafts, self.log)
+        self.requests = Requests(screen, panes, self.holder)
         self.wire = WireLink(self.notices)
         self.escape = SecondPress(_SECOND_ESCAPE_SECONDS)
         self.opening: Worker[None] | None = None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.ui.commands.table import name_keys
-from agent_tui.ui.conversation.asking import ask_approval, ask_question
 from agent_tui.ui.conversation.todo import show_todo, todo_panel
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ class TurnListener:
         self._chat.status.show_retry(event.attempt, event.wait_seconds, event.reason)
 
     def turn_finished(self, end: TurnEnd, steps: int) -> None:
+        self._chat.requests.drop_stale()
         self._chat.panes.show_work("")
         self._chat.notices.drop_progress()
         self._chat.log.settle()
@@ -77,10 +77,10 @@ class TurnListener:
         self._chat.status.mode = mode
 
     def approval_requested(self, request: ApprovalRequest) -> None:
-        ask_approval(self._chat, request)
+        self._chat.requests.approve(request)
 
     def question_asked(self, question: Question) -> None:
-        ask_question(self._chat, question)
+        self._chat.requests.ask(question)
 
     def todo_changed(self, items: tuple[TodoItem, ...]) -> None:
         show_todo(self._chat.panes, items)

@@ -42,6 +42,24 @@ _HINT = "PgUp PgDn scroll · Esc rejects"
 _MORE = "PgDn for more · ends with: "
 
 
+def question_about(request: ApprovalRequest) -> str:
+    """What is asked, in few words."""
+    match request.display:
+        case CommandDisplay():
+            return "Run this command?"
+        case DiffDisplay(path, diff):
+            act = "Create" if diff.startswith("--- /dev/null") else "Edit"
+            return f"{act} {first_line(reveal(path), 60)}?"
+        case None if _is_plan(request):
+            return "Carry out this plan?"
+        case None:
+            return f"Allow {reveal(request.call.name)}?"
+
+
+def _is_plan(request: ApprovalRequest) -> bool:
+    return request.display is None and request.call.name == PRESENT_PLAN
+
+
 class ApprovalScreen(Sheet[ApprovalAnswer]):
     """Shows one request and is dismissed with the answer; Esc rejects.
 
@@ -72,7 +90,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         display = request.display
         self._draft = display.command if isinstance(display, CommandDisplay) else ""
         self._can_edit = bool(self._draft) and "\n" not in self._draft and not self._action.warning
-        self._is_plan = display is None and request.call.name == PRESENT_PLAN
+        self._is_plan = _is_plan(request)
         self._options = Options(
             request.offers,
             can_edit=self._can_edit,
@@ -95,7 +113,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
 
     def compose(self) -> ComposeResult:
         with SheetFrame(id="approval") as box:
-            box.border_title = Content(self._question())
+            box.border_title = Content(question_about(self.request))
             yield Static(
                 Content(first_line(reveal(self.request.title[:4_000]), 400)), id="approval-title"
             )
@@ -105,18 +123,6 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
             yield self._options
             yield self._feedback
             yield self._command
-
-    def _question(self) -> str:
-        match self.request.display:
-            case CommandDisplay():
-                return "Run this command?"
-            case DiffDisplay(path, diff):
-                act = "Create" if diff.startswith("--- /dev/null") else "Edit"
-                return f"{act} {first_line(reveal(path), 60)}?"
-            case None if self._is_plan:
-                return "Carry out this plan?"
-            case None:
-                return f"Allow {reveal(self.request.call.name)}?"
 
     def on_mount(self) -> None:
         self._feedback.display = False

@@ -97,9 +97,15 @@ class QuestionScreen(Sheet[str]):
             self._line.focus()
 
     def on_resize(self) -> None:
-        self.guard.hide()
         room = max(1, self.most_rows - 3 - max(1, self._choices.count))
         self._text.styles.max_height = room
+        self._begin_guard()
+
+    def on_screen_resume(self) -> None:
+        self._begin_guard()
+
+    def _begin_guard(self) -> None:
+        self.guard.hide()
         self.call_after_refresh(lambda: self.guard.show(monotonic()))
 
     @property

@@ -1,0 +1,159 @@
+"""A request of the agent waits while something else is open: keys meant for that answer nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agent_tui.core.messages import CommandDisplay, ToolCall
+from agent_tui.core.modes import PRESENT_PLAN
+from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.live_session import LiveSession
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
+from agent_tui.ui.screens.dialogs.sheet import Sheet
+from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
+from agent_tui.ui.widgets.bars.waiting_note import WaitingNote
+from tests.ui.stage import shown
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+Ask = Callable[[LiveSession], Coroutine[Any, Any, object]]
+
+
+async def ask_command(session: LiveSession) -> object:
+    call = ToolCall("c1", "run_command", '{"command": "touch danger"}')
+    display = CommandDisplay("touch danger")
+    _, answer = await session.approvals.ask(call, key="k", title="Run", display=display)
+    return answer.decision
+
+
+async def ask_plan(session: LiveSession) -> object:
+    call = ToolCall("c1", PRESENT_PLAN, '{"plan": "Delete it"}')
+    _, answer = await session.approvals.ask(call, key="k", title="Plan", display=None)
+    return answer.decision
+
+
+async def ask_user(session: LiveSession) -> object:
+    return await session.questions.ask("Which store?", ("SQLite", "Files"))
+
+
+REQUESTS = [
+    pytest.param("palette", ask_command, "Run this command?", "reject", id="command-palette"),
+    pytest.param("sessions", ask_command, "Run this command?", "reject", id="command-sessions"),
+    pytest.param("help", ask_plan, "Carry out this plan?", "reject", id="plan-help"),
+    pytest.param("tools", ask_user, "Which store?", "", id="question-tools"),
+    pytest.param("palette", ask_user, "Which store?", "", id="question-palette"),
+]
+
+
+class Place:
+    """The running program, something that is open in it, and the agent that asks meanwhile."""
+
+    def __init__(self, app: AgentTui, pilot: Pilot[int]) -> None:
+        self.app, self.pilot = app, pilot
+
+    async def open(self, command: str) -> None:
+        self.app.chat_screen.run_command(command)
+        await until(self.pilot, lambda: self.app.screen is not self.app.chat_screen)
+        await self.pilot.pause()
+
+    def ask(self, ask: Ask) -> asyncio.Task[object]:
+        assert self.app.chat.session is not None
+        return asyncio.create_task(ask(self.app.chat.session))
+
+    async def until_told(self, words: str) -> None:
+        await until(self.pilot, lambda: bool(self.app.screen.query(WaitingNote)))
+        await until(self.pilot, lambda: f"The agent asks: {words}" in shown(self.app))
+
+    async def until_asked(self) -> None:
+        await until(self.pilot, lambda: isinstance(self.app.screen, Sheet))
+
+
+@asynccontextmanager
+async def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(folder / "home"))
+    app = AgentTui(Launch(folder, demo=True))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        await until(pilot, lambda: app.chat.panes.side is not None)
+        yield Place(app, pilot)
+        await app.chat_screen.end()
+
+
+@pytest.mark.parametrize(("command", "ask", "words", "refused"), REQUESTS)
+async def test_a_request_waits_until_what_is_open_is_closed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    ask: Ask,
+    words: str,
+    refused: str,
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        await here.open(command)
+        opened = here.app.screen
+        answer = here.ask(ask)
+        await here.until_told(words)
+        await here.pilot.press("y", "1")
+        await here.pilot.pause(WIDE_HOLD_SECONDS)
+        assert here.app.screen is opened
+        assert not answer.done()
+        while here.app.screen is opened:  # the first Esc may empty its search
+            await here.pilot.press("escape")
+            await here.pilot.pause()
+        await here.until_asked()
+        asked = here.app.screen
+        assert isinstance(asked, Sheet)
+        await here.pilot.press("escape", "y", "1")  # on their way when it opened
+        assert here.app.screen is asked
+        assert not answer.done()
+        here.app.chat.prompt_box.clear()
+        await here.pilot.pause(4 * GUARD_SECONDS + 0.1)
+        await here.pilot.press("escape")
+        await until(here.pilot, answer.done)
+        assert answer.result() == refused
+
+
+async def test_what_is_opened_over_it_says_that_a_request_waits_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        await here.open("sessions")
+        answer = here.ask(ask_command)
+        await here.until_told("Run this command?")
+        await here.open("palette")
+        await here.until_told("Run this command?")
+        answer.cancel()
+        await until(here.pilot, answer.done)
+        here.app.chat.requests.drop_stale()
+        await until(here.pilot, lambda: not here.app.screen.query(WaitingNote))
+        await here.pilot.press("escape")
+        await here.pilot.press("escape")
+        await until(here.pilot, lambda: here.app.screen is here.app.chat_screen)
+
+
+async def test_a_request_of_one_kind_waits_for_one_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        command = here.ask(ask_command)
+        await here.until_asked()
+        first = here.app.screen
+        question = here.ask(ask_user)
+        await here.pilot.pause(4 * GUARD_SECONDS)
+        assert here.app.screen is first
+        await here.pilot.press("escape")
+        await until(here.pilot, command.done)
+        await here.until_asked()
+        assert not question.done()
+        await here.pilot.pause(4 * GUARD_SECONDS)
+        await here.pilot.press("escape")
+        await until(here.pilot, question.done)
