@@ -104,3 +104,17 @@ async def test_an_answer_that_the_disk_refused_stays_until_the_log_has_it() -> N
         timeline.settle()
         await pilot.pause()
         assert app.text.count("The whole answer.") == 1
+
+
+async def test_a_line_that_was_found_is_shown_in_the_log_and_not_above_it() -> None:
+    """A place in the log counts from the log's first record, whatever stands above it."""
+    timeline = Timeline()
+    earlier: list[Record] = [UserMessage(f"Old pebble {n} " + "sand " * 80) for n in range(40)]
+    now: list[Record] = [UserMessage(f"New pebble {n} " + "sand " * 80) for n in range(40)]
+    async with (app := Stage([timeline])).run_test(size=(90, 20)) as pilot:
+        timeline.load(now, earlier=earlier)
+        await pilot.pause()
+        timeline.focus()
+        timeline.show_match(20, "New pebble 20 sand")
+        await pilot.pause()
+        assert "New pebble 20 " in app.text

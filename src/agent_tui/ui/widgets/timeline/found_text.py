@@ -44,6 +44,8 @@ class FoundText(BlockCursor):
         """
         from agent_tui.ui.renderers.finding import wanted_words
 
+        first = self._blocks.first_of_log
+        index = first + place
         self._wanted, self._marks_match = wanted_words(text), False
         self._forget_found()
         found: list[int] = []
@@ -66,16 +68,19 @@ class FoundText(BlockCursor):
     def _forget_found(self) -> None:
         self._found, self._known_rows = None, ((), [])
 
-    def show_match(self, index: int, text: str) -> None:
-        """Bring a record into view and mark a text in it, until the focus goes elsewhere.
+    def show_match(self, place: int, text: str) -> None:
+        """Bring a record of the log into view, given by its place there, and mark a text in it.
 
-        What a tool answered is shown with its call, before the record of the answer.
+        The mark stays until the focus goes elsewhere. What a tool answered is shown with its call,
+        before the record of the answer.
         """
         from agent_tui.ui.renderers.finding import wanted_words
 
+        first = self._blocks.first_of_log
+        index = first + place
         self._wanted, self._marks_match = wanted_words(text), True
         self._forget_found()
-        near = range(min(index, len(self._blocks) - 1), max(-1, index - _NEAR_RECORDS), -1)
+        near = range(min(index, len(self._blocks) - 1), max(first - 1, index - _NEAR_RECORDS), -1)
         holder = next((each for each in near if text and self._holds_wanted(each)), None)
         if holder is None:
             self.go_to_record(index)
