@@ -37,6 +37,19 @@ def test_without_an_editor_the_screen_stays_and_says_so(tmp_path: Path) -> None:
         terminal.wait_for("still here")
 
 
+def test_an_editor_that_is_not_installed_gives_way_to_the_next(tmp_path: Path) -> None:
+    nano = tmp_path / "bin" / "nano"
+    nano.parent.mkdir()
+    Path(script(nano.parent, 'echo "written by the next" > "$1"')).rename(nano)
+    env = environment(tmp_path / "home") | {"EDITOR": "no-such-editor -w", "VISUAL": ""}
+    env["PATH"] = f"{nano.parent}{os.pathsep}{os.environ['PATH']}"
+    with Terminal(["--demo"], env=env, cwd=tmp_path, columns=100, rows=30) as terminal:
+        terminal.wait_for(_READY)
+        terminal.press("ctrl+g")
+        terminal.wait_for("written by the next")
+        terminal.wait_for("The editor 'no-such-editor -w' was not found; used nano.")
+
+
 def test_an_editor_that_fails_gives_the_screen_back(tmp_path: Path) -> None:
     with open_with(tmp_path, script(tmp_path, "exit 3")) as terminal:
         terminal.wait_for(_READY)

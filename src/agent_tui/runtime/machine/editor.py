@@ -9,23 +9,42 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import UsageError
 
 _EDITORS = ("VISUAL", "EDITOR")
 _USUAL = ("nano", "vim", "vi")
 
 
-def find_editor() -> str:
-    """The command of ``$VISUAL`` or ``$EDITOR``, else an editor that is here.
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """The command of an editor, and a sentence about one that is set but not installed."""
+
+    command: str
+    note: str = ""
+
+
+def find_editor() -> Editor:
+    """The first of ``$VISUAL``, ``$EDITOR`` and the usual editors that is here.
 
     Raises:
-        UsageError: none is set, and none of the usual ones is installed.
+        UsageError: none of them is.
     """
-    editor = next((os.environ[name] for name in _EDITORS if os.environ.get(name)), "")
-    editor = editor or next((name for name in _USUAL if shutil.which(name)), "")
-    if not editor:
+    chosen = [os.environ[name] for name in _EDITORS if os.environ.get(name)]
+    found = next((command for command in (*chosen, *_USUAL) if _is_installed(command)), "")
+    missing = next((command for command in chosen if not _is_installed(command)), "")
+    if not found and missing:
+        raise UsageError(f"The editor {missing!r} was not found. Set EDITOR, then try again.")
+    if not found:
         raise UsageError("No editor found. Set EDITOR, then try again.")
-    return editor
+    return Editor(found, f"The editor {missing!r} was not found; used {found}." if missing else "")
+
+
+def _is_installed(command: str) -> bool:
+    try:
+        return shutil.which(shlex.split(command)[0]) is not None
+    except (ValueError, IndexError):  # an open quote, or nothing but blanks
+        return False
 
 
 def edit_text(editor: str, text: str) -> str:

@@ -53,12 +53,14 @@ async def edit_prompt(chat: Conversation, _argument: str) -> None:
     with app.suspend(), app.batch_update():
         try:
             chat.prompt_box.set_text(
-                await asyncio.to_thread(edit_text, editor, chat.prompt_box.text)
+                await asyncio.to_thread(edit_text, editor.command, chat.prompt_box.text)
             )
         except UsageError as error:
             failure = error
     if failure is not None:
         raise failure
+    if editor.note:
+        chat.notices.hint(editor.note)
 
 
 async def find_text(chat: Conversation, argument: str) -> None:
