@@ -55,3 +55,18 @@ async def test_with_reduced_motion_nothing_turns_or_blinks(
             frames.add(here.chat.status.render().plain[0])
             await here.pilot.pause(0.3)
         assert len(frames) == 1
+
+
+async def test_what_is_unfolded_stays_so_for_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "home" / "config.toml"
+    async with desk(tmp_path, monkeypatch) as here:
+        assert not here.chat.timeline.shows_all
+        await here.pilot.press("ctrl+o")
+        await here.until(lambda: config.exists() and "unfold = true" in config.read_text())
+    async with desk(tmp_path, monkeypatch) as again:
+        assert again.chat.timeline.shows_all
+        again.chat.timeline.focus()
+        await again.pilot.press("ctrl+o")
+        await again.until(lambda: "unfold = false" in config.read_text())

@@ -262,6 +262,9 @@ class UiSettings(_Section):
         default=True,
         description="Show tasks, changed files and checkpoints beside a wide conversation.",
     )
+    unfold: bool = Field(
+        default=False, description="Show the output of tools unfolded; Ctrl+O changes it."
+    )
     terminal_title: bool = Field(
         default=True, description="Show state and session in the terminal's title."
     )

@@ -167,6 +167,7 @@ class ChatScreen(Screen[None]):
         """Take over the engine and open what the command line asked for."""
         chat = self.chat
         chat.holder.engine = engine
+        chat.timeline.show_all(shown=engine.settings.ui.unfold)
         await chat.show_session(await engine.open_launched())
         chat.status.is_starting = False
         if self._early_command:
@@ -275,6 +276,7 @@ class ChatScreen(Screen[None]):
     on_timeline_quote_wanted = _follow_marker
     on_timeline_menu_wanted = _follow_marker
     on_timeline_find_wanted = _follow_marker
+    on_block_view_all_toggled = _follow_marker
 
     # What is typed.
 

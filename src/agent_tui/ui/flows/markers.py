@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def follow_marker(chat: Conversation, marker: Timeline.Marker) -> None:
     """Start what a row of the conversation leads to; pressed twice, it is done once."""
-    start_flow(chat, _flow_of(chat, marker), once=type(marker).__name__)
+    once = "" if isinstance(marker, Timeline.AllToggled) else type(marker).__name__
+    start_flow(chat, _flow_of(chat, marker), once)
 
 
 def _flow_of(chat: Conversation, marker: Timeline.Marker) -> Flow:
@@ -39,5 +40,7 @@ def _flow_of(chat: Conversation, marker: Timeline.Marker) -> Flow:
             return partial(blocks.show_menu, chat, marker)
         case Timeline.FindWanted():
             return partial(prompt.find_text, chat, "")
+        case Timeline.AllToggled():
+            return partial(prompt.remember_fold, chat)
         case _:
             assert_never(marker)

@@ -78,6 +78,12 @@ async def fold(chat: Conversation, _argument: str) -> None:
     chat.timeline.action_toggle_all()
 
 
+async def remember_fold(chat: Conversation) -> None:
+    """Keep whether the output of tools is open, for later runs."""
+    if chat.engine is not None:
+        await chat.engine.setting_files.save("ui.unfold", chat.timeline.shows_all)
+
+
 async def view_block(
     chat: Conversation,
     text: str,

@@ -14,6 +14,7 @@ from rich.segment import Segment
 from textual.app import App
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -46,6 +47,9 @@ class BlockView(ScrollView):
     """
 
     lines_below: reactive[int] = reactive(0, repaint=False)
+
+    class AllToggled(Message):
+        """A key opened or folded all blocks."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -104,6 +108,22 @@ class BlockView(ScrollView):
             self.lines_below = 0
         self._tell_textual()
         self.paint()
+
+    def action_toggle_all(self) -> None:
+        """Open all blocks, or fold them."""
+        self.show_all(shown=not self.shows_all)
+        self.post_message(self.AllToggled())
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether blocks are open, except those that were folded one by one."""
+        return self._blocks.show_all
+
+    def show_all(self, *, shown: bool) -> None:
+        """Open all blocks, or fold them, from now on."""
+        if shown != self.shows_all:
+            self._blocks.toggle_all()
+            self.show_change()
 
     def show_change(self, *, came: int = 0) -> None:
         """Blocks changed: keep the end in view, or keep what is in view where it is."""

@@ -44,8 +44,6 @@ class FoundText(BlockCursor):
         """
         from agent_tui.ui.renderers.finding import wanted_words
 
-        first = self._blocks.first_of_log
-        index = first + place
         self._wanted, self._marks_match = wanted_words(text), False
         self._forget_found()
         found: list[int] = []

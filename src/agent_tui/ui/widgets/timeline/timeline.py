@@ -31,6 +31,7 @@ from agent_tui.ui.blocks import (
     media_of,
     plain_text,
 )
+from agent_tui.ui.widgets.timeline.block_view import BlockView
 from agent_tui.ui.widgets.timeline.drawn_blocks import is_marker
 from agent_tui.ui.widgets.timeline.found_text import FoundText
 
@@ -128,6 +129,7 @@ class Timeline(FoundText, can_focus=True):
         | QuoteWanted
         | MenuWanted
         | FindWanted
+        | BlockView.AllToggled
     )
     """A row that was pressed, or a key upon one: it leads somewhere else."""
 
@@ -252,11 +254,6 @@ class Timeline(FoundText, can_focus=True):
         self.show_change(came=self._blocks.measure_open())
 
     # Moving and acting.
-
-    def action_toggle_all(self) -> None:
-        """Open all blocks, or fold them."""
-        self._blocks.toggle_all()
-        self.show_change()
 
     def action_view(self, find: str = "") -> None:
         """Have the block under the cursor shown by itself, whole, and a text found in it."""
