@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.tools.commands.command_rules import allows, command_is_allowed, offer_patterns
-from agent_tui.tools.commands.leaving_links import words_that_leave
+from agent_tui.tools.commands.places import Places, find_places
 from agent_tui.tools.commands.programs import READERS
 from agent_tui.tools.commands.shell_words import Command, read_commands
 from tests.tools.hostile_commands import ALLOWED, BENIGN, HOSTILE
@@ -60,7 +60,24 @@ def test_what_is_offered_for_a_command_allows_it() -> None:
     for command in (*BENIGN, *HOSTILE):
         for pattern in offer_patterns(command):
             assert command_is_allowed([pattern], command), (pattern, command)
-    assert offer_patterns("cat away", {"away"}) == ("cat away",)
+    assert offer_patterns("cat away", Places(frozenset({"away"}))) == ("cat away",)
+
+
+def test_moving_inside_of_the_workspace_needs_no_rule_in_front_of_what_reads() -> None:
+    assert command_is_allowed(["ls *"], "cd src && ls -la")
+    assert command_is_allowed(["ls *", "wc *"], "cd src; ls | wc -l")
+    assert offer_patterns("cd src && ls -la") == ("ls *", "cd src && ls -la")
+    refused = ["cd src", "cd src && cat a", "cd .. && ls", "cd / && ls", "cd - && ls", "cd && ls",
+               "cd src && pytest -q", "cd src && git status", "cd a* && ls"]  # fmt: skip
+    assert [c for c in refused if command_is_allowed(["ls *", "pytest -q *", "git *"], c)] == []
+
+
+def test_a_glob_is_no_word_that_was_allowed_as_it_stood() -> None:
+    assert not command_is_allowed(["rm 'a*.o'"], "rm a*.o")
+    assert not command_is_allowed(["rm a*.o"], "ls; rm a*.o")
+    assert not command_is_allowed(["build --x=a* *"], "build --x=a* b")
+    assert command_is_allowed(["rm a*.o"], "rm a*.o")
+    assert offer_patterns("wc -l src/*") == ("wc *",)
 
 
 def test_words_are_read_as_the_shell_reads_them() -> None:
@@ -96,6 +113,40 @@ LEAVING = [
     "diff sub other",
     "diff a.txt notes",
     "cat 'notes'",
+    "cat {here}/notes",
+    "cat {here}/sub/away/secret",
+    "cat {here}/sub/../notes",
+    "cat {here}/../outside/secret",
+    "cat {here}2/x",
+    "grep -rn canary {here}/away",
+    "grep --include={here}/../x -rn canary sub",
+    "sort a.txt {here}/notes",
+    "git diff {here}/a:/etc/passwd",
+    "cd {here}/away && cat secret",
+    "cd {here}/.. && ls",
+    "cd {here}/sub && cd {here}/away && cat secret",
+    "cd {here}/sub && git status",
+    "cd missing; cat notes",
+    "cd a.txt; cat notes",
+    "cd sub | cat notes",
+    "cd sub && cd deep || cat up",
+    "cd a; cd b; cd c; cd d; cat a.txt",
+    "cat n*",
+    "cat ./n*",
+    "cat ./*",
+    "wc -l sub/*",
+    "wc -l {here}/n*",
+    "grep -rn canary s*/a*",
+    "grep -rn canary ./*/away",
+    "cd sub && cat u*",
+    "cd missing; cat n*",
+    "cat many/*/*/*",
+    "cat odd/x*",
+    "cat pipe",
+    "wc -l pip*",
+    "diff tied other",
+    "diff other {here}/tied",
+    "diff ot* tied",
 ]
 STAYING = [
     "cat a.txt",
@@ -107,6 +158,23 @@ STAYING = [
     "pytest -q sub/b.txt::test_b",
     "cd inside && cat b.txt",
     "ls away",
+    "cat {here}/a.txt",
+    "grep -rn x {here}/other",
+    "grep -rn x {here}",
+    "wc -l {here}/sub/b.txt a.txt",
+    "pytest -q {here}/sub/b.txt::test_b",
+    "find {here} -name '*.txt'",
+    "cd {here} && git status",
+    "cd {here} && python3 -m unittest",
+    "cd {here}/sub && cat b.txt",
+    "wc -l sub/b*",
+    "wc -l {here}/sub/b*",
+    "cat a.* sub/b*.txt",
+    "cat none/*.txt",
+    "cd sub && cat b*",
+    "cd missing; cat a.txt",
+    "diff other same",
+    "diff {here}/other same",
 ]
 
 
@@ -115,6 +183,12 @@ def test_no_link_of_the_workspace_takes_a_command_out_of_it(tmp_path: Path) -> N
     for folder in (workspace / "sub", workspace / "other", outside):
         folder.mkdir(parents=True)
     (outside / "secret").write_text("canary")
+    for folder in (workspace / "same", workspace / "tied", workspace / "odd"):
+        folder.mkdir()
+    (workspace / "other" / "c.txt").write_text("c")
+    (workspace / "tied" / "c.txt").symlink_to(outside / "secret")
+    (workspace / "odd" / "x=..").touch()
+    os.mkfifo(workspace / "pipe")
     (workspace / "a.txt").write_text("a")
     (workspace / "sub" / "b.txt").write_text("b")
     links: dict[str, Path | str] = {
@@ -125,7 +199,8 @@ def test_no_link_of_the_workspace_takes_a_command_out_of_it(tmp_path: Path) -> N
         (workspace / name).symlink_to(target)
 
     def is_allowed(command: str) -> bool:
-        return command_is_allowed(ALLOWED, command, words_that_leave(command, workspace))
+        command = command.format(here=workspace)
+        return command_is_allowed(ALLOWED, command, find_places(command, workspace))
 
     assert [each for each in LEAVING if is_allowed(each)] == []
     assert [each for each in STAYING if not is_allowed(each)] == []

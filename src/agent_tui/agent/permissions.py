@@ -108,7 +108,7 @@ def rules_allow(rules: Iterable[Rule], tool: str, subject: Subject) -> bool:
         return any(rule.covers(tool, subject) for rule in rules)
     patterns = [rule.pattern for rule in rules if rule.tool == tool]
     narrow = [each for each in patterns if each]
-    return "" in patterns or command_is_allowed(narrow, subject.text, subject.outside)
+    return "" in patterns or command_is_allowed(narrow, subject.text, subject.places)
 
 
 def allowing_rules(rules: Iterable[Rule], tool: str, subject: Subject) -> tuple[Rule, ...]:
@@ -130,7 +130,7 @@ def offers_for(tool: str, subject: Subject) -> tuple[Rule, ...]:
     """What a person may allow for the session beside this one call, the likeliest first."""
     match subject.kind:
         case "command":
-            patterns = offer_patterns(subject.text, subject.outside)
+            patterns = offer_patterns(subject.text, subject.places)
             return tuple(Rule(tool, pattern) for pattern in patterns)
         case "edit":
             folder = str(PurePosixPath(subject.text).parent)

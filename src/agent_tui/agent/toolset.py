@@ -18,7 +18,7 @@ from agent_tui.core.records import ApprovalRecord
 from agent_tui.providers.base import ToolSchema
 from agent_tui.tools.arguments import parse_arguments, schema_of
 from agent_tui.tools.base import AnyTool, Arguments, Spawns, Subject, Tool, ToolContext
-from agent_tui.tools.commands.leaving_links import words_that_leave
+from agent_tui.tools.commands.places import find_places
 
 Note: TypeAlias = Callable[[ApprovalRecord], Awaitable[None]]
 """Writes a person's decision down, before anything is done about it."""
@@ -191,13 +191,13 @@ class Toolset:
         return answer
 
     async def _resolve(self, subject: Subject, display: Display | None) -> Subject:
-        """The subject with links resolved: the path that is really written, words that leave."""
+        """The subject with links resolved: the path that is really written, where words lead."""
         match subject.kind, display:
             case "edit", DiffDisplay(path=path):
                 return Subject("edit", path)
             case "command", _:
-                work = asyncio.to_thread(words_that_leave, subject.text, self.context.workspace)
-                return replace(subject, outside=await work)
+                work = asyncio.to_thread(find_places, subject.text, self.context.workspace)
+                return replace(subject, places=await work)
             case _:
                 return subject
 

@@ -15,6 +15,7 @@ from agent_tui.core.dataclass import dataclass
 from agent_tui.core.events import Event
 from agent_tui.core.messages import Display, ToolResult
 from agent_tui.tools.blobs import BlobFolder
+from agent_tui.tools.commands.places import ANYWHERE, Places
 from agent_tui.tools.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ class Subject:
     Attributes:
         kind: ``edit`` of the file ``text``, the shell ``command`` ``text``, a ``web`` address, or
             something ``other``, for which only the tool counts.
-        outside: words of a command that lead out of the workspace, whatever they look like.
+        places: where the words of a command lead.
     """
 
     kind: Literal["edit", "command", "web", "other"] = "other"
     text: str = ""
-    outside: frozenset[str] = frozenset()
+    places: Places = ANYWHERE
 
 
 @dataclass(slots=True)

@@ -1,9 +1,10 @@
 """Which commands a pattern such as ``git diff *`` allows: known programs with harmless flags.
 
 A pattern is the words with which a command begins. The words behind them may be any that name
-something inside the workspace; flags only those that stand in the pattern, or that are known here
-to change nothing. Programs that run other programs, or whose words are code, are allowed only word
-for word, and only as they stood alone: in the workspace, and with nothing piped into them.
+something inside the workspace, globs too where no file's name could be taken for a flag; flags
+only those that stand in the pattern, or that are known here to change nothing. Programs that run
+other programs, or whose words are code, are allowed only word for word, and only as they stood
+alone: in the workspace, and with nothing piped into them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
+from agent_tui.tools.commands.places import ANYWHERE, Places
 from agent_tui.tools.commands.programs import ACTING, INSTALLERS, READERS, RUNNERS, Known
 from agent_tui.tools.commands.shell_words import Command, Words, read_commands
 
@@ -21,24 +23,26 @@ _ENDINGS = {"python3": "-m pytest", "python": "-m pytest", "make": "test", "git"
 _MOVERS = frozenset({"cd", "pushd", "popd"})
 _VERSION = re.compile(r"[\d.-]+$")
 _ASKS_GNUPG = re.compile(r"%[-+ ]?G")
+_GLOB_OF_HIDDEN = re.compile(r"(?:^|/)\.[^/]*\*")
+_GLOB_IN_VALUE = re.compile(r"--[a-z-]+=")
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
-_OUTSIDE = re.compile(r"(?:^|[=:,@])(?:/|~)|(?:^|/|[=:,@])\.\.(?:/|$)|^[A-Za-z]+://")
 
 
-def offer_patterns(command: str, outside: Set[str] = frozenset()) -> tuple[str, ...]:
+def offer_patterns(command: str, places: Places = ANYWHERE) -> tuple[str, ...]:
     """What could be allowed for a command: the widest pattern that is safe, then word for word.
 
-    Nothing for one that would read like a pattern; ``outside`` as for command_is_allowed.
+    Not word for word where that would read like a pattern.
     """
-    if command.endswith(ANYTHING):
-        return ()
+    whole = () if command.endswith(ANYTHING) else (command,)
     commands = read_commands(command)
+    if commands is None:
+        return whole
     exact = " ".join(command.split("\n")).strip()
-    if commands is None or len(commands) != 1:
-        return (command,)
-    words = commands[0].words
-    wide = _widen(words)
-    return (wide, command) if wide != exact and allows(wide, words, outside) else (command,)
+    rest = [each for each in commands if len(commands) == 1 or each.words[0] != "cd"]
+    wide = _widen(rest[0].words) if len(rest) == 1 else ""
+    if wide and wide != exact and command_is_allowed((wide,), command, places):
+        return (wide, *whole)
+    return whole
 
 
 def _widen(words: Words) -> str:
@@ -56,8 +60,10 @@ def _widen(words: Words) -> str:
     return " ".join((*start, *dict.fromkeys(flags), ANYTHING))
 
 
-def allows(pattern: str, words: Words, outside: Set[str] = frozenset()) -> bool:
-    """Whether a pattern allows a simple command; ``outside`` as for command_is_allowed."""
+def allows(
+    pattern: str, words: Words, places: Places = ANYWHERE, globs: Set[str] = frozenset()
+) -> bool:
+    """Whether a pattern allows a simple command of such words, some of them globs."""
     parts = pattern.split()
     if not parts or parts[-1] != ANYTHING:
         return False
@@ -78,14 +84,27 @@ def allows(pattern: str, words: Words, outside: Set[str] = frozenset()) -> bool:
         return False  # git runs the program that its settings name
     if sum(word == "-" or not word.startswith("-") for word in rest) > harmless.most_words:
         return False
-    if not harmless.anywhere and any(word in outside for word in rest):
+    if not harmless.anywhere and any(word in places.outside for word in rest):
+        return False
+    if globs and not (
+        harmless.most_words == Known().most_words
+        and globs.isdisjoint((*start, *flags))
+        and all(_is_harmless_glob(word) for word in globs)
+    ):
         return False
     if known is not None and "--" in rest:  # only what is no flag either way
         place = rest.index("--")
         if any(word.startswith("-") for word in rest[place + 1 :]):
             return False
         rest = (*rest[:place], *rest[place + 1 :])
-    return all(_is_harmless(word, flags, harmless) for word in rest)
+    return all(_is_harmless(word, flags, harmless, places) for word in rest)
+
+
+def _is_harmless_glob(word: str) -> bool:
+    """Whether no file's name could make it a flag, or lead out of the folder: ``.*`` finds ..."""
+    if word.startswith("*") or _GLOB_OF_HIDDEN.search(word):
+        return False
+    return not word.startswith("-") or bool(_GLOB_IN_VALUE.match(word))
 
 
 def pattern_mistake(pattern: str) -> str:
@@ -116,37 +135,51 @@ def _example(words: Words) -> str:
     return " ".join(words if len(words) > 1 else (*words, _ENDINGS.get(words[0], "ARGUMENTS")))
 
 
-def command_is_allowed(
-    patterns: Sequence[str], command: str, outside: Set[str] = frozenset()
-) -> bool:
+def command_is_allowed(patterns: Sequence[str], command: str, places: Places = ANYWHERE) -> bool:
     """Whether every simple command of a line is allowed, or the line is, word for word.
+
+    Moving inside of the workspace needs no pattern of its own in front of what only reads.
 
     Args:
         patterns: what was allowed.
         command: the whole line.
-        outside: words of it that lead out of the workspace, whatever they look like.
+        places: where its words lead.
     """
     if not command.endswith(ANYTHING) and command in patterns:
         return True
     commands = read_commands(command)
-    if commands is None or _runs_git_elsewhere(commands):
+    if commands is None:
+        return False
+    while len(commands) > 1 and _stays(commands[0], places):
+        commands = commands[1:]
+    if _runs_git_elsewhere(commands):
         return False
     exact = {words for each in patterns if (words := _whole_command(each))}
+    only_reads = any(each.words[0] != "cd" for each in commands) and all(
+        _known(each.words) for each in commands
+    )
+    free = (*patterns, f"cd {ANYTHING}") if only_reads else patterns
     has_moved = False
     for each in commands:
-        stands_alone = not has_moved and not each.fed
+        stands_alone = not (has_moved or each.fed or each.globs)
         if not (stands_alone and each.words in exact) and not any(
-            allows(pattern, each.words, outside) for pattern in patterns
+            allows(pattern, each.words, places, each.globs) for pattern in free
         ):
             return False
         has_moved = has_moved or each.words[0] in _MOVERS
     return True
 
 
+def _stays(command: Command, places: Places) -> bool:
+    """Whether a command does nothing but go to the workspace, where every command starts."""
+    program, *words = command.words
+    return program == "cd" and len(words) == 1 and places.is_root(words[0])
+
+
 def _whole_command(pattern: str) -> Words:
     """The words of a simple command that is allowed as it stands; none for any other pattern."""
     commands = None if pattern.endswith(ANYTHING) else read_commands(pattern)
-    return commands[0].words if commands and len(commands) == 1 else ()
+    return commands[0].words if commands and len(commands) == 1 and not commands[0].globs else ()
 
 
 def _runs_git_elsewhere(commands: Sequence[Command]) -> bool:
@@ -171,13 +204,13 @@ def _only_word_for_word(words: Words) -> bool:
     return runs or "/" in program or acting
 
 
-def _is_harmless(word: str, flags: set[str], known: Known) -> bool:
+def _is_harmless(word: str, flags: set[str], known: Known, places: Places) -> bool:
     if not word.startswith("-") or word in ("-", "--"):
-        return word != "--" and (known.anywhere or not _OUTSIDE.search(word))
+        return word != "--" and (known.anywhere or not places.looks_outside(word))
     if word in flags or word[1:] in known.words.split():
         return True
     if word.startswith("--"):
         name, _, value = word[2:].partition("=")
-        return name in known.names.split() and (known.anywhere or not _OUTSIDE.search(value))
+        return name in known.names.split() and (known.anywhere or not places.looks_outside(value))
     letters = word[1:].rstrip("0123456789")
     return all(letter in known.letters for letter in letters) and bool(letters or known.letters)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Words: TypeAlias = tuple[str, ...]
 
 _LONGEST = 4_000
+_GLOB = re.compile(r"(?:[\w@%+=:,./^*-]|(?<=\w)~)+")
 _BARE = re.compile(r"(?:[\w@%+=:,./^-]|(?<=\w)~)+")
 _QUOTED = re.compile(r"[^\\$`!\"\x00-\x1f\x7f-\x9f]*")
 _RAW = re.compile(r"[^'\x00-\x1f\x7f-\x9f]*")
@@ -32,10 +33,17 @@ _FORBIDDEN = re.compile(r"[\\`$\r\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A simple command; ``fed``: what another one prints is what it reads."""
+    """A simple command.
+
+    Attributes:
+        words: what it is called, and what it is given.
+        fed: what another one prints is what it reads.
+        globs: those of its words in whose place the shell puts the names of files.
+    """
 
     words: Words
     fed: bool = False
+    globs: frozenset[str] = frozenset()
 
 
 class _Refused(Exception):
@@ -88,7 +96,8 @@ def _commands(node: Node, *, fed: bool = False) -> Iterator[Command]:
                 elif not _HARMLESS_REDIRECT.fullmatch(_text(child)):
                     raise _Refused
         case "command":
-            yield Command(tuple(_words(node)), fed)
+            globs = frozenset(_text(child) for child in node.children if _is_glob(child))
+            yield Command(tuple(_words(node)), fed, globs)
         case _:
             raise _Refused
 
@@ -102,7 +111,13 @@ def _words(command: Node) -> Iterator[str]:
             if not _HARMLESS_REDIRECT.fullmatch(_text(child)):
                 raise _Refused
         else:
-            yield _word(child)
+            yield _text(child) if _is_glob(child) else _word(child)
+
+
+def _is_glob(node: Node) -> bool:
+    """Whether a word as a whole stands for names of files: there is a bare star in it."""
+    text = _text(node)
+    return node.type == "word" and "*" in text and bool(_GLOB.fullmatch(text))
 
 
 def _word(node: Node) -> str:
