@@ -145,6 +145,18 @@ def spans_of(*files: Path) -> list[dict[str, Any]]:
     ]
 
 
+def test_a_call_that_was_never_answered_is_a_span_without_a_status(
+    library: Library, tmp_path: Path
+) -> None:
+    library.log("one", [line for line in talk() if line["role"] != "tool"])
+    ship(library, tmp_path / "out", "otlp")
+    spans = spans_of(*(tmp_path / "out").glob("*.otlp.json"))
+    (tool,) = [span for span in spans if span["name"].startswith("execute_tool")]
+    (turn,) = [span for span in spans if span["name"].startswith("invoke_agent")]
+    assert (tool["status"], tool["parentSpanId"]) == ({}, turn["spanId"])
+    assert tool["endTimeUnixNano"] == tool["startTimeUnixNano"]
+
+
 def test_a_call_that_ends_after_a_shipment_is_a_span_of_the_next(
     library: Library, tmp_path: Path
 ) -> None:

@@ -75,7 +75,7 @@ def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
     trace = blake2b(session.encode(), digest_size=16).hexdigest()
     turn: Span | None = None
     before = 0
-    calls: dict[str, tuple[Row, int]] = {}
+    calls: dict[str, tuple[Row, int, str]] = {}
     for row in rows:
         now = _nanoseconds(row.at) or before
         begin = before or now
@@ -89,20 +89,23 @@ def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
         elif row.kind == "reply":
             yield _span(trace, row, parent, f"chat {row.model}".strip(), begin, now, _chat(row))
         elif row.kind == "tool_call" and row.call_id:
-            calls[row.call_id] = (row, now)
+            calls[row.call_id] = (row, now, parent)
         elif row.kind == "tool_result" and row.call_id in calls:
-            call, started = calls.pop(row.call_id)
-            yield _span(
-                *(trace, call, parent, f"execute_tool {call.tool}", started, now),
-                _tool(call, row),
-            )
+            call, started, _ = calls.pop(row.call_id)
+            yield _span(trace, call, parent, _execution(call), started, now, _tool(call, row))
         elif row.kind == "compaction":
             yield _span(trace, row, parent, "compaction", begin, now, _compaction(row))
         if turn is not None:
             turn["endTimeUnixNano"] = str(max(now, int(turn["endTimeUnixNano"])))
         before = now
+    for call, started, parent in calls.values():  # nobody answered: no end is known, nor a status
+        yield _span(trace, call, parent, _execution(call), started, started, _tool(call, None))
     if turn is not None:
         yield turn
+
+
+def _execution(call: Row) -> str:
+    return f"execute_tool {call.tool}"
 
 
 def _chat(row: Row) -> dict[str, Any]:
@@ -124,14 +127,14 @@ def _messages(row: Row) -> str:
     return json.dumps([{"role": row.role, "parts": parts}], ensure_ascii=False)
 
 
-def _tool(call: Row, result: Row) -> dict[str, Any]:
+def _tool(call: Row, result: Row | None) -> dict[str, Any]:
     found = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.tool,
         "gen_ai.tool.call.id": call.call_id,
-        "gen_ai.tool.call.result": result.content,
+        "gen_ai.tool.call.result": result.content if result else "",
     }
-    return found | ({"error.type": "tool_error"} if result.is_error else {})
+    return found | ({"error.type": "tool_error"} if result and result.is_error else {})
 
 
 def _compaction(row: Row) -> dict[str, Any]:
