@@ -108,6 +108,8 @@ PROMISES = (
         "an undo counts folders that it did not make",
         "folders that git ignores count as the agent's",
         "a folder that was made again is still the agent's",
+        "a folder that came after a crash counts as the one before",
+        "a folder that came after a crash of a rollback counts as the one before",
         "a folder goes with what is in it",
     ),
     never("write through a link", "links are followed"),

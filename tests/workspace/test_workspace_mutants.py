@@ -174,6 +174,14 @@ def of_folders(test: Callable[[Yard, pytest.MonkeyPatch], None]) -> Callable[[Pa
     return run
 
 
+def of_crash(test: Callable[..., None], *more: Any) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            test(Yard(folder / "yard"), patch, *more)
+
+    return run
+
+
 def of_saved(test: Callable[..., None], *more: Any) -> Callable[[Path], None]:
     def run(folder: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
@@ -510,6 +518,7 @@ def deleted_only() -> Callable[[Any], Iterator[str]]:
 
 
 PLAIN, WITH_GIT = (False,), (True,)
+MADE_AGAIN = (True,)
 NOTHING = seed.Truth(set(), set(), hidden=False)
 
 
@@ -609,6 +618,14 @@ MUTANTS = (
            lambda: replaced((restore.Restore, "_give_up", nothing)), harness),
     Mutant("new contents are not flushed",
            lambda: replaced((restore, "sync_files", nothing)), harness),
+    Mutant("a folder that came after a crash counts as the one before",
+           lambda: replaced((restore, "identity_of", lambda *_: (1, 1))),
+           of_crash(reverts.test_a_folder_that_a_person_makes_after_a_crash_stays, *MADE_AGAIN)),
+    Mutant("a folder that came after a crash of a rollback counts as the one before",
+           lambda: replaced((restore, "identity_of", lambda *_: (1, 1))),
+           of_crash(
+               reverts.test_a_folder_that_a_person_makes_after_a_crash_of_a_rollback_stays,
+               *MADE_AGAIN)),
     Mutant("nothing is seen without git",
            lambda: replaced((plain_scan.PlainScanner, "look", lambda _: Sight())),
            of_make(captures.test_a_restart_finds_what_changed_meanwhile, *PLAIN)),

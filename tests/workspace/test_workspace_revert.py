@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 from agent_tui.workspace.errors import PathChanged
 from agent_tui.workspace.folders import status_of
 from agent_tui.workspace.plan import choose
-from agent_tui.workspace.restore import Restore
+from agent_tui.workspace.restore import Restore, _Replacing
 from agent_tui.workspace.scanning import STAGING_PREFIX
 from tests.workspace.yard import Yard, git
 
@@ -481,6 +482,75 @@ def test_a_folder_that_a_person_made_stays_when_an_undo_is_taken_back(yard: Yard
     yard.take_back(record, "redo")
     assert yard.files() == {"a.txt": "a\n"}
     assert (yard.root / "made").is_dir()
+
+
+class Death(BaseException):
+    """The process ends here."""
+
+
+def die(*_: object) -> None:
+    raise Death
+
+
+def cut_off(yard: Yard, patch: pytest.MonkeyPatch) -> Restore:
+    """A revert whose process ends before it removes folders."""
+    restore = Restore(str(yard.root), yard.store)
+    plan = yard.plan()
+    with patch.context() as broken:
+        broken.setattr(_Replacing, "_remove_empty", die)
+        with pytest.raises(Death):
+            restore.run(choose(plan, plan.default), "o1", {})
+    return restore
+
+
+@pytest.mark.parametrize("made_again", [True, False], ids=["again", "as it was"])
+def test_a_folder_that_a_person_makes_after_a_crash_stays(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, made_again: bool
+) -> None:
+    yard.write("a.txt", "a\n")
+    yard.take()
+    yard.take()
+    yard.write("made/one.txt", "agent\n")
+    yard.take()
+    restore = cut_off(yard, monkeypatch)
+    assert yard.files() == {"a.txt": "a\n"}
+    if made_again:
+        (yard.root / "made").rmdir()
+        (yard.root / "made").mkdir()
+    found = restore.recover()
+    assert found
+    assert found.outcome == "finished"
+    assert (yard.root / "made").exists() == made_again
+
+
+@pytest.mark.parametrize("made_again", [True, False], ids=["again", "as it was"])
+def test_a_folder_that_a_person_makes_after_a_crash_of_a_rollback_stays(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, made_again: bool
+) -> None:
+    """The revert made it, an error took the file away again, and then the process ended."""
+    yard.write("went/one.txt", "mine\n")
+    yard.take()
+    shutil.rmtree(yard.root / "went")
+    yard.take()
+
+    def fail(_: _Replacing) -> None:
+        monkeypatch.setattr(_Replacing, "_remove_empty", die)
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(_Replacing, "_sync", fail)
+        plan, restore = yard.plan(), Restore(str(yard.root), yard.store)
+        with pytest.raises(Death):
+            restore.run(choose(plan, plan.default), "o1", {})
+    monkeypatch.undo()
+    assert yard.files() == {}
+    if made_again:
+        (yard.root / "went").rmdir()
+        (yard.root / "went").mkdir()
+    found = restore.recover()
+    assert found
+    assert found.outcome == "rolled back"
+    assert (yard.root / "went").exists() == made_again
 
 
 @pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])

@@ -9,6 +9,7 @@ import ctypes
 import os
 import sys
 from functools import cache
+from typing import TypeAlias
 
 _NOT_THROUGH_LINKS, _BIRTH = 0x100, 0x800
 _BYTES, _MASK_AT, _BIRTH_AT = 256, 0, 80
@@ -31,6 +32,15 @@ def born_at(name: str, folder: int | None = None) -> int | None:
     if not _number(found, _MASK_AT, 4) & _BIRTH:
         return None
     return _number(found, _BIRTH_AT, 8) * _SECOND + _number(found, _BIRTH_AT + 8, 4)
+
+
+Identity: TypeAlias = tuple[int, int]
+"""The inode of an entry, and when it was made; 0 where that is not known."""
+
+
+def identity_of(name: str, folder: int) -> Identity:
+    """What tells an entry of an open folder from a later one of its name; raises OSError."""
+    return os.lstat(name, dir_fd=folder).st_ino, born_at(name, folder) or 0
 
 
 def is_made_since(path: str, moment: int) -> bool:

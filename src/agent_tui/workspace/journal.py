@@ -6,10 +6,11 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from agent_tui.core.file_changes import FileChange, change_fields, is_safe_path, parse_change
+from agent_tui.workspace.births import Identity
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folders import read_whole, replace_private_file, sync_folder
 from agent_tui.workspace.scanning import STAGING_PREFIX
@@ -26,6 +27,8 @@ class Journal:
         root: the workspace. ``staging``: the folder in it where new contents wait.
         changes: every path with its state before and after.
         about: what the record in the log will say besides.
+        folders: those that go with their files, once they are empty, and which these are: what
+            has one of their names after a crash may be a person's.
     """
 
     phase: Phase
@@ -33,6 +36,7 @@ class Journal:
     staging: str
     changes: tuple[FileChange, ...]
     about: Mapping[str, Any]
+    folders: Mapping[str, Identity] = field(default_factory=dict)
 
     def at(self, phase: Phase) -> Journal:
         """The same, in another phase."""
@@ -47,6 +51,7 @@ def write_journal(path: str, journal: Journal) -> None:
         "staging": journal.staging,
         "changes": [change_fields(change) for change in journal.changes],
         "about": dict(journal.about),
+        "folders": dict(journal.folders),
     }
     replace_private_file(path, json.dumps(fields).encode())
 
@@ -77,7 +82,8 @@ def _parse(fields: Mapping[str, Any]) -> Journal:
     if not (staging.startswith(STAGING_PREFIX) and is_safe_path(staging)):
         raise ValueError(staging)
     changes = tuple(parse_change(change) for change in fields["changes"])
-    return Journal(phase, str(fields["root"]), staging, changes, dict(fields["about"]))
+    folders = {path: (int(a), int(b)) for path, (a, b) in fields.get("folders", {}).items()}
+    return Journal(phase, str(fields["root"]), staging, changes, dict(fields["about"]), folders)
 
 
 def remove_journal(path: str) -> None:

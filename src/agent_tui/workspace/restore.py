@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from agent_tui.core.errors import AgentTuiError, StorageError
 from agent_tui.core.file_changes import FileChange, FileState
+from agent_tui.workspace.births import Identity, identity_of
 from agent_tui.workspace.capture import count_lines
 from agent_tui.workspace.errors import NotCovered, PathChanged, explain
 from agent_tui.workspace.folders import (
@@ -80,7 +81,8 @@ class Restore:
             with self._store.locked(alone=True), open_root(self._root) as root:
                 changes = self._verify(root, actions)
                 staging = f"{STAGING_PREFIX}{operation}"
-                journal = Journal("prepare", self._root, staging, changes, about)
+                folders = _find_folders(root, changes)
+                journal = Journal("prepare", self._root, staging, changes, about, folders)
                 self._prepare(root, journal, [action.content for action in actions])
                 self._commit(root, journal.at("commit"))
         except OSError as error:
@@ -194,7 +196,9 @@ class Restore:
 
     def _give_up(self, root: int, journal: Journal) -> None:
         with suppress(OSError):
-            write_journal(self._journal_path, journal.at("rollback"))
+            made = _find_folders(root, _backwards(journal.changes))
+            journal = replace(journal, phase="rollback", folders=made)
+            write_journal(self._journal_path, journal)
         try:
             self._roll_back(root, journal)
         except OSError as error:
@@ -265,9 +269,7 @@ class _Replacing:
     def put_back(self) -> tuple[str, ...]:
         """Undo what was made; returns the paths that somebody changed meanwhile."""
         left: list[str] = []
-        backwards = [
-            replace(change, old=change.new, new=change.old) for change in self.journal.changes
-        ]
+        backwards = _backwards(self.journal.changes)
         for number, change in _deletions_first(backwards):
             now = self._now(change.path)
             forth = self.journal.changes[number]
@@ -371,12 +373,9 @@ class _Replacing:
 
     def _remove_empty(self, changes: Iterable[FileChange]) -> None:
         """Folders that came with a file go with it; one that holds anything stays."""
-        deletions = [change for change in changes if change.new is None]
-        for change in sorted(deletions, key=lambda change: change.path, reverse=True):
-            path = change.path
-            for _ in range(min(change.folders, path.count("/"))):
-                path = path.rpartition("/")[0]
-                with suppress(OSError), open_parent(self.root, path) as (folder, name):
+        for path in _folders_of(changes):
+            with suppress(OSError), open_parent(self.root, path) as (folder, name):
+                if identity_of(name, folder) == self.journal.folders.get(path):
                     os.rmdir(name, dir_fd=folder)
                     self.folders.add(os.path.dirname(path))
 
@@ -395,6 +394,31 @@ def _deletions_first(changes: Sequence[FileChange]) -> list[tuple[int, FileChang
     gone = [each for each in numbered if each[1].new is None]
     rest = [each for each in numbered if each[1].new is not None]
     return sorted(gone, key=lambda each: each[1].path, reverse=True) + rest
+
+
+def _backwards(changes: Sequence[FileChange]) -> list[FileChange]:
+    return [replace(change, old=change.new, new=change.old) for change in changes]
+
+
+def _folders_of(changes: Iterable[FileChange]) -> list[str]:
+    """The folders that go with the files that are deleted, the innermost first."""
+    found: list[str] = []
+    deletions = [change for change in changes if change.new is None]
+    for change in sorted(deletions, key=lambda change: change.path, reverse=True):
+        path = change.path
+        for _ in range(min(change.folders, path.count("/"))):
+            path = path.rpartition("/")[0]
+            found.append(path)
+    return found
+
+
+def _find_folders(root: int, changes: Iterable[FileChange]) -> dict[str, Identity]:
+    """Which folders those are now; raises OSError."""
+    found: dict[str, Identity] = {}
+    for path in _folders_of(changes):
+        with suppress(FileNotFoundError, NotADirectoryError), open_parent(root, path) as at:
+            found[path] = identity_of(at[1], at[0])
+    return found
 
 
 def _staged_files(changes: Sequence[FileChange]) -> list[str]:
