@@ -236,6 +236,9 @@ def test_a_completion_script_names_every_command(
         (["agent-tui", "config", "show", "--or"], {"--origin"}),
         (["agent-tui", "completion", ""], {"bash", "zsh", "fish", "--help"}),
         (["agent-tui", "--output-format", "j"], {"json"}),
+        (["agent-tui", "-y", "--mode", "p"], {"plan"}),
+        (["agent-tui", "export", "--format", "k"], {"kimi"}),
+        (["agent-tui", "ship", "--format", "p"], {"parquet"}),
     ],
     ids=lambda value: " ".join(sorted(value)),
 )

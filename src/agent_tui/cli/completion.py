@@ -11,7 +11,7 @@ _BASH = """\
 # bash completion for agent-tui: source this, or put it into your completions folder
 _agent_tui() {{
     local word="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}"
-    case "$previous" in
+    case "${{COMP_WORDS[1]}} $previous" in
 {values}
     esac
     case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}}" in
@@ -42,14 +42,10 @@ def completion_script(shell: str) -> str:
 
 
 def _bash() -> str:
-    everything = (*CHAT_OPTIONS, *ENGINE_OPTIONS, *(a for c in COMMANDS for a in c.arguments))
-    choices = {
-        name: " ".join(argument.options["choices"])
-        for argument in everything
-        if "choices" in argument.options
-        for name in _options((argument,))
-    }
-    values = [_bash_case(name, words) for name, words in choices.items()]
+    # Two commands may have options of one name with other values, such as --format.
+    values = _values("*", (*CHAT_OPTIONS, *ENGINE_OPTIONS))
+    for command in COMMANDS:
+        values += _values(f'"{command.name.split()[0]}"', command.arguments)
     commands = []
     for group in sorted(GROUPS, key=lambda group: -len(verbs_of(group))):
         verbs = verbs_of(group)
@@ -66,8 +62,18 @@ def _bash() -> str:
     )
 
 
-def _bash_case(pattern: str, words: str, then: str = "") -> str:
-    return f'        "{pattern}"{then}) COMPREPLY=($(compgen -W "{words}" -- "$word")); return ;;'
+def _values(group: str, arguments: Iterable[Argument]) -> list[str]:
+    return [
+        _bash_case(f" {name}", " ".join(argument.options["choices"]), first=group)
+        for argument in arguments
+        if "choices" in argument.options
+        for name in _options((argument,))
+    ]
+
+
+def _bash_case(pattern: str, words: str, *, first: str = "", then: str = "") -> str:
+    offered = f'COMPREPLY=($(compgen -W "{words}" -- "$word"))'
+    return f'        {first}"{pattern}"{then}) {offered}; return ;;'
 
 
 def _words_of(name: str) -> list[str]:
