@@ -219,6 +219,14 @@ def test_help_of_one_command_is_shown(capsys: pytest.CaptureFixture[str]) -> Non
     assert run_main("help", "fly") == 2
 
 
+@pytest.mark.parametrize("command", ["tree", "fork", "changes", "export", "repair"])
+def test_help_says_which_commands_take_a_path(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main("help", command) == 0
+    assert "or the path of a session file" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_completion_script_names_every_command(
     shell: str, capsys: pytest.CaptureFixture[str]

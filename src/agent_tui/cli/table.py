@@ -129,7 +129,7 @@ COMMANDS: tuple[Command, ...] = (
         "tree",
         "show every branch, archive and fork of a session",
         (
-            _ID,
+            _ID_OR_PATH,
             argument(
                 "--detail",
                 choices=("turns", "steps", "records"),
@@ -141,7 +141,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "fork",
         "start a new session from any point of another",
-        (_ID, argument("--at", default="", metavar="PLACE", help=_PLACE), *_PART),
+        (_ID_OR_PATH, argument("--at", default="", metavar="PLACE", help=_PLACE), *_PART),
     ),
     Command(
         "open",

@@ -76,7 +76,10 @@ def _check_regular(mode: int, path: Path, forbidden_mode: int) -> None:
 
 
 def line_of(path: Path, names: Sequence[str]) -> int:
-    """The line that sets a value, or else the table that holds it; 0 for none."""
+    """The line that sets a value, or else the table that holds it, or the first one in it.
+
+    It is 0 where there is none.
+    """
     table: list[str] = []
     found, depth = 0, 0
     try:
@@ -92,6 +95,8 @@ def line_of(path: Path, names: Sequence[str]) -> int:
             continue
         if len(place) > depth and list(names[: len(place)]) == place:
             found, depth = number, len(place)
+        elif not found and place[: len(names)] == list(names):
+            found = number
     return found
 
 
