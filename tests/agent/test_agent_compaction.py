@@ -207,6 +207,18 @@ async def test_what_is_too_long_and_cannot_be_compacted_is_told_once(tmp_path: P
         assert not list(stage.log.parent.glob("context.jsonl.[0-9]*"))
 
 
+async def test_one_reason_is_told_once_in_a_turn_however_often_it_stands_in_the_way(
+    tmp_path: Path,
+) -> None:
+    async with Stage(tmp_path, provider=Cramped(most_chars=5), window=10) as stage:
+        assert await stage.say("A question.") == "failed"
+        told = [e.reason for e in stage.events if isinstance(e, CompactionFinished)]
+        assert len(told) == 2
+        assert told[0].startswith("Compacting would not make the context smaller")
+        assert told[1] == ""
+        assert len(stage.on_disk("_notice")) == 1
+
+
 class Strange(Cramped):
     """A server that refuses what is too long with a code and words that nobody knows."""
 

@@ -312,6 +312,18 @@ async def test_a_compaction_is_announced_then_told() -> None:
         assert app.timeline.block(0) == NoticeBlock("It would not be smaller.")
 
 
+async def test_a_compaction_that_was_due_and_not_made_is_told_as_in_the_log_and_once() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)):
+        view = WireView(app.timeline, Listener())
+        for reason in ("Too short.", ""):
+            view.handle(CompactionBegan("auto", 9_000))
+            view.handle(CompactionFinished(None, reason))
+        told = "The context is full and was not compacted. Too short."
+        assert app.timeline.block(0) == NoticeBlock(told)
+        assert len(app.timeline._blocks) == 1
+
+
 async def test_calls_that_are_written_whole_wait_for_their_turn() -> None:
     app = TimelineStage()
     async with app.run_test(size=(80, 20)) as pilot:

@@ -33,6 +33,7 @@ from agent_tui.core.summary import (
     CompactionView,
 )
 from agent_tui.core.usage import Gauge, Usage
+from agent_tui.core.words import CANCELLED, compaction_refusal
 from agent_tui.providers.base import ModelRequest, Provider
 from agent_tui.resources import prompt
 
@@ -89,6 +90,7 @@ class Compactor:
         self._wire = wire
         self._workspace = workspace
         self._next_try_at = 0
+        self._refused = ""
         self.review: Review | None = None
 
     def gauge(self) -> Gauge:
@@ -105,7 +107,7 @@ class Compactor:
         grown by a twentieth of the window, nor is one that left it full: each costs a model call.
         """
         if not (self.policy.auto and self._is_full):
-            self._next_try_at = 0
+            self._next_try_at, self._refused = 0, ""
             return
         if self._context.token_count < self._next_try_at:
             return
@@ -142,10 +144,12 @@ class Compactor:
         return await settle(self._apply_or_say_why(draft))
 
     async def _note_refusal(self, reason: str) -> None:
-        """Leave a trace of an automatic compaction that was not made, in the conversation."""
-        text = f"The context is full and was not compacted. {reason}"
+        """Leave a trace of an automatic compaction that was not made; one for each reason."""
+        if reason == self._refused:
+            return
+        self._refused = reason
         with suppress(AgentTuiError):
-            await self._context.note(NoticeRecord(text, "compaction"))
+            await self._context.note(NoticeRecord(compaction_refusal(reason), "compaction"))
 
     @property
     def _is_full(self) -> bool:
@@ -194,7 +198,7 @@ class Compactor:
                 request, on_text=lambda text: self._wire.emit(CompactionDelta(text))
             )
         except BaseException as error:
-            self._wire.emit(CompactionFinished(None, str(error) or "cancelled"))
+            self._tell_refusal(request.trigger, str(error) or CANCELLED)
             raise
         return await settle(self._apply_or_say_why(draft))
 
@@ -202,8 +206,12 @@ class Compactor:
         try:
             return await self.apply(draft)
         except AgentTuiError as error:
-            self._wire.emit(CompactionFinished(None, str(error)))
+            self._tell_refusal(draft.view.report.trigger, str(error))
             raise
+
+    def _tell_refusal(self, trigger: str, reason: str) -> None:
+        is_told = trigger == "auto" and reason == self._refused
+        self._wire.emit(CompactionFinished(None, "" if is_told else reason))
 
     async def draft(
         self,
@@ -251,7 +259,7 @@ class Compactor:
         from agent_tui.context.compaction.compaction import apply_draft
 
         report = await apply_draft(self._context, draft, summary)
-        self._next_try_at = 0
+        self._next_try_at, self._refused = 0, ""
         self._wire.emit(CompactionFinished(report))
         self._wire.emit(StatusChanged(self.gauge(), report.usage, self._model))
         return report

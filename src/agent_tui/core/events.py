@@ -266,7 +266,10 @@ class CompactionDelta:
 
 @dataclass(frozen=True, slots=True)
 class CompactionFinished:
-    """A compaction was committed, or was not: then ``report`` is None and ``reason`` says why."""
+    """A compaction was committed, or was not: then ``report`` is None and ``reason`` says why.
+
+    The reason is empty where it was told before.
+    """
 
     report: CompactionReport | None
     reason: str = ""

@@ -28,6 +28,15 @@ OUTCOMES: dict[Outcome, str] = {
 """What an outcome is called wherever one is told; one that is as it should be is not."""
 
 
+CANCELLED = "cancelled"
+"""Why a compaction was not made that a person interrupted."""
+
+
+def compaction_refusal(reason: str) -> str:
+    """What is told of a compaction that was due and was not made."""
+    return f"The context is full and was not compacted. {reason}"
+
+
 def outcome_of(*, is_error: bool, interrupted: bool, rejected: bool) -> Outcome:
     """What came of a call that has a result."""
     if rejected:

@@ -133,7 +133,9 @@ class PlainLines:
             case CompactionBegan(_, tokens):
                 return [f"Compacting a context of {format_tokens(tokens)} tokens."]
             case CompactionFinished(report, reason):
-                return [_compacted(report) if report else f"Not compacted: {reason}"]
+                if report is None:
+                    return [f"Not compacted: {reason}"] if reason else []
+                return [_compacted(report)]
             case Reverted(report):
                 return [_reverted(report)]
             case DMailSent(checkpoint, text):

@@ -59,7 +59,7 @@ from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.system_notes import without_tags
 from agent_tui.core.todo import TODO_TOOL, TodoItem, read_todo
 from agent_tui.core.usage import Gauge, Usage
-from agent_tui.core.words import outcome_of
+from agent_tui.core.words import CANCELLED, compaction_refusal, outcome_of
 from agent_tui.ui.blocks import (
     Changed,
     CheckpointBlock,
@@ -141,6 +141,7 @@ class WireView:
         self._subagents = SubagentLines()
         self._tools: dict[str, tuple[int, ToolBlock]] = {}
         self._compaction: int | None = None
+        self._is_automatic = False
         self._shell: tuple[int, str] | None = None
         self._shell_block: tuple[int, ShellBlock] | None = None
         self._changed: dict[str, Changed] = {}
@@ -211,6 +212,7 @@ class WireView:
                 self._listener.background_changed(commands)
             case CompactionBegan(trigger, tokens):
                 self._compaction = self._timeline.append(CompactionBlock(trigger, 0, tokens, 0))
+                self._is_automatic = trigger == "auto"
                 self._listener.compaction_began(trigger, tokens)
             case CompactionDelta(text):
                 self._listener.compaction_streamed(text)
@@ -382,8 +384,12 @@ class WireView:
     def _finish_compaction(self, report: CompactionReport | None, reason: str) -> None:
         if self._compaction is None:
             return
-        if report is None:
-            self._timeline.replace(self._compaction, NoticeBlock(reason or "Nothing compacted."))
+        if report is None and not reason:
+            self._discard(self._compaction)
+        elif report is None:
+            is_due = self._is_automatic and reason != CANCELLED
+            told = compaction_refusal(reason) if is_due else reason
+            self._timeline.replace(self._compaction, NoticeBlock(told))
         else:
             self._timeline.replace(
                 self._compaction,
