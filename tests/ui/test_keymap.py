@@ -10,13 +10,16 @@ from textual.app import App
 from agent_tui.ui.blocks import NoticeBlock
 from agent_tui.ui.commands.table import BY_NAME, name_keys, name_keys_of_hint
 from agent_tui.ui.keymap import read_keymap
+from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.help import HelpScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen, describe_keys
 from agent_tui.ui.screens.dialogs.palette import PaletteScreen
+from agent_tui.ui.screens.dialogs.trust import TrustScreen
+from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
 from agent_tui.ui.screens.remapping import remappable_keys
 from agent_tui.ui.screens.time.tree import TreeScreen
-from tests.ui.stage import shown
+from tests.ui.stage import Stage, shown
 from tests.ui.test_chat_acts import Desk, desk
 from tests.ui.test_commands_carried_out import run
 
@@ -100,6 +103,35 @@ async def test_a_key_of_a_screen_works_and_is_shown(
         assert " x " in row
         await here.pilot.press("escape", "z")
         await here.until(lambda: here.app.screen is here.app.chat_screen)
+
+
+async def test_the_prompts_own_keys_are_named_as_they_are_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('[keys]\nprompt-new-line = "f12"\nprompt-undo = "f9"\n')
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.until(lambda: "F12 new line" in shown(here.app))
+        await run(here, "/help", HelpScreen)
+        assert isinstance(here.app.screen, HelpScreen)
+        told = str([*here.app.screen._describe()])
+        assert "F12" in told
+        assert "F9" in told
+        assert "Ctrl+J" not in told
+        assert "Ctrl+_" not in told
+        await here.pilot.press("escape")
+
+
+async def test_the_letters_of_a_question_that_grants_more_are_those_of_the_settings() -> None:
+    for key, expected in (("j", [True]), ("x", [False]), ("y", []), ("n", [])):
+        app = Stage(make_screen=lambda _: TrustScreen("/project", ["AGENTS.md"]))
+        app.set_keymap({"confirm-answer-yes": "j", "confirm-answer-no": "x,escape"})
+        async with app.run_test() as pilot:
+            await pilot.pause(GUARD_SECONDS + 0.2)
+            await pilot.press(key)
+            await pilot.pause(WIDE_HOLD_SECONDS + 0.3)
+            assert app.results == expected
 
 
 def test_commands_may_exchange_their_keys() -> None:

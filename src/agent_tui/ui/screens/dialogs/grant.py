@@ -6,6 +6,7 @@ from time import monotonic
 from typing import assert_never
 
 from textual import events
+from textual.keys import key_to_character
 
 from agent_tui.ui.screens.dialogs.answer_guard import AnswerGuard
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -42,9 +43,10 @@ class GrantScreen(ConfirmScreen):
         super().__init__(question, consequence, act, refusal)
         self._guard = AnswerGuard()
         self._prompt = draft or NoDraft()
+        self._letters: dict[str, int] = {}
         self._judge = TypedAnswers(
             self._guard,
-            {"y": 0, "n": 1},
+            self._letters,
             (WIDE_HOLD_SECONDS, REJECT_HOLD_SECONDS),
             lambda: bool(self._prompt.text),
         )
@@ -53,6 +55,9 @@ class GrantScreen(ConfirmScreen):
     def on_mount(self) -> None:
         self._rows = self.query_one(Rows)
         self._rows.cursor = 1
+        for row, (answer, own) in enumerate((("yes", "y"), ("no", "n"))):
+            chosen = self.app._keymap.get(f"confirm-answer-{answer}", own)
+            self._letters |= dict.fromkeys(map(_typed_by, chosen.split(",")), row)
         self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
         self.call_after_refresh(lambda: self._guard.show(monotonic()))
 
@@ -94,3 +99,8 @@ class GrantScreen(ConfirmScreen):
         elif isinstance(event, events.Click) and not self._press_counts:
             return
         super()._forward_event(event)
+
+
+def _typed_by(key: str) -> str:
+    """What a key of the settings types; a key that types nothing has its name, which is none."""
+    return key_to_character(key) or key

@@ -9,7 +9,7 @@ from textual.containers import VerticalScroll
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_label
-from agent_tui.ui.commands.table import COMMANDS, name_keys
+from agent_tui.ui.commands.table import COMMANDS, name_keys, name_keys_of_hint
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
@@ -27,7 +27,7 @@ TIPS = (
 
 TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("Enter", "send; while the agent runs, steer it at its next step"),
-    ("Shift+Enter, Ctrl+J", "new line"),
+    ("{prompt-new-line:Shift+Enter, Ctrl+J}", "new line"),
     ("Up, Down", "earlier and later prompts"),
     ("Ctrl+R", "search earlier prompts"),
     ("PgUp, PgDn", "scroll the conversation"),
@@ -35,7 +35,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("/", "commands"),
     ("@", "files of this project"),
     ("!", "run a shell command yourself"),
-    ("Ctrl+_", "undo what was typed"),
+    ("{prompt-undo:Ctrl+_}", "undo what was typed"),
     ("Up", "edit the last queued prompt, where one waits"),
     ("Ctrl+C", "clear the prompt, cancel what is queued, interrupt; twice quits"),
     ("Ctrl+D", "quit, when the prompt is empty"),
@@ -64,7 +64,8 @@ class HelpScreen(Panel[None]):
     def _describe(self) -> Iterator[Definition]:
         yield Definition("While writing")
         for key, text in TYPING_KEYS:
-            yield Definition(key, text)
+            if shown := name_keys_of_hint(self.app, key):
+                yield Definition(shown, text)
         for command in COMMANDS:
             if not command.slash:
                 yield Definition(key_label(self.app, command), command.help)

@@ -29,11 +29,12 @@ _HINTS: dict[_State, tuple[str, ...]] = {
     "commanding": ("NORMAL · i writes · Enter sends", "NORMAL · i writes"),
     "shell": ("Enter runs this shell command", "runs in the shell"),
     "running": (
-        "Enter steers · Ctrl+J new line · {interrupt} interrupts",
+        "Enter steers · {prompt-new-line:Ctrl+J} new line · {interrupt} interrupts",
         "Enter steers · {interrupt} stops",
     ),
     "idle": (
-        "Enter sends · Ctrl+J new line · / commands · @ files · ! shell · {help} help",
+        "Enter sends · {prompt-new-line:Ctrl+J} new line · / commands · @ files · ! shell · "
+        "{help} help",
         "Enter sends · / commands · @ files · {help} help",
         "/ commands · {help} help",
     ),
