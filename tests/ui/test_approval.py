@@ -227,7 +227,7 @@ async def test_while_the_prompt_holds_text_letters_go_there() -> None:
         await pilot.press("y")
         await hold(pilot)
         assert app.results == []
-        assert "In the prompt: fix the y" in app.text
+        assert "the y · Enter sends · Backspace removes · a digit answers" in app.text
         await pilot.press("backspace")
         assert note.text == "fix the "
         await pilot.pause(TYPING_GUARD_SECONDS + 0.1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from time import monotonic
 from typing import assert_never
 
-from rich.cells import cell_len, set_cell_size
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -28,13 +27,13 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
     Sent,
     Typed,
     TypedAnswers,
+    told_of_draft,
     told_of_sending,
 )
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.action_body import ActionBody, action_of
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
-_DRAFT_CELLS = 30
 _FRAME_SECONDS = 0.02
 _AIRY_HEIGHT = 20
 """From this height on the action stands between two blank rows."""
@@ -197,11 +196,10 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
 
     def _show_draft(self) -> None:
         """Say where letters go while the prompt holds text."""
-        draft = first_line(reveal(self._prompt.text[-400:].replace("\n", " ")), 400)
-        self._options.show_letters(shown=not draft)
-        cells = set_cell_size(draft[::-1], min(cell_len(draft), _DRAFT_CELLS))[::-1]
-        words = f"In the prompt: {cells} · Enter sends it · ↑↓ or a digit answers"
-        self.query_one("#approval").border_subtitle = Content(words if draft else _HINT)
+        width = self.query_one("#approval").size.width or self.size.width - 6
+        words = told_of_draft(self._prompt, "a digit answers", width)
+        self._options.show_letters(shown=not words)
+        self.query_one("#approval").border_subtitle = Content(words or _HINT)
 
     def _tick(self) -> None:
         """Give the held answer once nothing was typed behind it."""

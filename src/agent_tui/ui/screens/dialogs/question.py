@@ -25,6 +25,7 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
     Sent,
     Typed,
     TypedAnswers,
+    told_of_draft,
     told_of_sending,
 )
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -32,7 +33,6 @@ from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _OTHER = "Another answer …"
 _HINT = "Enter answers · PgUp PgDn scroll · Esc skips"
-_LONGEST_DRAFT = 30
 
 
 class QuestionScreen(Sheet[str]):
@@ -165,9 +165,9 @@ class QuestionScreen(Sheet[str]):
 
     def _show_draft(self) -> None:
         """Say where letters went while the prompt holds text."""
-        draft = first_line(reveal(self._prompt.text[-_LONGEST_DRAFT:].replace("\n", " ")), 200)
-        words = f"In the prompt: {draft} · Enter sends it · Esc skips" if draft else _HINT
-        self.query_one("#question").border_subtitle = Content(words)
+        width = self.query_one("#question").size.width or self.size.width - 6
+        words = told_of_draft(self._prompt, "Esc skips", width)
+        self.query_one("#question").border_subtitle = Content(words or _HINT)
 
     def _tick(self) -> None:
         """Give the held answer once nothing was typed behind it."""

@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from rich.cells import cell_len, set_cell_size
+
+from agent_tui.core.text import first_line, reveal
 from agent_tui.ui.screens.dialogs.answer_guard import TYPING_GUARD_SECONDS, AnswerGuard
 
 REJECT_HOLD_SECONDS = 0.3
@@ -22,6 +25,9 @@ ENTER_PAUSE_SECONDS = 0.25
 TICK_SECONDS = 0.05
 _STILL_SECONDS = 0.2
 BACKSPACE = "\b"
+_TYPED_TO = "In the prompt: "
+_DRAFT_CELLS, _LEAST_CELLS = 30, 4
+_EDGES = 4
 
 
 class Draft(Protocol):
@@ -105,6 +111,15 @@ def told_of_sending(draft: Draft) -> str:
     if draft.send():
         return "Queued: the agent reads it after this answer"
     return "Commands wait: answer this first"
+
+
+def told_of_draft(draft: Draft, ways: str, width: int) -> str:
+    """Say that what is typed went to the prompt, how to be rid of it, and how to answer still."""
+    rest = f" · Enter sends · Backspace removes · {ways}"
+    text = first_line(reveal(draft.text[-400:].replace("\n", " ")), 400)
+    room = min(_DRAFT_CELLS, max(_LEAST_CELLS, width - _EDGES - len(_TYPED_TO) - len(rest)))
+    end = set_cell_size(text[::-1], min(cell_len(text), room))[::-1]
+    return f"{_TYPED_TO}{end}{rest}" if text else ""
 
 
 class TypedAnswers:
