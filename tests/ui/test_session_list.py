@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
 
 import pytest
@@ -17,7 +18,7 @@ from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from tests.ui.stage import Stage
-from tests.waiting import settle
+from tests.waiting import settle, until
 
 
 def summary(number: int, title: str = "", cwd: str = "/home/me/project") -> SessionSummary:
@@ -362,3 +363,40 @@ async def test_the_facts_of_a_session_stand_above_what_was_said_however_long() -
         (mark,) = [line for line in app.text.splitlines() if "\u276f alpha" in line]
         (below,) = [line for line in app.text.splitlines() if "beta" in line]
         assert mark.index("alpha") == below.index("beta")
+
+
+async def test_marked_sessions_are_deleted_after_one_question_and_restored_by_one_key() -> None:
+    async with (app := show(sessions := Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("space", "space")
+        await settle(pilot)
+        assert "2 marked" in app.text
+        assert app.text.count("✓") == 2
+        await pilot.press("d")
+        await until(pilot, lambda: "Delete 2 sessions?" in app.text)
+        assert len(sessions.all) == 3
+        await pilot.press("y")
+        await until(pilot, lambda: "Deleted 2 sessions. Press u to undo." in app.text)
+        assert set(sessions.all) == {"s1"}
+        await pilot.press("u")
+        await until(pilot, lambda: "Restored 2 sessions." in app.text)
+        assert len(sessions.all) == 3
+
+
+async def test_marked_sessions_are_exported_and_esc_unmarks() -> None:
+    written: list[str] = []
+
+    async def export(chosen: SessionSummary) -> Path:
+        written.append(chosen.session_id)
+        return Path("/work") / f"{chosen.session_id}.md"
+
+    screen = SessionListScreen(Sessions(*THREE), export=export)
+    async with (app := Stage(screen=screen)).run_test() as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("space", "escape")
+        await settle(pilot)
+        assert "✓" not in app.text
+        assert app.results == []
+        await pilot.press("home", "space", "space", "e")
+        await until(pilot, lambda: "Exported 2 sessions to /work." in app.text)
+        assert sorted(written) == ["s2", "s3"]

@@ -12,6 +12,7 @@ from agent_tui.ui.flows.file_acts import open_file
 from agent_tui.ui.flows.wide_folder import ask_for_wide_folder
 
 if TYPE_CHECKING:
+    from agent_tui.core.summary import SessionSummary
     from agent_tui.runtime.engine import Engine
     from agent_tui.ui.conversation.conversation import Conversation
 
@@ -46,8 +47,14 @@ async def _choose_session(
     """Show the list until something is chosen; another agent's session may become one of ours."""
     from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 
+    async def write_out(summary: SessionSummary) -> Path:
+        from agent_tui.runtime.stored.exporting import export_to
+
+        view = await engine.stored.open_path(Path(summary.folder))
+        return (await export_to(view, "markdown", engine.workspace))[0]
+
     while True:
-        screen = SessionListScreen(engine.stored, current, engine.agent_sessions)
+        screen = SessionListScreen(engine.stored, current, engine.agent_sessions, write_out)
         choice = await chat.app.push_screen_wait(screen)
         if choice is None or choice[0] != "view":
             return choice

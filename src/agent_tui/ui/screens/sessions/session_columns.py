@@ -28,6 +28,7 @@ class SessionColumns:
 
     Attributes:
         live: source and folder of the sessions that somebody works in, which are marked too.
+        marked: source and folder of the sessions that a person chose several of.
     """
 
     def __init__(self, current: str) -> None:
@@ -35,6 +36,7 @@ class SessionColumns:
         self._shown: Sequence[SessionSummary] = ()
         self._agents: set[str] = set()
         self.live: Collection[tuple[str, str]] = ()
+        self.marked: set[tuple[str, str]] = set()
 
     def show(self, shown: Sequence[SessionSummary]) -> int:
         """Take over what is shown; returns how many agents wrote it."""
@@ -47,6 +49,7 @@ class SessionColumns:
         summary = self._shown[index]
         is_current = summary.session_id == self._current and summary.source == OURS
         mark = "● " if is_current else "○ " if self._is_live(summary) else "  "
+        mark = "✓ " if id_of(summary) in self.marked else mark
         groups = self._groups_width(width)
         group = self._group(index) if groups else ""
         age = format_age(summary.updated_at).rjust(7)
@@ -106,6 +109,11 @@ class SessionColumns:
 def title_of(summary: SessionSummary) -> str:
     """What people call a session."""
     return first_line(summary.title, 300) or first_line(summary.first_prompt, 300) or "Untitled"
+
+
+def id_of(summary: SessionSummary) -> tuple[str, str]:
+    """What tells a session from all others: its source and folder."""
+    return summary.source, summary.folder
 
 
 def _agent(summary: SessionSummary) -> str:

@@ -2,65 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from textual import events, on, work
-from textual.app import ComposeResult
+from textual import on, work
 from textual.binding import Binding
-from textual.content import Content
 
-from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.format import format_count
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, first_line
-from agent_tui.history.exchanges import Exchange
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
-from agent_tui.ui.screens.sessions.session_columns import SessionColumns, title_of
+from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS
+from agent_tui.ui.screens.sessions.session_columns import title_of
+from agent_tui.ui.screens.sessions.session_table import OtherSessions, Sessions, SessionTable
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
-from agent_tui.ui.widgets.lists.fitted import Fitted
-from agent_tui.ui.widgets.lists.list_keys import take_list_key
 from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.panes.preview import REST_SECONDS
-from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
-_SHOW_SECONDS = 0.3
 
-SessionChoice: TypeAlias = tuple[Literal["open", "new", "view", "search"], str]
-"""``("open", session_id)``, ``("new", "")``, ``("view", path)`` for another agent's session, or
-``("search", query)`` for the text of all sessions."""
-
-
-class Sessions(Protocol):
-    """What the list needs of the engine; ``deleted`` are tokens to undo with, the newest last."""
-
-    deleted: list[str]
-
-    def growing_list(self) -> AsyncIterator[list[SessionSummary]]: ...
-    async def rename_session(self, session_id: str, title: str) -> None: ...
-    async def delete_session(self, session_id: str) -> str: ...
-    async def undelete_session(self, token: str) -> None: ...
-    async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]: ...
-    async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]: ...
-
-
-class OtherSessions(Protocol):
-    """What the list needs to show other agents' sessions. Methods block: call them in a thread."""
-
-    def cached_rows(self) -> list[SessionSummary]: ...
-    def batches(self) -> Iterator[list[SessionSummary]]: ...
-
-
-class SessionListScreen(Panel[SessionChoice]):
+class SessionListScreen(SessionTable):
     """The session list.
 
     Args:
         sessions: the engine.
         current: the id of the open session, which is marked and cannot be deleted here.
+        export: writes a session to a file in the folder of the work; returns its path.
         others: the sessions of other agents, which are shown as they are found.
     """
 
@@ -77,6 +44,8 @@ class SessionListScreen(Panel[SessionChoice]):
         Binding("r", "rename", "rename"),
         Binding("d,delete", "delete", "delete", key_display="d"),
         Binding("u", "undelete", "undo"),
+        Binding("space", "mark", "mark", key_display="Space"),
+        Binding("e", "export", "export", show=False),
         Binding("a", "show_agents('ours')", "only agent-tui", key_display="a"),
         Binding("a", "show_agents('all')", "all agents", key_display="a"),
         Binding("ctrl+r,f5", "reload", "Refresh", show=False, key_display="Ctrl+R"),
@@ -87,167 +56,15 @@ class SessionListScreen(Panel[SessionChoice]):
         sessions: Sessions,
         current: str = "",
         others: OtherSessions | None = None,
+        export: Callable[[SessionSummary], Awaitable[Path]] | None = None,
     ) -> None:
-        super().__init__()
-        self._sessions = sessions
-        self._others = others
-        self._ours: list[SessionSummary] = []
-        self._theirs: list[SessionSummary] = []
-        self._only_ours = False
+        super().__init__(sessions, current, others)
         self._current = current
-        self._columns = SessionColumns(current)
-        self._previewed: SessionSummary | None = None
-        self._all: list[SessionSummary] = []
-        self._texts: list[str] = []
-        self._shown: list[SessionSummary] = []
-        self._deleted = [(token, "") for token in sessions.deleted]
+        self._export = export
+        self._deleted: list[tuple[tuple[str, ...], str]]
+        self._deleted = [((token,), "") for token in sessions.deleted]
         self._renaming = ""
-        self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
         self._new_title: LineInput | None = None
-        self._rows = Rows(self._columns.draw, id="session-rows", empty=Content("Reading sessions…"))
-        self._preview = SessionPreview()
-
-    def compose(self) -> ComposeResult:
-        yield self.heading()
-        yield self._filter
-        yield Fitted(self._draw_heads, id="heads")
-        yield self._rows
-        yield self._preview
-        yield self.key_hints()
-
-    def on_mount(self) -> None:
-        self.show_heading("Sessions")
-        self.action_reload()
-
-    async def on_resize(self) -> None:
-        await super().on_resize()
-        self.call_after_refresh(self.query_one("#heads").refresh)
-
-    @work(exclusive=True, group="sessions")
-    async def action_reload(self) -> None:
-        """Read every session again."""
-        if self._others is not None and not self._theirs:
-            self._theirs = await asyncio.to_thread(self._others.cached_rows)
-        try:
-            async for found in self._sessions.growing_list():
-                self._ours = found
-                if found:
-                    await self._show_all()
-        except AgentTuiError as error:
-            self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
-            return
-        await self._show_all()
-        if self._others is not None:
-            self._find_others(self._others)
-        else:
-            await self._mark_live()
-
-    async def _show_all(self) -> None:
-        theirs = [] if self._only_ours else self._theirs
-        self._all, self._texts = await asyncio.to_thread(_arrange, [*self._ours, *theirs])
-        self._refilter()
-
-    @work(exclusive=True, group="other-sessions")
-    async def _find_others(self, others: OtherSessions) -> None:
-        """Show other agents' sessions as they are found, a few times a second."""
-        batches, found = others.batches(), list[SessionSummary]()
-        shown = time.monotonic()
-        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
-            found += batch
-            if time.monotonic() - shown > _SHOW_SECONDS and len(found) > len(self._theirs):
-                self._theirs = list(found)
-                await self._show_all()
-                shown = time.monotonic()
-        if found != self._theirs:
-            self._theirs = found
-            await self._show_all()
-        await self._mark_live()
-
-    async def _mark_live(self) -> None:
-        """Mark where somebody works; looked for once whenever the list is read."""
-        self._columns.live = await self._sessions.find_live(self._all)
-        self._rows.redraw()
-
-    async def action_show_agents(self, whose: Literal["ours", "all"]) -> None:
-        """Leave out the sessions of other agents, or show them again."""
-        self._only_ours = whose == "ours"
-        self.refresh_bindings()
-        await self._show_all()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "show_agents":  # the hint says what the key does next
-            return parameters != (("ours" if self._only_ours else "all"),)
-        return super().check_action(action, parameters)
-
-    def _take_out(self, summary: SessionSummary) -> None:
-        gone = summary.session_id
-        self._ours = [each for each in self._ours if each.session_id != gone]
-        stays = [
-            place
-            for place, each in enumerate(self._all)
-            if each.session_id != gone or each.source != OURS
-        ]
-        self._all = [self._all[place] for place in stays]
-        self._texts = [self._texts[place] for place in stays]
-        self._refilter()
-
-    @on(LineInput.Changed, "#session-filter")
-    def _refilter(self) -> None:
-        chosen = self._highlighted
-        words = self._filter.value.lower().split()
-        self._shown = (
-            [
-                summary
-                for summary, text in zip(self._all, self._texts, strict=True)
-                if all(word in text for word in words)
-            ]
-            if words
-            else self._all
-        )
-        agents = self._columns.show(self._shown)
-        empty = (
-            "No session matches. /search in a conversation searches what was said."
-            if words
-            else "No sessions yet. Press n to start one."
-        )
-        self._rows.show_empty(Content(empty))
-        same = _id_of(chosen) if chosen and self._rows.cursor else None  # the top stays the top
-        place = next((i for i, each in enumerate(self._shown) if _id_of(each) == same), 0)
-        self._rows.show_rows(len(self._shown), cursor=place)
-        if not self._shown:
-            self._previewed = None
-            self._preview.show_session(None)
-        projects = format_count(len({summary.cwd for summary in self._shown}), "project")
-        self.query_one("#heads").refresh()
-        self.show_heading(
-            "Sessions",
-            f"{format_count(len(self._shown), 'session')} in {projects}",
-            format_count(agents, "agent") if agents > 1 else "",
-        )
-
-    @property
-    def _highlighted(self) -> SessionSummary | None:
-        return self._shown[self._rows.cursor] if self._shown else None
-
-    def _draw_heads(self, width: int) -> Content:
-        return self._columns.draw_heads(self._rows.scrollable_content_region.width or width)
-
-    @on(Rows.Highlighted, "#session-rows")
-    def _follow_cursor(self) -> None:
-        if self._highlighted != self._previewed or self._highlighted is None:
-            self._previewed = self._highlighted
-            self._preview.show_session(self._highlighted)
-            self._read_preview(self._highlighted)
-
-    @work(exclusive=True, group="preview", exit_on_error=False)
-    async def _read_preview(self, summary: SessionSummary | None) -> None:
-        """Show what was said last, once the cursor has rested for a moment."""
-        if summary is None or not self._preview.display:
-            return
-        await asyncio.sleep(REST_SECONDS)
-        exchanges = await self._sessions.last_exchanges(summary)
-        if summary == self._highlighted:
-            self._preview.show_session(summary, exchanges)
 
     @on(Rows.Chosen, "#session-rows")
     def action_open_highlighted(self) -> None:
@@ -261,9 +78,6 @@ class SessionListScreen(Panel[SessionChoice]):
     def action_new(self) -> None:
         self.dismiss(("new", ""))
 
-    def action_filter(self) -> None:
-        self._filter.focus()
-
     def action_search(self) -> None:
         """Search the text of all sessions, for what the filter says at first."""
         self.dismiss(("search", self._filter.value))
@@ -272,22 +86,6 @@ class SessionListScreen(Panel[SessionChoice]):
     def _filter_done(self, event: LineInput.Submitted) -> None:
         event.stop()
         self.action_open_highlighted()
-
-    async def on_key(self, event: events.Key) -> None:
-        """While the filter has the focus, arrows still move the cursor of the list."""
-        if self._filter.has_focus:
-            take_list_key(event, self._rows)
-
-    def action_leave(self) -> None:
-        if self._new_title is not None:
-            self._close_title()
-        elif self._filter.value:
-            self._filter.value = ""
-            self._rows.focus()
-        elif self._filter.has_focus:
-            self._rows.focus()
-        else:
-            self.dismiss(None)
 
     def _refuse(self, summary: SessionSummary) -> bool:
         """Whether it is another agent's, which is only read; says so."""
@@ -326,46 +124,97 @@ class SessionListScreen(Panel[SessionChoice]):
         await self.attempt(self._sessions.rename_session(session_id, title))
         self.action_reload()
 
+    def action_leave(self) -> None:
+        if self._new_title is not None:
+            self._close_title()
+        elif self._filter.value:
+            self._filter.value = ""
+            self._rows.focus()
+        elif self._filter.has_focus:
+            self._rows.focus()
+        elif self._columns.marked:
+            self._unmark()
+        else:
+            self.dismiss(None)
+
     def action_delete(self) -> None:
+        """Delete the marked sessions after a question, or the one under the cursor."""
+        if self._columns.marked:
+            self._delete_marked()
+            return
         summary = self._highlighted
         if summary is None or self._refuse(summary):
             return
         if summary.session_id == self._current:
             self.tell("This session is open. Open another one before you delete it.", is_error=True)
             return
-        self._delete(summary)
+        self._delete([summary])
 
     @work(group="session-acts")
-    async def _delete(self, summary: SessionSummary) -> None:
-        token = await self.attempt(self._sessions.delete_session(summary.session_id))
-        if token is None:
+    async def _delete_marked(self) -> None:
+        marked = self._marked
+        ours = [each for each in marked if each.source == OURS and each.session_id != self._current]
+        kept = len(marked) - len(ours)
+        note = f" {kept} marked cannot be deleted here: open, or of another agent." if kept else ""
+        if not ours:
+            self.tell(note.strip() or "Nothing is marked.", is_error=True)
             return
-        self._deleted.append((token, title_of(summary)))
-        self._take_out(summary)
-        self.tell(f"Deleted “{first_line(title_of(summary), 40)}”. Press u to undo.")
+        question = f"Delete {format_count(len(ours), 'session')}?"
+        screen = ConfirmScreen(question, f"Press u to undo.{note}", "Delete")
+        if await self.app.push_screen_wait(screen):
+            await self._delete(ours).wait()
+            self._unmark()
+
+    @work(group="session-acts")
+    async def _delete(self, chosen: list[SessionSummary]) -> None:
+        tokens: dict[str, str] = {}
+        for summary in chosen:
+            token = await self.attempt(self._sessions.delete_session(summary.session_id))
+            if token is None:
+                break
+            tokens[summary.session_id] = token
+        if not tokens:
+            return
+        name = _name_of([each for each in chosen if each.session_id in tokens])
+        self._deleted.append((tuple(tokens.values()), name))
+        self._take_out(tokens)
+        if len(tokens) == len(chosen):
+            self.tell(f"Deleted {name}. Press u to undo.")
 
     @work(group="session-acts")
     async def action_undelete(self) -> None:
+        """Restore what was deleted last, all that was deleted with one key."""
         if not self._deleted:
             self.tell("Nothing to undo.")
             return
-        token, title = self._deleted.pop()
+        tokens, name = self._deleted.pop()
         before = {summary.session_id for summary in self._all}
-        await self.attempt(self._sessions.undelete_session(token))
+        for token in tokens:
+            await self.attempt(self._sessions.undelete_session(token))
         await self.action_reload().wait()
         restored = [each for each in self._all if each.session_id not in before]
-        name = title or (title_of(restored[0]) if restored else "The session")
-        self.tell(f"Restored “{first_line(name, 40)}”.")
+        name = name or (_name_of(restored[:1]) if restored else "“The session”")
+        self.tell(f"Restored {name}.")
+
+    @work(group="session-acts")
+    async def action_export(self) -> None:
+        """Write the marked sessions to files, or the one under the cursor."""
+        chosen = self._marked or [each for each in [self._highlighted] if each is not None]
+        if self._export is None or not chosen:
+            return
+        paths: list[Path] = []
+        for summary in chosen:
+            path = await self.attempt(self._export(summary))
+            if path is None:
+                return
+            paths.append(path)
+        many = f"Exported {len(paths)} sessions to {paths[0].parent}."
+        self.tell(many if len(paths) > 1 else f"Exported to {paths[0]}.")
+        self._unmark()
 
 
-def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[str]]:
-    """The sessions, last used first, and what the filter looks through of each."""
-    ordered = sorted(found, key=lambda summary: summary.updated_at, reverse=True)
-    return ordered, [
-        f"{summary.title}\n{summary.cwd}\n{summary.first_prompt}\n{summary.source}".lower()
-        for summary in ordered
-    ]
-
-
-def _id_of(summary: SessionSummary) -> tuple[str, str]:
-    return summary.source, summary.folder
+def _name_of(sessions: list[SessionSummary]) -> str:
+    """One session by its title, several by their number."""
+    if len(sessions) == 1:
+        return f"“{first_line(title_of(sessions[0]), 40)}”"
+    return format_count(len(sessions), "session")

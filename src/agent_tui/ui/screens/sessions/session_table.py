@@ -1,0 +1,264 @@
+"""The table of every session: read, grouped, filtered and marked, with a preview beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.content import Content
+
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.format import format_count
+from agent_tui.core.summary import OURS, SessionSummary
+from agent_tui.core.text import clean
+from agent_tui.history.exchanges import Exchange
+from agent_tui.ui.screens.dialogs.panel import Panel
+from agent_tui.ui.screens.sessions.session_columns import SessionColumns, id_of
+from agent_tui.ui.widgets.lists.fitted import Fitted
+from agent_tui.ui.widgets.lists.list_keys import take_list_key
+from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.preview import REST_SECONDS
+from agent_tui.ui.widgets.panes.session_preview import SessionPreview
+from agent_tui.ui.widgets.prompt.line_input import LineInput
+
+_SHOW_SECONDS = 0.3
+
+SessionChoice: TypeAlias = tuple[Literal["open", "new", "view", "search"], str]
+"""``("open", session_id)``, ``("new", "")``, ``("view", path)`` for another agent's session, or
+``("search", query)`` for the text of all sessions."""
+
+
+class Sessions(Protocol):
+    """What the list needs of the engine; ``deleted`` are tokens to undo with, the newest last."""
+
+    deleted: list[str]
+
+    def growing_list(self) -> AsyncIterator[list[SessionSummary]]: ...
+    async def rename_session(self, session_id: str, title: str) -> None: ...
+    async def delete_session(self, session_id: str) -> str: ...
+    async def undelete_session(self, token: str) -> None: ...
+    async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]: ...
+    async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]: ...
+
+
+class OtherSessions(Protocol):
+    """What the list needs to show other agents' sessions. Methods block: call them in a thread."""
+
+    def cached_rows(self) -> list[SessionSummary]: ...
+    def batches(self) -> Iterator[list[SessionSummary]]: ...
+
+
+class SessionTable(Panel[SessionChoice]):
+    """Shows the sessions, and which of them are marked.
+
+    Args:
+        sessions: the engine.
+        current: the id of the open session, which is marked.
+        others: the sessions of other agents, which are shown as they are found.
+    """
+
+    def __init__(self, sessions: Sessions, current: str, others: OtherSessions | None) -> None:
+        super().__init__()
+        self._sessions = sessions
+        self._others = others
+        self._ours: list[SessionSummary] = []
+        self._theirs: list[SessionSummary] = []
+        self._only_ours = False
+        self._agents = 0
+        self._columns = SessionColumns(current)
+        self._previewed: SessionSummary | None = None
+        self._all: list[SessionSummary] = []
+        self._texts: list[str] = []
+        self._shown: list[SessionSummary] = []
+        self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
+        self._rows = Rows(self._columns.draw, id="session-rows", empty=Content("Reading sessions…"))
+        self._preview = SessionPreview()
+
+    def compose(self) -> ComposeResult:
+        yield self.heading()
+        yield self._filter
+        yield Fitted(self._draw_heads, id="heads")
+        yield self._rows
+        yield self._preview
+        yield self.key_hints()
+
+    def on_mount(self) -> None:
+        self.show_heading("Sessions")
+        self.action_reload()
+
+    async def on_resize(self) -> None:
+        await super().on_resize()
+        self.call_after_refresh(self.query_one("#heads").refresh)
+
+    @work(exclusive=True, group="sessions")
+    async def action_reload(self) -> None:
+        """Read every session again."""
+        if self._others is not None and not self._theirs:
+            self._theirs = await asyncio.to_thread(self._others.cached_rows)
+        try:
+            async for found in self._sessions.growing_list():
+                self._ours = found
+                if found:
+                    await self._show_all()
+        except AgentTuiError as error:
+            self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
+            return
+        await self._show_all()
+        if self._others is not None:
+            self._find_others(self._others)
+        else:
+            await self._mark_live()
+
+    async def _show_all(self) -> None:
+        theirs = [] if self._only_ours else self._theirs
+        self._all, self._texts = await asyncio.to_thread(_arrange, [*self._ours, *theirs])
+        self._refilter()
+
+    @work(exclusive=True, group="other-sessions")
+    async def _find_others(self, others: OtherSessions) -> None:
+        """Show other agents' sessions as they are found, a few times a second."""
+        batches, found = others.batches(), list[SessionSummary]()
+        shown = time.monotonic()
+        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+            found += batch
+            if time.monotonic() - shown > _SHOW_SECONDS and len(found) > len(self._theirs):
+                self._theirs = list(found)
+                await self._show_all()
+                shown = time.monotonic()
+        if found != self._theirs:
+            self._theirs = found
+            await self._show_all()
+        await self._mark_live()
+
+    async def _mark_live(self) -> None:
+        """Mark where somebody works; looked for once whenever the list is read."""
+        self._columns.live = await self._sessions.find_live(self._all)
+        self._rows.redraw()
+
+    async def action_show_agents(self, whose: Literal["ours", "all"]) -> None:
+        """Leave out the sessions of other agents, or show them again."""
+        self._only_ours = whose == "ours"
+        self.refresh_bindings()
+        await self._show_all()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "show_agents":  # the hint says what the key does next
+            return parameters != (("ours" if self._only_ours else "all"),)
+        return super().check_action(action, parameters)
+
+    def _take_out(self, gone: Collection[str]) -> None:
+        """Show sessions of ours no longer, given by their ids."""
+        self._ours = [each for each in self._ours if each.session_id not in gone]
+        stays = [
+            place
+            for place, each in enumerate(self._all)
+            if each.session_id not in gone or each.source != OURS
+        ]
+        self._all = [self._all[place] for place in stays]
+        self._texts = [self._texts[place] for place in stays]
+        self._refilter()
+
+    @on(LineInput.Changed, "#session-filter")
+    def _refilter(self) -> None:
+        chosen = self._highlighted
+        words = self._filter.value.lower().split()
+        self._shown = (
+            [
+                summary
+                for summary, text in zip(self._all, self._texts, strict=True)
+                if all(word in text for word in words)
+            ]
+            if words
+            else self._all
+        )
+        agents = self._columns.show(self._shown)
+        empty = (
+            "No session matches. /search in a conversation searches what was said."
+            if words
+            else "No sessions yet. Press n to start one."
+        )
+        self._rows.show_empty(Content(empty))
+        same = id_of(chosen) if chosen and self._rows.cursor else None  # the top stays the top
+        place = next((i for i, each in enumerate(self._shown) if id_of(each) == same), 0)
+        self._rows.show_rows(len(self._shown), cursor=place)
+        if not self._shown:
+            self._previewed = None
+            self._preview.show_session(None)
+        self._agents = agents
+        self.query_one("#heads").refresh()
+        self._show_count()
+
+    def _show_count(self) -> None:
+        projects = format_count(len({summary.cwd for summary in self._shown}), "project")
+        marked = len(self._columns.marked)
+        self.show_heading(
+            "Sessions",
+            f"{format_count(len(self._shown), 'session')} in {projects}",
+            format_count(self._agents, "agent") if self._agents > 1 else "",
+            f"{marked} marked" if marked else "",
+        )
+
+    @property
+    def _highlighted(self) -> SessionSummary | None:
+        return self._shown[self._rows.cursor] if self._shown else None
+
+    def _draw_heads(self, width: int) -> Content:
+        return self._columns.draw_heads(self._rows.scrollable_content_region.width or width)
+
+    @on(Rows.Highlighted, "#session-rows")
+    def _follow_cursor(self) -> None:
+        if self._highlighted != self._previewed or self._highlighted is None:
+            self._previewed = self._highlighted
+            self._preview.show_session(self._highlighted)
+            self._read_preview(self._highlighted)
+
+    @work(exclusive=True, group="preview", exit_on_error=False)
+    async def _read_preview(self, summary: SessionSummary | None) -> None:
+        """Show what was said last, once the cursor has rested for a moment."""
+        if summary is None or not self._preview.display:
+            return
+        await asyncio.sleep(REST_SECONDS)
+        exchanges = await self._sessions.last_exchanges(summary)
+        if summary == self._highlighted:
+            self._preview.show_session(summary, exchanges)
+
+    def action_filter(self) -> None:
+        self._filter.focus()
+
+    async def on_key(self, event: events.Key) -> None:
+        """While the filter has the focus, arrows still move the cursor of the list."""
+        if self._filter.has_focus:
+            take_list_key(event, self._rows)
+
+    def action_mark(self) -> None:
+        """Mark the session under the cursor, or no longer; the cursor goes on to the next."""
+        if (summary := self._highlighted) is not None:
+            self._columns.marked ^= {id_of(summary)}
+            self._rows.redraw()
+            self._rows.cursor += 1
+            self._show_count()
+            if count := len(self._columns.marked):
+                self.tell(f"{count} marked. Press d to delete, e to export, Esc to unmark.")
+
+    @property
+    def _marked(self) -> list[SessionSummary]:
+        """The marked sessions, whether or not the filter shows them."""
+        return [each for each in self._all if id_of(each) in self._columns.marked]
+
+    def _unmark(self) -> None:
+        self._columns.marked.clear()
+        self._rows.redraw()
+        self._show_count()
+
+
+def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[str]]:
+    """The sessions, last used first, and what the filter looks through of each."""
+    ordered = sorted(found, key=lambda summary: summary.updated_at, reverse=True)
+    return ordered, [
+        f"{summary.title}\n{summary.cwd}\n{summary.first_prompt}\n{summary.source}".lower()
+        for summary in ordered
+    ]
