@@ -208,8 +208,9 @@ class SessionListScreen(SessionTable):
             if path is None:
                 return
             paths.append(path)
-        many = f"Exported {len(paths)} sessions to {paths[0].parent}."
-        self.tell(many if len(paths) > 1 else f"Exported to {paths[0]}.")
+        where = paths[0].parent if len(paths) > 1 else paths[0]
+        what = f"{format_count(len(paths), 'session')} " if len(paths) > 1 else ""
+        self.tell(f"Exported {what}to {where}.")
         self._unmark()
 
 

@@ -235,7 +235,7 @@ class SessionTable(Panel[SessionChoice]):
             take_list_key(event, self._rows)
 
     def action_mark(self) -> None:
-        """Mark the session under the cursor, or no longer; the cursor goes on to the next."""
+        """Mark or unmark the session under the cursor, and move to the next."""
         if (summary := self._highlighted) is not None:
             self._columns.marked ^= {id_of(summary)}
             self._rows.redraw()
