@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from agent_tui.config import Settings
 from agent_tui.core.modes import MODE_WORDS
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting import confining
+from agent_tui.tools.sandbox import SandboxKind
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.widgets.bars.status_line import WAITING, StatusLine
 from tests.ui.stage import Stage
@@ -135,6 +139,16 @@ async def test_what_matters_least_goes_first_and_the_state_and_the_mode_stay() -
             assert MODE_WORDS["accept-edits"] in shown
             gone += [fact for fact in facts if fact not in shown and fact not in gone]
         assert gone == ["$0.12", "sandbox on", "main", "tidewatch", "gpt-5-mini"]
+
+
+@pytest.mark.parametrize("kind", get_args(SandboxKind))
+async def test_which_sandbox_there_is_stands_there_whole(
+    kind: SandboxKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "sandbox_of", lambda _: kind)
+    async with (app := Host()).run_test(size=(120, 5)) as _:
+        app.line.sandbox = confining.describe_sandbox(Settings())
+        assert app.line.sandbox in app.line.draw(110).plain
 
 
 async def test_a_notice_is_drawn_here_only_where_the_prompt_has_no_frame_for_it() -> None:

@@ -14,7 +14,7 @@ _SYSTEM_FOLDERS = frozenset(
 
 _SANDBOXES: dict[SandboxKind, str] = {
     "bwrap": "sandbox on",
-    "landlock": "Landlock, .git writable",
+    "landlock": "Landlock, .git open",
     "none": "no sandbox",
 }
 
