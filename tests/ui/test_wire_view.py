@@ -66,6 +66,7 @@ from agent_tui.ui.blocks import (
 )
 from agent_tui.ui.conversation.wire_view import WireView
 from agent_tui.ui.renderers.long_text import GLANCE_CHARS
+from agent_tui.ui.widgets.bars.status_line import WAITING
 from tests.ui.timeline_stage import DIFF, TimelineStage
 
 READ = ToolCall("a", "read_file", '{"path": "x.py"}')
@@ -310,6 +311,20 @@ async def test_a_compaction_is_announced_then_told() -> None:
         assert app.timeline.block(0) == CompactionBlock("manual", 0, 9_000, 0)
         view.handle(CompactionFinished(None, "It would not be smaller."))
         assert app.timeline.block(0) == NoticeBlock("It would not be smaller.")
+
+
+async def test_a_subagents_request_is_waited_for_as_the_agents_own_is() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)):
+        told: list[str] = []
+
+        class Watcher(Listener):
+            def working(self, work: str) -> None:
+                told.append(work)
+
+        request = ApprovalRequest("r", EDIT, "Edit x.py", DiffDisplay("x.py", DIFF))
+        WireView(app.timeline, Watcher()).handle(ApprovalRequested(request))
+        assert told == [WAITING]
 
 
 async def test_a_compaction_that_was_due_and_not_made_is_told_as_in_the_log_and_once() -> None:

@@ -189,7 +189,7 @@ class WireView:
                 if request.call.id in self._tools:  # a subagent's call has no row of its own
                     self._change_call(request.call, "approval", display=request.display)
                 self._listener.approval_requested(request)
-                self._tell_work()
+                self._listener.working(WAITING)
             case ApprovalAnswered(request, answer):
                 if answer.decision != "reject" and request.call.id in self._tools:
                     self._change_call(request.call, "running", display=request.display)
