@@ -136,3 +136,13 @@ async def test_no_toast_ever_covers_the_prompt(
         here.app.notify("Copied")
         await here.until(lambda: here.chat.prompt_box.frame.notice == "Copied")
         assert not here.app._notifications
+
+
+async def test_a_blank_row_stands_over_what_is_queued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await _busy(here, "first")
+        queue = here.chat.prompt_box.queue
+        assert queue.region.y == here.chat.prompt_box.region.y + 1
+        await here.interrupt()
