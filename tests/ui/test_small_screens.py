@@ -21,6 +21,7 @@ from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.help import HelpScreen
 from agent_tui.ui.screens.time.archives import ArchivesScreen
 from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
+from agent_tui.ui.widgets.bars.heading import Heading
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.definitions import Definitions
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -285,3 +286,23 @@ async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None
         assert "89%" in text
         assert "COMPACTION" in text
         assert "-5.0k" in text
+
+
+@pytest.mark.parametrize(("width", "shown"), [(80, 3), (44, 1), (30, 1)])
+async def test_a_heading_leaves_out_whole_notes_where_room_is_short(width: int, shown: int) -> None:
+    notes = ("● 7 kept", "list of names: 58", "writing it used 4.1k tokens")
+    heading = Heading()
+    async with (app := Stage([heading])).run_test(size=(width, 20)) as pilot:
+        heading.show("Compaction preview", *notes)
+        await pilot.pause()
+        assert [note in app.text for note in notes] == [n < shown for n in range(3)]
+        assert "list" not in app.text or notes[1] in app.text
+
+
+async def test_a_key_of_the_conversation_says_where_it_works_on_another_screen() -> None:
+    lead = Followed()
+    screen = ArchivesScreen(archives, lead)
+    async with (app := Stage(screen=screen)).run_test(size=(80, 20)) as pilot:
+        await pilot.press("alt+s")
+        await pilot.pause()
+        assert "Alt+S works in the conversation. Press Esc to go back." in app.text

@@ -107,7 +107,7 @@ class TurnListener:
                 self._chat.log.load()
             before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
             usage = report.usage
-            cost = f" (the summary took {format_tokens(usage.total_tokens)})" if usage else ""
+            cost = f" (writing it used {format_tokens(usage.total_tokens)})" if usage else ""
             undo = name_keys(self._chat.app, "{undo} to undo.")
             self._chat.notices.hint(f"Compacted: {before} → {after} tokens{cost}. {undo}")
 

@@ -105,9 +105,11 @@ class CompactionPane(Panel[Result], Generic[Result]):
         report = self._view.report
         files = f"with {', '.join(report.files)}" if report.files else ""
         retries = format_count(report.retries, "retry", "retries") if report.retries else ""
-        index = f"identifiers {format_tokens(report.index_tokens)}" if report.index_tokens else ""
+        index = (
+            f"list of names: {format_tokens(report.index_tokens)}" if report.index_tokens else ""
+        )
         usage = report.usage
-        cost = f"summary took {format_tokens(usage.total_tokens)} tokens" if usage else ""
+        cost = f"writing it used {format_tokens(usage.total_tokens)} tokens" if usage else ""
         masked = f"{format_tokens(report.masked_tokens)} masked" if report.masked else ""
         return draw_counts(self._view).plain, masked, index, files, retries, cost
 

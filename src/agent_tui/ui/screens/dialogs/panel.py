@@ -14,6 +14,8 @@ from textual.screen import Screen
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands import spell_key
+from agent_tui.ui.commands.table import COMMANDS
 from agent_tui.ui.screens.remapping import Remappable
 from agent_tui.ui.widgets.bars.heading import Heading
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
@@ -116,6 +118,16 @@ class Panel(Remappable, Screen[Result]):
         """Show a sentence for some seconds in the place of the keys, whatever is in it."""
         for hints in self.query(KeyHints):
             hints.say(clean(sentence), is_error=is_error)
+
+    async def on_key(self, event: events.Key) -> None:
+        """Say where a key of the conversation works: here it would do nothing, without a word."""
+        if event.key in self.active_bindings:
+            return
+        chosen = self.app._keymap
+        keys = (chosen.get(each.binding_id, each.key).split(",") for each in COMMANDS)
+        if any(event.key in some for some in keys):
+            label = spell_key(event.key)
+            self.tell(f"{label} works in the conversation. Press Esc to go back.")
 
     def action_show_keys(self) -> None:
         """Say what every key does here."""

@@ -12,7 +12,7 @@ _GAP = "  "
 
 
 class Heading(Widget):
-    """A title and notes behind it; where room is short, the title is cut and not the notes."""
+    """A title and notes behind it; where room is short, the title is cut, then whole notes go."""
 
     def __init__(self) -> None:
         super().__init__(id="heading")
@@ -26,7 +26,10 @@ class Heading(Widget):
 
     def render(self) -> Content:
         notes = [Content.styled(note, "$muted") for note in self._notes]
-        room = self.size.width - sum(note.cell_length + len(_GAP) for note in notes)
         title = Content.styled(self._title, "bold $foreground")
+        least = min(_LEAST_TITLE, title.cell_length)
+        room = self.size.width - sum(note.cell_length + len(_GAP) for note in notes)
+        while room < least and len(notes) > 1:
+            room += notes.pop().cell_length + len(_GAP)
         shown = title.truncate(max(_LEAST_TITLE, room), ellipsis=True)
         return Content(_GAP).join([shown, *notes])
