@@ -1,9 +1,12 @@
 """Markdown looks the same however it was cut into chunks, fits its width, and is only text."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.style import Style
 
 from agent_tui.ui.blocks import AssistantBlock, ToolBlock
 from agent_tui.ui.renderers.canvas import Canvas
@@ -205,3 +208,12 @@ def test_a_call_below_a_text_is_no_wider_than_the_text() -> None:
     (row,) = ["".join(piece.text for piece in line) for line in drawing.rows if len(line) > 2]
     assert row.endswith("interrupted")
     assert len(row) == 60
+
+
+def test_a_long_run_of_backticks_is_read_in_one_pass() -> None:
+    started = process_time()
+    line = style_inline("`" * 2_000, Style(), PALETTE)
+    assert process_time() - started < 1, "every part of the run was tried"
+    assert "".join(piece.text for piece in line) == "`" * 2_000
+    line = style_inline("`code`, ``a`", Style(), PALETTE)
+    assert "".join(piece.text for piece in line) == "code, ``a`"

@@ -18,7 +18,8 @@ from agent_tui.ui.themes.palette import Palette
 _SPECIAL = re.compile(r"[\\`*_~\[<&]|https?://")
 _TOKEN = re.compile(
     r"\\(?P<escape>[!-/:-@\[-`{-~])"
-    r"|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
+    # A run of backticks is taken whole and from its beginning: trying its parts is cubic.
+    r"|(?<![^\\]`)(?<!\A`)(?P<ticks>`++)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
     r"|!?\[(?P<label>(?:\\.|[^\[\]\\])*)\]\((?P<target><[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)"
     r"|<(?P<auto>(?:https?://|mailto:)[^\s<>]+)>"
