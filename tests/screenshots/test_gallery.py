@@ -285,7 +285,7 @@ def test_compaction_writing(snap_compare: Compare, stage: Stage) -> None:
         await _fill(visitor)
         await visitor.press("f4")
         await visitor.until_screen("CompactionPreviewScreen")
-        await visitor.until_text("## ")
+        await visitor.until_text("Current focus")
 
     # Room enough that nothing compacts by itself before the picture.
     roomy = ((("context", "window"), 10_500),)
