@@ -141,6 +141,17 @@ async def test_the_filter_finds_projects_and_prompts_too() -> None:
         assert app.results == []
 
 
+async def test_letters_that_were_left_out_are_found_where_nothing_matches_as_typed() -> None:
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("slash", *"prsr")
+        await pilot.pause()
+        assert rows(app).count == 1
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.results == [("open", "s1")]
+
+
 async def test_n_begins_a_new_session_and_escape_leaves() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
         await settle(pilot, workers=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
@@ -26,6 +27,7 @@ from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _SHOW_SECONDS = 0.3
+_LETTERS_LEFT_OUT = r"\S{0,3}"  # between two letters that were typed
 
 SessionChoice: TypeAlias = tuple[Literal["open", "new", "view", "search"], str]
 """``("open", session_id)``, ``("new", "")``, ``("view", path)`` for another agent's session, or
@@ -166,15 +168,7 @@ class SessionTable(Panel[SessionChoice]):
     def _refilter(self) -> None:
         chosen = self._highlighted
         words = self._filter.value.lower().split()
-        self._shown = (
-            [
-                summary
-                for summary, text in zip(self._all, self._texts, strict=True)
-                if all(word in text for word in words)
-            ]
-            if words
-            else self._all
-        )
+        self._shown = [self._all[place] for place in _places_of(words, self._texts)]
         agents = self._columns.show(self._shown)
         empty = (
             "No session matches. /search in a conversation searches what was said."
@@ -253,6 +247,17 @@ class SessionTable(Panel[SessionChoice]):
         self._columns.marked.clear()
         self._rows.redraw()
         self._show_count()
+
+
+def _places_of(words: Sequence[str], texts: Sequence[str]) -> Sequence[int]:
+    """Where every word stands; where none stands so, where its letters come close to each other."""
+    if not words:
+        return range(len(texts))
+    exact = [place for place, text in enumerate(texts) if all(word in text for word in words)]
+    if exact:
+        return exact
+    near = [re.compile(_LETTERS_LEFT_OUT.join(map(re.escape, word))) for word in words]
+    return [place for place, text in enumerate(texts) if all(each.search(text) for each in near)]
 
 
 def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[str]]:
