@@ -65,6 +65,8 @@ async def _find(
         AgentTuiError: nothing was found; in one sentence.
     """
     connecting = engine.connecting
+    if chosen == _ADDRESS:
+        return await _find_by_address(chat, engine)
     if chosen == _LOOK:
         looking = "Looking for servers on this computer …"
         chat.notices.hint(looking)
@@ -73,13 +75,35 @@ async def _find(
         if not rows:
             raise UsageError(_NO_SERVER)
         return rows, ""
-    address = ""
-    if chosen == _ADDRESS:
-        screen = AskLineScreen("Address of the server", "such as http://127.0.0.1:8000/v1")
+    return await _open_with_key(chat, engine, await connecting.ask(chosen), chosen)
+
+
+async def _find_by_address(
+    chat: Conversation, engine: Engine
+) -> tuple[tuple[ProviderRow, ...], str] | None:
+    """Ask for an address until it is one; what was typed stands there again with what was wrong."""
+    note, address = "such as http://127.0.0.1:8000/v1", ""
+    while True:
+        screen = AskLineScreen("Address of the server", note, address)
         address = (await chat.app.push_screen_wait(screen) or "").strip()
         if not address:
             return None
-    row = await connecting.ask(chosen, address)
+        try:
+            row = await engine.connecting.ask(_ADDRESS, address)
+        except UsageError as error:
+            note = str(error)
+        else:
+            return await _open_with_key(chat, engine, row, _ADDRESS, address)
+
+
+async def _open_with_key(
+    chat: Conversation, engine: Engine, row: ProviderRow, chosen: str, address: str = ""
+) -> tuple[tuple[ProviderRow, ...], str] | None:
+    """The provider with a key where it wants one; None on Esc.
+
+    Raises:
+        UsageError: it does not take the key, or does not answer.
+    """
     key = ""
     if row.trouble:
         note = f"{row.trouble} The key is kept in a file that only you can read."
@@ -87,7 +111,7 @@ async def _find(
         key = (typed or "").strip()
         if not key:
             return None
-        row = await connecting.ask(chosen, address, key)
+        row = await engine.connecting.ask(chosen, address, key)
     if row.trouble:
         raise UsageError(row.trouble)
     return (row,), key
