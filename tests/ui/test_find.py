@@ -295,3 +295,20 @@ async def test_the_keys_of_the_line_go_through_every_row_of_a_find(
             await here.pilot.press("up")
             told.append(str(count.render()).rpartition(" · ↑↓")[0])
         assert told == ["1 of 2 · 2 of 2 here", "1 of 2 · 1 of 2 here", "2 of 2", told[0]]
+
+
+async def test_a_find_is_forgotten_where_a_revert_takes_its_block_away() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 30)) as pilot:
+        timeline = app.timeline
+        for _ in range(5):
+            timeline.append(UserBlock("a needle"))
+        await pilot.pause(0.1)
+        newest, *_ = await timeline.find("needle", lambda _: None)
+        timeline.show_found(newest)
+        await pilot.pause()
+        timeline.load([])
+        await pilot.pause()
+        assert timeline.place_in_found == (1, 0)
+        assert not timeline.step_in_found(1)
+        assert not timeline.show_found(newest)

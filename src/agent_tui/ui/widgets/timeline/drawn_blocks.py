@@ -79,7 +79,7 @@ class DrawnBlocks(ABC):
     def _estimate(self, index: int) -> int:
         """How many rows a block may take that was not drawn yet."""
 
-    def _is_open(self, index: int) -> bool:
+    def is_open(self, index: int) -> bool:
         """Whether an index is that of the answer being written: the last one."""
         return self.answer is not None and index == len(self) - 1
 
@@ -111,7 +111,7 @@ class DrawnBlocks(ABC):
     def toggle(self, index: int) -> None:
         """Open or fold a block."""
         self._toggled ^= {index}
-        if self.answer is not None and self._is_open(index):
+        if self.answer is not None and self.is_open(index):
             self.answer.expanded = self.is_expanded(index)
             self.redraw()
         self._forget(index)
@@ -124,7 +124,7 @@ class DrawnBlocks(ABC):
 
     def rows(self, index: int, *, active: bool = False) -> list[Row]:
         """The rows of a block, exactly as many as ``height`` says."""
-        if self.answer is not None and self._is_open(index):
+        if self.answer is not None and self.is_open(index):
             return self.answer.rows
         active = active and is_marker(self.block(index))  # nothing else looks different
         key = (index, self.is_expanded(index), active)

@@ -99,8 +99,10 @@ class FoundText(BlockCursor):
     def show_found(self, index: int, *, last: bool = False) -> bool:
         """Bring the first or last row with the text in a block into view, opening the block.
 
-        False where the text is in a part of it that no row shows.
+        False where the text is in a part of it that no row shows, or the block is there no more.
         """
+        if index >= len(self._blocks):
+            return False
         if self._blocks.block(index) is None:
             self._blocks.fold_earlier()
         rows = self._rows_with_text(index)
@@ -115,7 +117,11 @@ class FoundText(BlockCursor):
     def step_in_found(self, step: int) -> bool:
         """Go up (1) or down (-1) to the next row with the text in the same block, if one is."""
         row = self._row_in_found - step
-        if self._found is None or not 0 <= row < len(self._rows_with_text(self._found)):
+        if (
+            self._found_place is None
+            or self._found is None
+            or not 0 <= row < len(self._rows_with_text(self._found))
+        ):
             return False
         self._row_in_found = row
         self._show_row_of_found()
@@ -124,7 +130,8 @@ class FoundText(BlockCursor):
     @property
     def place_in_found(self) -> tuple[int, int]:
         """Which row with the text in its block is shown, and how many it has."""
-        rows = () if self._found is None else self._rows_with_text(self._found)
+        there = self._found_place
+        rows = () if there is None else self._rows_with_text(there[0])
         return self._row_in_found + 1, len(rows)
 
     def _show_row_of_found(self) -> None:
@@ -135,7 +142,7 @@ class FoundText(BlockCursor):
     @property
     def _found_place(self) -> Place | None:
         """The row where the reader is; rows are others after a resize, their order is not."""
-        if self._found is None:
+        if self._found is None or self._found >= len(self._blocks):  # or a revert took it away
             return None
         rows = self._rows_with_text(self._found)
         return (self._found, rows[min(self._row_in_found, len(rows) - 1)]) if rows else None
@@ -143,7 +150,7 @@ class FoundText(BlockCursor):
     def _rows_with_text(self, index: int) -> list[int]:
         """The rows of a block that hold the text, from above."""
         rows = self._blocks.rows(index)
-        if rows is not self._known_rows[0] or self._blocks.answer is not None:
+        if rows is not self._known_rows[0] or self._blocks.is_open(index):  # that one's rows grow
             from agent_tui.ui.renderers.finding import rows_with
 
             texts = ["".join(text for text, _, _ in row) for row in rows]

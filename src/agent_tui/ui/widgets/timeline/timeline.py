@@ -147,7 +147,7 @@ class Timeline(FoundText, can_focus=True):
         ``earlier``: what a compaction took out of the context; it stands above them, dimmed.
         """
         self._blocks.load(records, earlier)
-        self._cursor = self._hovered = None
+        self._cursor = self._hovered = self._found = None
         self._soon.clear()
         self._following = True
         self.lines_below = 0
@@ -162,7 +162,7 @@ class Timeline(FoundText, can_focus=True):
         self._anchor = self._anchor[0] + moved, self._anchor[1]
         if self._cursor is not None:
             self._cursor += moved
-        self._hovered = None
+        self._hovered = self._found = None
         self.show_change()
 
     def clear(self) -> None:
@@ -201,7 +201,7 @@ class Timeline(FoundText, can_focus=True):
         """Take a live block away; the indexes of those after it sink by one."""
         self._soon.clear()
         self._blocks.remove(index)
-        self._hovered = None
+        self._hovered = self._found = None
         if self._cursor is not None and self._cursor >= index:
             self._cursor = self._cursor - 1 if self._cursor > index else None
         self.show_change()
