@@ -24,7 +24,7 @@ _MOVERS = frozenset({"cd", "pushd", "popd"})
 _VERSION = re.compile(r"[\d.-]+$")
 _ASKS_GNUPG = re.compile(r"%[-+ ]?G")
 _GLOB_OF_HIDDEN = re.compile(r"(?:^|/)\.[^/]*\*")
-_GLOB_IN_VALUE = re.compile(r"--[a-z-]+=")
+_TAKES_GLOB = re.compile(r"--(?:include|exclude|exclude-dir|glob)=")
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 
 
@@ -101,10 +101,14 @@ def allows(
 
 
 def _is_harmless_glob(word: str) -> bool:
-    """Whether no file's name could make it a flag, or lead out of the folder: ``.*`` finds ..."""
+    """Whether no file's name could make it a flag, or lead out of the folder: ``.*`` finds ...
+
+    Nor the value of a flag where that could be more than a pattern: a file may be called
+    ``--format=%G?``.
+    """
     if word.startswith("*") or _GLOB_OF_HIDDEN.search(word):
         return False
-    return not word.startswith("-") or bool(_GLOB_IN_VALUE.match(word))
+    return not word.startswith("-") or bool(_TAKES_GLOB.match(word))
 
 
 def pattern_mistake(pattern: str) -> str:
