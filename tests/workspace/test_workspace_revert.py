@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.workspace import restore as restoring
 from agent_tui.workspace.errors import PathChanged
 from agent_tui.workspace.folders import status_of
 from agent_tui.workspace.plan import choose
@@ -551,6 +552,36 @@ def test_a_folder_that_a_person_makes_after_a_crash_of_a_rollback_stays(
     assert found
     assert found.outcome == "rolled back"
     assert (yard.root / "went").exists() == made_again
+
+
+def test_a_revert_that_failed_stays_undone_where_its_folders_could_not_be_looked_at(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next start would else finish what the person was told had failed."""
+    yard.write("a.txt", "before\n")
+    yard.write("went/one.txt", "mine\n")
+    yard.take()
+    yard.write("a.txt", "agent\n")
+    shutil.rmtree(yard.root / "went")
+    yard.take()
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    def fail_once_replaced(_: _Replacing) -> None:
+        monkeypatch.setattr(restoring, "_find_folders", fail)
+        monkeypatch.setattr(_Replacing, "put_back", die)
+        fail()
+
+    monkeypatch.setattr(_Replacing, "_sync", fail_once_replaced)
+    plan, restore = yard.plan(), Restore(str(yard.root), yard.store)
+    with pytest.raises(Death):
+        restore.run(choose(plan, plan.default), "o1", {})
+    monkeypatch.undo()
+    found = restore.recover()
+    assert found
+    assert found.outcome == "rolled back"
+    assert yard.files() == {"a.txt": "agent\n"}
 
 
 @pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])

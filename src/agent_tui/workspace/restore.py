@@ -195,9 +195,11 @@ class Restore:
             raise
 
     def _give_up(self, root: int, journal: Journal) -> None:
+        made: dict[str, Identity] = {}  # where they cannot be looked at, none of them goes
         with suppress(OSError):
             made = _find_folders(root, _backwards(journal.changes))
-            journal = replace(journal, phase="rollback", folders=made)
+        journal = replace(journal, phase="rollback", folders=made)
+        with suppress(OSError):
             write_journal(self._journal_path, journal)
         try:
             self._roll_back(root, journal)
