@@ -110,3 +110,19 @@ def test_a_session_whose_revert_was_cut_off_keeps_its_contents(tmp_path: Path) -
     assert shrink([str(tmp_path)], 0, new.session_folder) == []
     assert has(cut, digest_of(b"c" * 1000))
     assert Path(cut.journal_path).exists()
+
+
+def test_a_session_whose_revert_begins_before_the_lock_is_had_keeps_its_contents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another window held the lock for it, and let go before the journal was done with."""
+    other = make(tmp_path, "other", b"o" * 1000, used=1)
+    new = make(tmp_path, "new", b"n" * 1000, used=2)
+
+    def wait(*_: object) -> None:
+        Path(other.journal_path).write_text("{}")
+
+    monkeypatch.setattr("agent_tui.workspace.store._lock", wait)
+    assert shrink([str(tmp_path)], 0, new.session_folder) == []
+    assert has(other, digest_of(b"o" * 1000))
+    assert Path(other.journal_path).exists()

@@ -68,10 +68,10 @@ def shrink(folders: Iterable[str], most_bytes: int, spare: str) -> list[str]:
             break
         if os.path.realpath(session) == os.path.realpath(spare):
             continue
-        if is_there(os.path.join(session, JOURNAL)):
-            continue  # a revert was cut off: half of it would stay for ever
         store = ContentStore(os.path.dirname(os.path.dirname(session)), "")
-        with store.locked(alone=True):
+        with store.locked(alone=True):  # a revert may begin until then
+            if is_there(os.path.join(session, JOURNAL)):
+                continue  # it was cut off, or has no record yet: half of it would stay for ever
             total -= _delete_session(store, session, most_bytes)
         gone.append(os.path.basename(session))
     return gone
