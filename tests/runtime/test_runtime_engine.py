@@ -28,7 +28,8 @@ from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.stored.exporting import export_to, export_view
 from agent_tui.runtime.stored.headers import new_session_id
 from tests.agent.stage import Stage, call
-from tests.importers.foreign_files import FORMATS
+from tests.importers.foreign_files import FORMATS, claude_user
+from tests.importers.session_files import write_lines
 
 
 async def test_a_session_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
@@ -180,6 +181,19 @@ async def test_exports_are_private_and_never_overwrite(tmp_path: Path) -> None:
         assert first.stat().st_mode & 0o777 == 0o600
         assert "Hi" in first.read_text()
         assert b"Hi" in (await export_view(stage.session.view, "kimi")).content
+
+
+@pytest.mark.parametrize("name", ["{folder}/away", "../away", "..", "", "a\0b", "x" * 300])
+async def test_an_id_in_a_file_does_not_choose_where_its_export_is_written(
+    tmp_path: Path, name: str
+) -> None:
+    async with Stage(tmp_path) as stage:
+        said = claude_user("u", None, 1, "Hi") | {"sessionId": name.format(folder=tmp_path)}
+        view = await stage.engine.stored.open_path(write_lines(tmp_path / "S.jsonl", [said]))
+        path, _ = await export_to(view, "markdown", stage.engine.workspace)
+        assert path.parent == stage.engine.workspace
+        assert not path.name.startswith(".")
+        assert "Hi" in path.read_text()
 
 
 async def test_a_shell_command_of_the_user_is_seen_by_the_agent(tmp_path: Path) -> None:

@@ -397,9 +397,10 @@ async def test_marked_sessions_are_deleted_after_one_question_and_restored_by_on
 async def test_marked_sessions_are_exported_and_esc_unmarks() -> None:
     written: list[str] = []
 
-    async def export(chosen: SessionSummary) -> Path:
+    async def export(chosen: SessionSummary) -> tuple[Path, str]:
         written.append(chosen.session_id)
-        return Path("/work") / f"{chosen.session_id}.md"
+        redacted = "Redacted: 1 password." if chosen.session_id == "s2" else ""
+        return Path("/work") / f"{chosen.session_id}.md", redacted
 
     screen = SessionListScreen(Sessions(*THREE), export=export)
     async with (app := Stage(screen=screen)).run_test() as pilot:
@@ -411,3 +412,6 @@ async def test_marked_sessions_are_exported_and_esc_unmarks() -> None:
         await pilot.press("home", "space", "space", "e")
         await until(pilot, lambda: "Exported 2 sessions to /work." in app.text)
         assert sorted(written) == ["s2", "s3"]
+        assert "Secrets were redacted in 1 of them." in app.text
+        await pilot.press("home", "down", "e")
+        await until(pilot, lambda: "Exported to /work/s2.md. Redacted: 1 password." in app.text)

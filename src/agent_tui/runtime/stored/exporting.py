@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -16,6 +17,9 @@ from agent_tui.history.view import SessionView
 from agent_tui.importers.registry import import_session
 from agent_tui.library.exports.table import FORMATS, About
 from agent_tui.library.redaction import Redactor, secret_values
+
+_NOT_IN_NAMES = re.compile(r"[^\w.-]")
+_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,15 @@ async def export_view(view: SessionView, form: str, part: ContextFilter | None =
 async def export_to(view: SessionView, form: str, folder: Path) -> tuple[Path, str]:
     """Write it to a new file in a folder; returns its path and what was redacted."""
     found = await export_view(view, form)
-    path = await write_numbered(folder, view.session_id, found.ending, found.content)
+    stem = _file_name(view.session_id)
+    path = await write_numbered(folder, stem, found.ending, found.content)
     return path, found.redacted
+
+
+def _file_name(session_id: str) -> str:
+    """An id as the name of a file, which leads nowhere else: another agent's log may say any."""
+    name = _NOT_IN_NAMES.sub("_", session_id).lstrip(".")
+    return name[:_LONGEST_NAME] or "session"
 
 
 async def write_numbered(folder: Path, stem: str, ending: str, content: bytes) -> Path:

@@ -47,11 +47,11 @@ async def _choose_session(
     """Show the list until something is chosen; another agent's session may become one of ours."""
     from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 
-    async def write_out(summary: SessionSummary) -> Path:
+    async def write_out(summary: SessionSummary) -> tuple[Path, str]:
         from agent_tui.runtime.stored.exporting import export_to
 
         view = await engine.stored.open_path(Path(summary.folder))
-        return (await export_to(view, "markdown", engine.workspace))[0]
+        return await export_to(view, "markdown", engine.workspace)
 
     while True:
         screen = SessionListScreen(engine.stored, current, engine.agent_sessions, write_out)

@@ -27,7 +27,8 @@ class SessionListScreen(SessionTable):
     Args:
         sessions: the engine.
         current: the id of the open session, which is marked and cannot be deleted here.
-        export: writes a session to a file in the folder of the work; returns its path.
+        export: writes a session to a file in the folder of the work; returns its path
+            and what was redacted.
         others: the sessions of other agents, which are shown as they are found.
     """
 
@@ -56,7 +57,7 @@ class SessionListScreen(SessionTable):
         sessions: Sessions,
         current: str = "",
         others: OtherSessions | None = None,
-        export: Callable[[SessionSummary], Awaitable[Path]] | None = None,
+        export: Callable[[SessionSummary], Awaitable[tuple[Path, str]]] | None = None,
     ) -> None:
         super().__init__(sessions, current, others)
         self._current = current
@@ -203,14 +204,18 @@ class SessionListScreen(SessionTable):
         if self._export is None or not chosen:
             return
         paths: list[Path] = []
+        redactions: list[str] = []
         for summary in chosen:
-            path = await self.attempt(self._export(summary))
-            if path is None:
+            written = await self.attempt(self._export(summary))
+            if written is None:
                 return
-            paths.append(path)
+            paths.append(written[0])
+            redactions += filter(None, written[1:])
         where = paths[0].parent if len(paths) > 1 else paths[0]
         what = f"{format_count(len(paths), 'session')} " if len(paths) > 1 else ""
-        self.tell(f"Exported {what}to {where}.")
+        redacted = f"Secrets were redacted in {len(redactions)} of them." if redactions else ""
+        redacted = "".join(redactions) if len(paths) == 1 else redacted
+        self.tell(f"Exported {what}to {where}. {redacted}".strip())
         self._unmark()
 
 
