@@ -226,3 +226,15 @@ def test_what_a_failed_reading_left_out_is_found_once_the_next_time(
     monkeypatch.undo()
     assert library.index.update().troubles == []
     assert [found.matches for found in library.search("needle")] == [1]
+
+
+def test_the_last_time_of_a_file_is_kept_where_it_is_read_in_pieces(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_PIECE_CHARS", 1)
+    log = library.log("one", [user("begin")])
+    library.index.update()
+    append(log, user("needle", at="2026-12-01T10:00:00Z"))
+    append(log, user("a line without a time", at=""))
+    library.index.update()
+    assert [found.updated_at for found in library.search("needle")] == ["2026-12-01T10:00:00Z"]

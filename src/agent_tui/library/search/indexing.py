@@ -264,7 +264,8 @@ class Indexer:
         """Write rows as they come: the full-text table gathers them until they are kept."""
         rows, file = piece.rows, piece.file
         self._digests[file] += [row[5] for row in rows if row[5]] + piece.mute
-        self._last_said[file] = max((row[2] for row in rows), default="")
+        last = max((row[2] for row in rows), default="")
+        self._last_said[file] = max(self._last_said.get(file, ""), last)
         self.progress.lines += len(rows)
         self._chars += piece.chars
         with self._writing() as base:
