@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.changes import ChangeGroup, FileDiff, net_changes
-from agent_tui.core.diff_pieces import DiffPiece, find_hunks
+from agent_tui.core.diff_pieces import DiffPiece, find_hunks, pieces_by_line
 from agent_tui.core.summary import RevertPreview
 from agent_tui.runtime.files.change_groups import count_net_changes
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
@@ -193,6 +193,37 @@ async def test_one_place_of_a_diff_is_asked_back_and_ticked_alone(yard: Yard) ->
     assert "line = 15\n" in after
     assert "mine\n" in after
     assert "first, mine\n" in after
+
+
+def twins(folder: Path) -> tuple[Yard, list[frozenset[DiffPiece]]]:
+    """The agent made the same change in two places; the pieces of each, as they are shown."""
+    yard = Yard(folder)
+    yard.write("a.py", CODE.replace("line = 3\n", "same\n").replace("line = 15\n", "same\n"))
+    yard.take()
+    yard.checkpoint()
+    yard.write("a.py", (yard.read("a.py") or "").replace("same\n", "changed\n"))
+    yard.take(call="c1")
+    (file,) = describe_capture(yard.store, yard.timeline.captures[-1], {}).files
+    lines = file.diff.split("\n")[2:]
+    at = [place for place, line in enumerate(lines) if line == "+changed"]
+    pieces = pieces_by_line(file.diff)
+    return yard, [pieces[place - 1] for place in at]  # there is no gap before the first hunk
+
+
+def test_each_of_two_places_that_look_the_same_is_found(tmp_path: Path) -> None:
+    yard, (first, second) = twins(tmp_path / "yard")
+    (path,) = make_plan(str(yard.root), yard.store, [yard.timeline.captures[-1]]).paths
+    assert find_hunks(path, first) == {1}
+    assert find_hunks(path, second) == {2}
+
+
+def test_a_place_is_not_taken_for_another_one_that_looks_the_same(tmp_path: Path) -> None:
+    yard, (first, second) = twins(tmp_path / "yard")
+    yard.write("a.py", (yard.read("a.py") or "").replace("changed\n", "same\n", 1))
+    (path,) = make_plan(str(yard.root), yard.store, [yard.timeline.captures[-1]]).paths
+    assert len(path.hunks) == 1
+    assert find_hunks(path, first) == frozenset()  # a person put it back already
+    assert find_hunks(path, second) == frozenset()
 
 
 async def test_a_file_that_was_reverted_is_not_counted_in_the_head(yard: Yard) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from itertools import islice
+from typing import TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.revert_plan import PathPlan
@@ -14,12 +16,17 @@ from agent_tui.core.text import reveal
 class DiffPiece:
     """Lines that went and lines that came in one place, as they are shown.
 
-    ``number`` counts those that look the same, from 1.
+    ``number`` counts those that look the same, from 1; ``of`` says how many these are.
     """
 
     removed: tuple[str, ...]
     added: tuple[str, ...]
     number: int = 1
+    of: int = 1
+
+
+_Look: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""The lines that went and those that came."""
 
 
 def pieces_by_line(diff: str) -> list[frozenset[DiffPiece]]:
@@ -35,11 +42,16 @@ def pieces_by_line(diff: str) -> list[frozenset[DiffPiece]]:
         is_gap = line.startswith("@@") and len(sections) > 1
         if is_gap or line[:1] in ("+", "-", " "):
             sections[-1].append(line)
-    seen: Counter[tuple[tuple[str, ...], tuple[str, ...]]] = Counter()
+    places = [_runs(section) for section in sections]
+    looks = [
+        _look([section[at] for at in run])
+        for section, runs in zip(sections, places, strict=True)
+        for run in runs
+    ]
+    numbered = iter(_number(looks))
     told: list[frozenset[DiffPiece]] = []
-    for section in sections:
-        runs = _runs(section)
-        pieces = [_piece([section[at] for at in run], seen) for run in runs]
+    for section, runs in zip(sections, places, strict=True):
+        pieces = list(islice(numbered, len(runs)))
         by_place = {at: piece for run, piece in zip(runs, pieces, strict=True) for at in run}
         whole = frozenset(pieces)
         told += [
@@ -49,15 +61,15 @@ def pieces_by_line(diff: str) -> list[frozenset[DiffPiece]]:
 
 
 def find_hunks(plan: PathPlan, pieces: Collection[DiffPiece]) -> frozenset[int]:
-    """The hunks of a revert that put these pieces back; empty where they are not among them."""
-    seen: Counter[tuple[tuple[str, ...], tuple[str, ...]]] = Counter()
-    found = set()
-    for hunk in plan.hunks:
-        lines = _shown(hunk.added), _shown(hunk.removed)  # what a revert adds had been removed
-        seen[lines] += 1
-        if DiffPiece(*lines, seen[lines]) in pieces:
-            found.add(hunk.id)
-    return frozenset(found)
+    """The hunks of a revert that put these pieces back; empty where they are not among them.
+
+    Of several that look the same none is found where some of them are gone: which, nobody knows.
+    """
+    # What a revert adds had been removed.
+    shown = _number([(_shown(hunk.added), _shown(hunk.removed)) for hunk in plan.hunks])
+    return frozenset(
+        hunk.id for hunk, piece in zip(plan.hunks, shown, strict=True) if piece in pieces
+    )
 
 
 def _runs(section: Sequence[str]) -> list[list[int]]:
@@ -73,16 +85,21 @@ def _runs(section: Sequence[str]) -> list[list[int]]:
     return runs
 
 
-def _piece(
-    lines: Iterable[str], seen: Counter[tuple[tuple[str, ...], tuple[str, ...]]]
-) -> DiffPiece:
-    kept = list(lines)
-    both = (
-        tuple(line[1:] for line in kept if line.startswith("-")),
-        tuple(line[1:] for line in kept if line.startswith("+")),
+def _look(lines: Sequence[str]) -> _Look:
+    return (
+        tuple(line[1:] for line in lines if line.startswith("-")),
+        tuple(line[1:] for line in lines if line.startswith("+")),
     )
-    seen[both] += 1
-    return DiffPiece(*both, seen[both])
+
+
+def _number(looks: Sequence[_Look]) -> list[DiffPiece]:
+    """The pieces of a file in their order, told from those that look the same."""
+    total, seen = Counter(looks), Counter[_Look]()
+    pieces = []
+    for look in looks:
+        seen[look] += 1
+        pieces.append(DiffPiece(*look, seen[look], total[look]))
+    return pieces
 
 
 def _shown(lines: Sequence[bytes]) -> tuple[str, ...]:
