@@ -256,3 +256,8 @@ def test_what_a_line_has_from_the_one_before_is_held_once() -> None:
     assert other["at"].endswith("2Z")
     assert other["at"] is last["at"]
     assert [type(each["turn"]) for each in (other, last)] == [int, float]
+
+
+def test_decoding_in_file_order_invents_no_field() -> None:
+    lines = [b'{"role":"_later","kept":true}', b'{"role":"user","turn":null}', b'{"at":"now"}']
+    assert list(map(sharing_values(decode_line), lines)) == list(map(decode_line, lines))

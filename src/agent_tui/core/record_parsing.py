@@ -91,10 +91,12 @@ def sharing_values(decode: Decode) -> Decode:
         before = value.get("uuid")
         for name in _OFTEN_ALIKE:
             held = value.get(name)
+            if held is None:
+                continue
             known = shared.get(name)
             if held == known and type(held) is type(known):
                 value[name] = known
-            elif held is not None:
+            else:
                 shared[name] = held
         return value
 
