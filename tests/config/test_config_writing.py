@@ -26,6 +26,18 @@ def test_a_value_is_set_and_everything_else_stays(tmp_path: Path) -> None:
     assert settings.models["gpt-4.1"].window == 1000
 
 
+def test_a_list_keeps_the_comments_of_what_stays_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    lines = ["  # reads only", '  "ls", # often', "  # the net", '  "fetch_url", # rarely']
+    start, end = "[approvals]\nallow = [\n", "\n] # so far\n"
+    path.write_text(start + "\n".join([*lines, '  "edits",']) + end)
+    set_value(path, "approvals.allow", ["ls", "edits"])
+    assert path.read_text() == start + "\n".join([*lines[:3], '  "edits",']) + end
+    set_value(path, "approvals.allow", ["edits", "ls", "fetch_url"])
+    rest = ["  # reads only", "  # the net", '  "edits",', '  "ls",', '  "fetch_url",']
+    assert path.read_text() == start + "\n".join(rest) + end
+
+
 def test_a_file_that_was_not_there_is_for_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "new" / "config.toml"
     set_value(path, ["providers", "mine", "base_url"], "http://127.0.0.1:1/v1")

@@ -7,12 +7,15 @@ import tempfile
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_tui.config.layers import Layer
 from agent_tui.config.loading import validate
 from agent_tui.config.reading import read_config_text, split_key
 from agent_tui.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tomlkit.items import Array
 
 _SCHEMA_FILE = "config.schema.json"
 HEADING = f"#:schema ./{_SCHEMA_FILE}\n"
@@ -66,6 +69,7 @@ def _names(key: str | Sequence[str]) -> list[str]:
 def _change(path: Path, names: list[str], value: Any) -> None:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
+    from tomlkit.items import Array
 
     try:
         document = tomlkit.parse(read_config_text(path))
@@ -80,11 +84,24 @@ def _change(path: Path, names: list[str], value: Any) -> None:
             raise ConfigError(f"{name} is a value: it has no settings below it.")
     if value is None:
         table.pop(names[-1], None)
+    elif isinstance(value, list) and isinstance(table.get(names[-1]), Array):
+        _change_array(table[names[-1]], value)
     else:
         table[names[-1]] = value
     text = tomlkit.dumps(document)
     validate((Layer("user", tomllib.loads(text), path),))
     write_config(path, text)
+
+
+def _change_array(array: Array, values: list[Any]) -> None:
+    """Take out and append in place: what stays keeps the comments around it."""
+    stay = 0
+    for value in list(array):
+        if stay < len(values) and value == values[stay]:
+            stay += 1
+        else:
+            del array[stay]
+    array.extend(values[stay:])
 
 
 def write_config(path: Path, text: str) -> None:
