@@ -20,6 +20,7 @@ from agent_tui.ui.screens.dialogs.approval_options import Options
 from agent_tui.ui.screens.dialogs.sheet import NothingAbove
 from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
 from agent_tui.ui.widgets.panes.action_body import ActionBody
+from agent_tui.ui.widgets.prompt.line_input import LineInput
 from tests.ui.stage import Note, Stage
 
 COMMAND = CommandDisplay("make all && make check", "/home/ada/project")
@@ -131,6 +132,19 @@ async def test_someone_who_goes_on_typing_does_not_answer() -> None:
             await pilot.press("y")
             await pilot.pause(0.12)
         await hold(pilot)
+        assert app.results == []
+
+
+async def test_a_click_on_an_answer_lets_go_of_a_held_key() -> None:
+    async with (app := ask()).run_test() as pilot:
+        await wait_out_the_guard(pilot)
+        await pilot.press("y")
+        await pilot.click(Options, offset=(4, 4))
+        line = app.screen.query_one("#approval-command", LineInput)
+        await pilot.press("x")
+        typed = line.value
+        await hold(pilot)
+        assert line.value == typed == "make all && make checkx"
         assert app.results == []
 
 

@@ -18,8 +18,9 @@ from agent_tui.runtime.live_session import LiveSession
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.sheet import Sheet
-from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
+from agent_tui.ui.screens.dialogs.typed_answers import ALLOW_HOLD_SECONDS, WIDE_HOLD_SECONDS
 from agent_tui.ui.widgets.bars.waiting_note import WaitingNote
+from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import shown
 from tests.waiting import until
 
@@ -157,3 +158,52 @@ async def test_a_request_of_one_kind_waits_for_one_of_another(
         await here.pilot.pause(4 * GUARD_SECONDS)
         await here.pilot.press("escape")
         await until(here.pilot, question.done)
+
+
+@pytest.mark.parametrize("then", [None, ask_command, ask_user], ids=["chat", "command", "question"])
+@pytest.mark.parametrize("ask", [ask_command, ask_user], ids=["command", "question"])
+async def test_a_click_while_a_key_is_held_gives_one_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, then: Ask | None
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        first = here.ask(ask)
+        await here.until_asked()
+        asked = here.app.screen
+        assert isinstance(asked, Sheet)
+        second = here.ask(then) if then else None
+        await until(here.pilot, lambda: not asked.guard.is_hidden)
+        await here.pilot.pause(GUARD_SECONDS + 0.1)
+        await here.pilot.press("1")
+        await here.pilot.pause(ALLOW_HOLD_SECONDS - 0.2)
+        await here.pilot.click(asked.query_one(Rows), offset=(4, 0))
+        await until(here.pilot, first.done)
+        if then is not None:
+            await here.until_asked()
+        below = here.app.screen
+        await until(here.pilot, lambda: not asked.is_running)
+        assert here.app.screen is below
+        if second is not None:
+            assert isinstance(below, Sheet)
+            assert not second.done()
+            await here.pilot.pause(4 * GUARD_SECONDS)
+            await here.pilot.press("escape")
+            await until(here.pilot, second.done)
+
+
+async def test_a_question_that_was_answered_cannot_be_answered_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        first, second = here.ask(ask_user), here.ask(ask_command)
+        await here.until_asked()
+        asked = here.app.screen
+        assert isinstance(asked, Sheet)
+        asked.dismiss("SQLite")
+        asked.dismiss("Files")
+        await here.until_asked()
+        asked.dismiss("Files")
+        await until(here.pilot, first.done)
+        assert first.result() == "SQLite"
+        assert here.app.screen is not asked
+        assert isinstance(here.app.screen, Sheet)
+        assert not second.done()

@@ -207,9 +207,13 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
             self._ticking.pause()
         elif self._answers.settle(monotonic()):
             self._ticking.pause()
-            self._answers.release()
-            self._options.release()
+            self._release()
             self._give(self._options.cursor)
+
+    def _release(self) -> None:
+        """Nothing waits to be answered any longer."""
+        self._answers.release()
+        self._options.release()
 
     def _facts(self) -> Content:
         return Content.assemble(
@@ -241,6 +245,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
     @on(Rows.Chosen)
     def _take_option(self, event: Rows.Chosen) -> None:
         event.stop()
+        self._release()
         self._give(event.index)
 
     def _give(self, row: int) -> None:

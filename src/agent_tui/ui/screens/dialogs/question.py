@@ -181,6 +181,7 @@ class QuestionScreen(Sheet[str]):
     @on(Rows.Chosen)
     def _take_choice(self, event: Rows.Chosen) -> None:
         event.stop()
+        self._release()
         self.choose(event.index)
 
     def choose(self, index: int) -> None:

@@ -6,6 +6,7 @@ from time import monotonic
 from typing import Protocol, TypeVar
 
 from textual import events, on
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.message import Message
@@ -116,6 +117,13 @@ class Sheet(ModalScreen[Result]):
         self._above = above or NothingAbove()
         self.guard = AnswerGuard(TYPING_GUARD_SECONDS if self._prompt.text else GUARD_SECONDS)
         self._press_counts = False
+
+    def dismiss(self, result: Result | None = None) -> AwaitComplete:
+        """Close it with an answer; where it is not on top, or was closed before, nothing.
+
+        A closed question lingers, and what is on top by then is what would be closed.
+        """
+        return super().dismiss(result) if self.is_active else AwaitComplete()
 
     @property
     def text_pane(self) -> Widget:
