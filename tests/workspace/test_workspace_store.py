@@ -91,7 +91,25 @@ def test_a_session_that_lost_contents_is_told_so(tmp_path: Path) -> None:
     found = read_trimming(folder, "old")
     assert found
     assert found.contents == 3
-    assert count_trimmed(folder) == 1
+
+
+def test_a_session_that_was_deleted_is_not_counted_among_those_that_lost_contents(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "project" / "workspace"
+    for name in ("gone", "there"):
+        make(folder, name, name.encode())
+        (folder.parent / name).mkdir()
+    assert sorted(shrink([str(folder)], 0, "")) == ["gone", "there"]
+    assert count_trimmed(str(folder)) == 2
+    make(folder, "there", b"once more")
+    assert shrink([str(folder)], 0, "") == ["there"]
+    assert count_trimmed(str(folder)) == 2
+    (folder.parent / "gone").rmdir()
+    assert count_trimmed(str(folder)) == 1
+    (folder.parent / "gone").mkdir()  # it came back out of the trash
+    assert count_trimmed(str(folder)) == 2
+    assert read_trimming(str(folder), "gone")
 
 
 def test_a_damaged_note_of_what_was_lost_is_passed_over(tmp_path: Path) -> None:

@@ -138,7 +138,13 @@ def size_of_contents(folder: str) -> int:
 
 
 def count_trimmed(folder: str) -> int:
-    """How many sessions of one workspace folder lost contents."""
+    """How many of the sessions beside one workspace folder lost contents.
+
+    What a deleted session lost is kept, for it may come back, but concerns nobody until then.
+    """
+    project, lost = os.path.dirname(os.path.abspath(folder)), 0
     with suppress(OSError):
-        return sum(name.endswith(".json") for name in os.listdir(os.path.join(folder, _NOTES)))
-    return 0
+        for name in os.listdir(os.path.join(folder, _NOTES)):
+            session_id, extension = os.path.splitext(name)
+            lost += extension == ".json" and os.path.isdir(os.path.join(project, session_id))
+    return lost
