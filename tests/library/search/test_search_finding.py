@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
 from agent_tui.core.errors import UsageError
-from agent_tui.library.search import longer_words, matching
+from agent_tui.library.search import finding, longer_words, matching
 from agent_tui.library.search.matching import Line, Matching
 from agent_tui.library.search.query import Query
 from tests.library.search.conftest import Library, assistant, call, user
@@ -228,6 +229,26 @@ def test_a_search_is_stopped_in_the_middle_of_a_long_statement(
     monkeypatch.setattr(Matching, "is_over", property(lambda _: next(looks) > 50))
     answer = library.index.search("tide after:2027")
     assert (answer.sessions, answer.unsearched) == ((), 4)
+
+
+def test_where_nothing_can_be_shown_a_search_ends_after_twice_its_time(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each line takes long to read, and says something else since it was indexed."""
+    for name in ("fourth", "fifth", "sixth"):
+        library.log(name, [user(f"needle {n}") for n in range(9)])
+    library.index.update()
+    now = 0.0
+
+    def read_slowly(*_: object) -> None:
+        nonlocal now
+        now += 0.5
+
+    monkeypatch.setattr(matching, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(finding.Lines, "read", read_slowly)
+    answer = library.index.search("needle")
+    assert (answer.sessions, answer.stopped_by, answer.unsearched) == ((), "time", 3)
+    assert now <= 2 * matching.SECONDS + 0.5
 
 
 def test_sessions_newer_than_where_a_search_stopped_were_searched(

@@ -154,11 +154,13 @@ class Finder:
             if len(found) == limit:
                 unread = 0
                 break
-            if found and matching.is_over:
+            if matching.is_late(has_found=bool(found)):
                 break
-            unread -= 1
-            if shown := self._show(each, query, hits):
+            if shown := self._show(each, query, hits, matching):
                 found.append(shown)
+            elif matching.is_late(has_found=False):
+                break  # there may be lines of it that were not looked at
+            unread -= 1
         stopped_by: Stop = "time" if unread else matching.stopped_by
         if matching.stopped_by == "time":
             unread += matching.count_unsearched()
@@ -170,12 +172,14 @@ class Finder:
         row: sqlite3.Row = cursor.fetchone()
         return row
 
-    def _hits(self, each: Gathered, query: Query, most: int) -> Iterator[Hit]:
+    def _hits(self, each: Gathered, query: Query, most: int, matching: Matching) -> Iterator[Hit]:
         """What people said before what tools printed; a line that no longer exists is not."""
         order = {"user": 0, "assistant": 1}
         count = 0
         said_there = [line for line in each.lines if line[1] != TITLE]
         for line, _ in sorted(said_there or each.lines, key=lambda line: order.get(line[1], 2)):
+            if matching.is_late(has_found=count > 0):
+                return
             row = self._row(line)
             said = self._lines.read(row)
             if said is not None and _says(said, query.literals):
@@ -195,9 +199,11 @@ class Finder:
         score += 3.0 * bool(query.marks) * all(mark in title for mark in query.marks)
         return score + 3.0 / (1 + self._age_days(each.newest.updated) / 30)
 
-    def _show(self, each: Gathered, query: Query, most: int) -> FoundSession | None:
+    def _show(
+        self, each: Gathered, query: Query, most: int, matching: Matching
+    ) -> FoundSession | None:
         """The session with its lines as they stand in its file; None where none of them does."""
-        hits = tuple(self._hits(each, query, most))
+        hits = tuple(self._hits(each, query, most, matching))
         if not hits:
             return None
         first = self._row(each.lines[0][0])

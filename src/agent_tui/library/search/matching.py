@@ -78,6 +78,10 @@ class Matching:
         """Whether the time is over."""
         return time.monotonic() > self._ends_at
 
+    def is_late(self, *, has_found: bool) -> bool:
+        """Whether to show no more: where nothing is shown yet, only after twice the time."""
+        return self.is_over and (has_found or time.monotonic() > self._ends_at + SECONDS)
+
     def sessions(self, limit: int) -> list[Gathered]:
         """The sessions with the lines that fit; of filters alone those written to last."""
         found: dict[tuple[str, str], Gathered] = {}
