@@ -207,3 +207,24 @@ async def test_a_question_that_was_answered_cannot_be_answered_again(
         assert here.app.screen is not asked
         assert isinstance(here.app.screen, Sheet)
         assert not second.done()
+
+
+@pytest.mark.parametrize("ask", [ask_command, ask_user], ids=["command", "question"])
+async def test_an_answer_goes_to_the_session_that_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        answer = here.ask(ask)
+        await here.until_asked()
+        asked, holder = here.app.screen, here.app.chat.holder
+        before, holder.session = holder.session, await holder.require_engine().new_session()
+        assert before is not None
+        other = asyncio.create_task(ask(holder.session))  # its requests have the same ids
+        await here.pilot.pause(4 * GUARD_SECONDS)
+        assert here.app.screen is asked
+        await here.pilot.press("escape")
+        await until(here.pilot, lambda: here.app.screen is not asked)
+        await here.pilot.pause()
+        assert (answer.done(), other.done()) == (True, False)
+        other.cancel()
+        await holder.require_engine().close_session(before)

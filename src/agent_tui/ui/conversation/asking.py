@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from agent_tui.core.events import ApprovalAnswer, ApprovalRequest, Question
+    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.holder import SessionHolder
     from agent_tui.ui.conversation.panes import Panes
 
@@ -81,7 +82,7 @@ class Requests:
         self._put(
             _Request(
                 question_about(request),
-                lambda: self._open_approval(request),
+                lambda: self._open_approval(request, session),
                 lambda: (
                     session is not None
                     and session is holder.session
@@ -96,7 +97,7 @@ class Requests:
         self._put(
             _Request(
                 first_line(reveal(question.text), _LONGEST_TOLD),
-                lambda: self._open_question(question),
+                lambda: self._open_question(question, session),
                 lambda: (
                     session is not None
                     and session is holder.session
@@ -143,7 +144,7 @@ class Requests:
             elif screen.is_running and not screen.query(".sheet"):
                 screen.mount(WaitingNote(question))
 
-    def _open_approval(self, request: ApprovalRequest) -> None:
+    def _open_approval(self, request: ApprovalRequest, session: LiveSession | None) -> None:
         from agent_tui.core.events import ApprovalAnswer
         from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 
@@ -152,25 +153,23 @@ class Requests:
         def answered(answer: ApprovalAnswer | None) -> None:
             above.give_way(0)
             self._screen.run_worker(_hold_frame(self._screen), group="frame", exit_on_error=False)
-            if self._holder.session is not None:
-                self._holder.session.approvals.answer(
-                    request.id, answer or ApprovalAnswer("reject")
-                )
+            if session is not None:
+                session.approvals.answer(request.id, answer or ApprovalAnswer("reject"))
 
         self._panes.timeline.action_last()
         self._screen.app.push_screen(
             ApprovalScreen(request, draft=self._panes.prompt_box, above=above), answered
         )
 
-    def _open_question(self, question: Question) -> None:
+    def _open_question(self, question: Question, session: LiveSession | None) -> None:
         from agent_tui.ui.screens.dialogs.question import QuestionScreen
 
         above = ConversationAbove(self._panes)
 
         def answered(answer: str | None) -> None:
             above.give_way(0)
-            if self._holder.session is not None:
-                self._holder.session.questions.answer(question.id, answer or "")
+            if session is not None:
+                session.questions.answer(question.id, answer or "")
 
         self._panes.timeline.action_last()
         self._screen.app.push_screen(
