@@ -6,13 +6,17 @@ import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
 from agent_tui.core.changes import ChangeGroup, FileDiff, net_changes
 from agent_tui.core.diff_pieces import DiffPiece, find_hunks, pieces_by_line
+from agent_tui.core.records import WorkspaceRecord
 from agent_tui.core.summary import RevertPreview
 from agent_tui.runtime.files.change_groups import count_net_changes
+from agent_tui.ui.flows.files import browse_changes
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
 from agent_tui.ui.screens.time.diff_lines import colour_diff
 from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
@@ -224,6 +228,50 @@ def test_a_place_is_not_taken_for_another_one_that_looks_the_same(tmp_path: Path
     assert len(path.hunks) == 1
     assert find_hunks(path, first) == frozenset()  # a person put it back already
     assert find_hunks(path, second) == frozenset()
+
+
+async def test_a_place_that_is_gone_does_not_stand_for_its_whole_file(tmp_path: Path) -> None:
+    yard, (first, _) = twins(tmp_path / "yard")
+    yard.write("a.py", (yard.read("a.py") or "").replace("changed\n", "same\n", 1))
+    capture = yard.timeline.captures[-1]
+    asked = ToRevert(frozenset({capture.stamp.uuid or ""}), "a.py", first, "run_command, turn 1")
+    sheet = await asked_by_the_flow(yard, capture, asked)
+    async with (app := Stage(screen=sheet)).run_test(size=(120, 40)) as pilot:
+        await pilot.pause(0.3)
+        assert "was not found for certain. Tick what is to be reverted." in app.text
+        assert "Close; no file is ticked" in app.text
+        assert "[ ] a.py" in app.text
+
+
+async def test_a_whole_file_is_ticked_where_no_place_of_it_is_chosen(tmp_path: Path) -> None:
+    yard, _ = twins(tmp_path / "yard")
+    capture = yard.timeline.captures[-1]
+    asked = ToRevert(frozenset({capture.stamp.uuid or ""}), "a.py", name="run_command, turn 1")
+    sheet = await asked_by_the_flow(yard, capture, asked)
+    async with (app := Stage(screen=sheet)).run_test(size=(120, 40)) as pilot:
+        await pilot.pause(0.3)
+        assert "was not found" not in app.text
+        assert "[x] a.py" in app.text
+
+
+async def asked_by_the_flow(
+    yard: Yard, capture: WorkspaceRecord, asked: ToRevert
+) -> RevertFilesScreen:
+    """What /changes asks once something was chosen there; it is cancelled, and then left."""
+    plan = make_plan(str(yard.root), yard.store, [capture])
+    files = SimpleNamespace(
+        changes=None,
+        net_changes=None,
+        trimmed=AsyncMock(return_value=""),
+        plan_captures=AsyncMock(return_value=plan),
+    )
+    session = SimpleNamespace(read_only="", busy=False, files=files)
+    push = AsyncMock(side_effect=[asked, None, None])
+    chat = Mock(app=Mock(push_screen_wait=push), holder=Mock(require_session=lambda: session))
+    await browse_changes(chat, "")
+    (sheet,) = push.await_args_list[1].args
+    assert isinstance(sheet, RevertFilesScreen)
+    return sheet
 
 
 async def test_a_file_that_was_reverted_is_not_counted_in_the_head(yard: Yard) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.screens.time.revert_files import RevertDecision
 
+_NOT_FOUND = "The place that you chose was not found for certain. Tick what is to be reverted."
+
 
 async def revert_to(chat: Conversation, checkpoint: int) -> None:
     """Preview a revert, ask what is to go back, and do it; raises UnknownCheckpoint."""
@@ -55,7 +57,10 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
             return
         plan = _of_path(await session.files.plan_captures(chosen.captures), chosen.path)
         of = f"{reveal(chosen.path)} ({chosen.name})" if chosen.path else chosen.name
-        await _revert_plan(chat, plan, f"Revert {of}?", _choice_of(plan, chosen.pieces))
+        choice = _choice_of(plan, chosen.pieces)
+        if choice is not None and not choice:
+            plan = replace(plan, notices=(*plan.notices, _NOT_FOUND))
+        await _revert_plan(chat, plan, f"Revert {of}?", choice)
 
 
 async def _revert_plan(
@@ -72,9 +77,13 @@ async def _revert_plan(
 
 
 def _choice_of(plan: RevertPlan, pieces: Collection[DiffPiece]) -> Choice | None:
-    """The hunks that put some pieces of a diff back; None where they are not in the plan."""
-    found = {each.key: hunks for each in plan.paths if (hunks := find_hunks(each, pieces))}
-    return found or None
+    """The hunks that put some pieces of a diff back, none where they are not for certain there.
+
+    None stands for what the plan ticks: no pieces are named, or it has no hunks to choose from.
+    """
+    if not pieces or not any(each.hunks for each in plan.paths):
+        return None
+    return {each.key: hunks for each in plan.paths if (hunks := find_hunks(each, pieces))}
 
 
 def _of_path(plan: RevertPlan, path: str) -> RevertPlan:
