@@ -173,6 +173,9 @@ class Matching:
         for project in query.projects:
             conditions.append("files.cwd LIKE ?")
             values.append(f"%{_escaped(project)}%")
+        if query.after:  # no line of a file is younger than the file
+            conditions.append("files.updated >= ?")
+            values.append(query.after)
         return conditions, values
 
     def _bounds(self) -> tuple[list[str], list[object]]:

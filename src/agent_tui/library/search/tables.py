@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 FILE_NAME = "index.sqlite"
-VERSION = 8
+VERSION = 9
 _TABLES = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, source TEXT, path TEXT, key TEXT, size INTEGER, mtime INTEGER,
