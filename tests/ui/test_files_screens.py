@@ -16,7 +16,8 @@ from agent_tui.core.diff_pieces import DiffPiece, find_hunks, pieces_by_line
 from agent_tui.core.records import WorkspaceRecord
 from agent_tui.core.summary import RevertPreview
 from agent_tui.runtime.files.change_groups import count_net_changes
-from agent_tui.ui.flows.files import browse_changes
+from agent_tui.runtime.files.session_files import FilesReverted
+from agent_tui.ui.flows.files import browse_changes, revert_call
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
 from agent_tui.ui.screens.time.diff_lines import colour_diff
 from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
@@ -252,6 +253,24 @@ async def test_a_whole_file_is_ticked_where_no_place_of_it_is_chosen(tmp_path: P
         await pilot.pause(0.3)
         assert "was not found" not in app.text
         assert "[x] a.py" in app.text
+
+
+@pytest.mark.parametrize("is_made", [True, False], ids=["something", "nothing"])
+async def test_undo_is_named_only_where_something_was_reverted(yard: Yard, is_made: bool) -> None:
+    """It would take back what was reverted before."""
+    done = FilesReverted("", yard.timeline.captures[-1].delta if is_made else (), "Done.")
+    session = SimpleNamespace(
+        operations=SimpleNamespace(revert_files=AsyncMock(return_value=done)),
+        files=SimpleNamespace(plan_captures=AsyncMock(return_value=yard.plan("c0"))),
+    )
+    push = AsyncMock(return_value=RevertDecision("files", {}))
+    chat = Mock(app=Mock(push_screen_wait=push), holder=Mock(require_session=lambda: session))
+    chat.runner.start.return_value = AsyncMock()
+    await revert_call(chat, ["c1"])
+    (act,) = chat.runner.start.call_args.args
+    await act(session)
+    told = "Done. Undo with /undo." if is_made else "Done."
+    chat.notices.notice.assert_called_once_with(told)
 
 
 async def asked_by_the_flow(

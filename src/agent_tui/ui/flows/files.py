@@ -108,4 +108,5 @@ async def _carry_out(
     else:
         await session.operations.revert(checkpoint)
         return
-    chat.notices.notice(f"{done.told} Undo with /undo.")
+    is_made = done.changes or done.archive  # else /undo would take back what was done before
+    chat.notices.notice(f"{done.told} Undo with /undo." if is_made else done.told)
