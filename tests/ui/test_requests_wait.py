@@ -141,6 +141,26 @@ async def test_what_is_opened_over_it_says_that_a_request_waits_too(
         await until(here.pilot, lambda: here.app.screen is here.app.chat_screen)
 
 
+@pytest.mark.parametrize(
+    ("ask", "words"), [(ask_command, "Run this command?"), (ask_user, "Which store?")]
+)
+async def test_a_screen_that_covers_a_request_says_that_it_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, words: str
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        answer = here.ask(ask)
+        await here.until_asked()
+        asked = here.app.screen
+        here.app.chat_screen.run_command("sessions")  # its key was pressed just before
+        await until(here.pilot, lambda: here.app.screen is not asked)
+        await here.until_told(words)
+        assert not asked.query(WaitingNote)
+        await here.pilot.press("escape")
+        await until(here.pilot, lambda: here.app.screen is asked)
+        assert not answer.done()
+        answer.cancel()
+
+
 async def test_a_request_of_one_kind_waits_for_one_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,8 @@ class Requests:
         self._panes = panes
         self._holder = holder
         self._waiting: deque[_Request] = deque()
+        self._shown: _Request | None = None
+        self._sheet: Screen[Any] | None = None
 
     def follow_screens(self) -> None:
         """Look after what waits whenever a screen was opened or closed."""
@@ -109,12 +111,12 @@ class Requests:
     def drop_stale(self) -> None:
         """Forget what nobody waits for any longer."""
         self._waiting = deque(each for each in self._waiting if each.is_wanted())
-        if not self._waiting:
+        if self._out_of_view is None:
             self._tell("")
 
     def _put(self, request: _Request) -> None:
         if self._has_room:
-            request.show()
+            self._show(request)
         else:
             self._waiting.append(request)
             self._take_turn()
@@ -125,13 +127,22 @@ class Requests:
 
     def _take_turn(self) -> None:
         self.drop_stale()
-        if not self._waiting:
-            return
-        if self._screen.app.screen is self._screen:
+        if self._waiting and self._screen.app.screen is self._screen:
             self._tell("")
-            self._waiting.popleft().show()
-        else:
-            self._tell(self._waiting[0].question)
+            self._show(self._waiting.popleft())
+        elif request := self._out_of_view:
+            self._tell(request.question)
+
+    def _show(self, request: _Request) -> None:
+        self._shown, self._sheet = request, request.show()
+
+    @property
+    def _out_of_view(self) -> _Request | None:
+        """What is asked next: it may be under a screen that was on its way when it was shown."""
+        is_covered = self._sheet in self._screen.app.screen_stack[:-1]
+        if is_covered and self._shown is not None and self._shown.is_wanted():
+            return self._shown
+        return self._waiting[0] if self._waiting else None
 
     def _tell(self, question: str) -> None:
         """Say in what is open that a question waits, or no longer."""
@@ -141,10 +152,10 @@ class Requests:
                 notes.remove()
             elif notes:
                 notes.first().show(question)
-            elif screen.is_running and not screen.query(".sheet"):
+            elif screen.is_running and screen is not self._sheet:
                 screen.mount(WaitingNote(question))
 
-    def _open_approval(self, request: ApprovalRequest, session: LiveSession | None) -> None:
+    def _open_approval(self, request: ApprovalRequest, session: LiveSession | None) -> Screen[Any]:
         from agent_tui.core.events import ApprovalAnswer
         from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 
@@ -157,11 +168,11 @@ class Requests:
                 session.approvals.answer(request.id, answer or ApprovalAnswer("reject"))
 
         self._panes.timeline.action_last()
-        self._screen.app.push_screen(
-            ApprovalScreen(request, draft=self._panes.prompt_box, above=above), answered
-        )
+        sheet = ApprovalScreen(request, draft=self._panes.prompt_box, above=above)
+        self._screen.app.push_screen(sheet, answered)
+        return sheet
 
-    def _open_question(self, question: Question, session: LiveSession | None) -> None:
+    def _open_question(self, question: Question, session: LiveSession | None) -> Screen[Any]:
         from agent_tui.ui.screens.dialogs.question import QuestionScreen
 
         above = ConversationAbove(self._panes)
@@ -172,9 +183,9 @@ class Requests:
                 session.questions.answer(question.id, answer or "")
 
         self._panes.timeline.action_last()
-        self._screen.app.push_screen(
-            QuestionScreen(question, draft=self._panes.prompt_box, above=above), answered
-        )
+        sheet = QuestionScreen(question, draft=self._panes.prompt_box, above=above)
+        self._screen.app.push_screen(sheet, answered)
+        return sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +193,7 @@ class _Request:
     """What waits: how it is told, how it is shown, and whether it is still asked."""
 
     question: str
-    show: Callable[[], None]
+    show: Callable[[], Screen[Any]]
     is_wanted: Callable[[], bool]
 
 
