@@ -296,6 +296,20 @@ async def test_a_file_of_every_format_opens_with_its_archives(tmp_path: Path) ->
                 assert (await view.view_compaction(number)).summary
 
 
+async def test_a_copy_is_refused_where_its_id_means_another_folder(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.say("Hi")
+        name, stored = stage.session.session_id, stage.engine.stored
+        copy = tmp_path / "home" / "projects" / "zzz" / name
+        shutil.copytree(stage.log.parent, copy)
+        with pytest.raises(SessionError, match="is a copy"):
+            await stored.delete_session(name, str(copy))
+        with pytest.raises(SessionError, match="is a copy"):
+            await stored.rename_session(name, "new", str(copy))
+        assert copy.exists()
+        assert stage.log.exists()
+
+
 @pytest.mark.slow
 async def test_a_thousand_sessions_are_listed_and_found_quickly(tmp_path: Path) -> None:
     async with Stage(tmp_path, Reply(text="ok")) as stage:

@@ -44,7 +44,9 @@ class Sessions:
         self.trash: dict[str, SessionSummary] = {}
         self.deleted: list[str] = []
         self.error: Exception | None = None
+        self.asked: list[str] = []
         self.live: set[tuple[str, str]] = set()
+        self.rows_looked_at: list[SessionSummary] = []
         self.looked_for_live = 0
 
     async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
@@ -54,14 +56,19 @@ class Sessions:
 
     async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]:
         self.looked_for_live += 1
+        self.rows_looked_at = rows
+        if isinstance(self.error, ValueError):
+            raise self.error
         return frozenset(self.live)
 
-    async def rename_session(self, session_id: str, title: str) -> None:
+    async def rename_session(self, session_id: str, title: str, folder: str) -> None:
+        self.asked.append(folder)
         self.all[session_id] = replace(self.all[session_id], title=title)
 
-    async def delete_session(self, session_id: str) -> str:
+    async def delete_session(self, session_id: str, folder: str) -> str:
         if self.error:
             raise self.error
+        self.asked.append(folder)
         self.trash[f"trash-{session_id}"] = self.all.pop(session_id)
         return f"trash-{session_id}"
 
@@ -188,6 +195,22 @@ async def test_a_deleted_session_comes_back_with_u() -> None:
         assert rows(app).count == 3
 
 
+async def test_what_is_done_to_a_row_is_done_to_its_folder_and_a_copy_stays() -> None:
+    copy = replace(THREE[2], folder="/copies/s3", updated_at="2025-01-01T00:00:00Z")
+    sessions = Sessions(*THREE)
+    sessions.all["copy"] = copy
+    async with (app := show(sessions)).run_test() as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("d")
+        await settle(pilot, workers=True)
+        assert sessions.asked == ["/sessions/s3"]
+        assert rows(app).count == 3
+        sessions.all["s3"] = sessions.all.pop("copy")
+        await pilot.press("end", "r", "ctrl+u", *"new", "enter")
+        await settle(pilot, workers=True)
+        assert sessions.asked == ["/sessions/s3", "/copies/s3"]
+
+
 async def test_the_open_session_cannot_be_deleted() -> None:
     sessions = Sessions(*THREE)
     async with show(sessions, current="s3").run_test() as pilot:
@@ -247,7 +270,7 @@ async def test_the_preview_shows_what_was_said_last_once_the_cursor_rests() -> N
 async def test_a_delete_that_was_made_before_the_list_was_opened_is_undone_by_name() -> None:
     sessions = Sessions(*THREE)
     title = sessions.all["s2"].title
-    token = await sessions.delete_session("s2")
+    token = await sessions.delete_session("s2", "/sessions/s2")
     sessions.deleted = [token]
     async with (app := show(sessions)).run_test(size=(100, 20)) as pilot:
         await settle(pilot, workers=True)

@@ -112,17 +112,28 @@ class StoredSessions:
         """Where a session is, by its id or the beginning of it; raises SessionNotFound."""
         return await asyncio.to_thread(self._store.find, await self.find_id(typed))
 
-    async def rename_session(self, session_id: str, title: str) -> None:
-        """Name a session that is not open here."""
-        log = await self._store.open(await self.find_id(session_id))
+    async def _find_named(self, typed: str, folder: str) -> str:
+        """The id of a session, which has to be the one in a folder, where one is given."""
+        found = await self.find_id(typed)
+        if folder and await asyncio.to_thread(self._store.find, found) != Path(folder):
+            raise SessionError(f"{folder} is a copy that its id does not open: move it yourself.")
+        return found
+
+    async def rename_session(self, session_id: str, title: str, folder: str = "") -> None:
+        """Name a session that is not open here; one in another folder than given is refused."""
+        log = await self._store.open(await self._find_named(session_id, folder))
         try:
             await rename_log(log, title)
         finally:
             await log.close()
 
-    async def delete_session(self, session_id: str) -> str:
-        """Move a session into the trash; the result, its place there, undoes it."""
-        place = str(await self._store.delete(await self.find_id(session_id)))
+    async def delete_session(self, session_id: str, folder: str = "") -> str:
+        """Move a session into the trash; the result, its place there, undoes it.
+
+        Raises:
+            SessionError: it is in another folder than the one that was given.
+        """
+        place = str(await self._store.delete(await self._find_named(session_id, folder)))
         self.deleted.append(place)
         return place
 

@@ -14,7 +14,7 @@ from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS
-from agent_tui.ui.screens.sessions.session_columns import title_of
+from agent_tui.ui.screens.sessions.session_columns import id_of, title_of
 from agent_tui.ui.screens.sessions.session_table import OtherSessions, Sessions, SessionTable
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -64,7 +64,7 @@ class SessionListScreen(SessionTable):
         self._export = export
         self._deleted: list[tuple[tuple[str, ...], str]]
         self._deleted = [((token,), "") for token in sessions.deleted]
-        self._renaming = ""
+        self._renaming: SessionSummary | None = None
         self._new_title: LineInput | None = None
 
     @on(Rows.Chosen, "#session-rows")
@@ -99,7 +99,7 @@ class SessionListScreen(SessionTable):
         if (summary := self._highlighted) is None or self._refuse(summary):
             return
         self._close_title()
-        self._renaming = summary.session_id
+        self._renaming = summary
         self._new_title = LineInput("New title", value=clean(summary.title), id="session-title")
         self.mount(self._new_title, before=self.query_one(KeyHints))
         self.add_class("-renaming")
@@ -110,7 +110,7 @@ class SessionListScreen(SessionTable):
         event.stop()
         title = clean(event.value.strip())
         self._close_title()
-        if title:
+        if title and self._renaming is not None:
             self._rename(self._renaming, title)
 
     def _close_title(self) -> None:
@@ -121,8 +121,9 @@ class SessionListScreen(SessionTable):
         self._rows.focus()
 
     @work(group="session-acts")
-    async def _rename(self, session_id: str, title: str) -> None:
-        await self.attempt(self._sessions.rename_session(session_id, title))
+    async def _rename(self, chosen: SessionSummary, title: str) -> None:
+        act = self._sessions.rename_session(chosen.session_id, title, chosen.folder)
+        await self.attempt(act)
         self.action_reload()
 
     def action_leave(self) -> None:
@@ -168,15 +169,16 @@ class SessionListScreen(SessionTable):
 
     @work(group="session-acts")
     async def _delete(self, chosen: list[SessionSummary]) -> None:
-        tokens: dict[str, str] = {}
+        tokens: dict[tuple[str, str], str] = {}
         for summary in chosen:
-            token = await self.attempt(self._sessions.delete_session(summary.session_id))
+            act = self._sessions.delete_session(summary.session_id, summary.folder)
+            token = await self.attempt(act)
             if token is None:
                 break
-            tokens[summary.session_id] = token
+            tokens[id_of(summary)] = token
         if not tokens:
             return
-        name = _name_of([each for each in chosen if each.session_id in tokens])
+        name = _name_of([each for each in chosen if id_of(each) in tokens])
         self._deleted.append((tuple(tokens.values()), name))
         self._take_out(tokens)
         if len(tokens) == len(chosen):

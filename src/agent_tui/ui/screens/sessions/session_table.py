@@ -14,7 +14,7 @@ from textual.content import Content
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.format import format_count
-from agent_tui.core.summary import OURS, SessionSummary
+from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import clean
 from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.dialogs.panel import Panel
@@ -40,8 +40,8 @@ class Sessions(Protocol):
     deleted: list[str]
 
     def growing_list(self) -> AsyncIterator[list[SessionSummary]]: ...
-    async def rename_session(self, session_id: str, title: str) -> None: ...
-    async def delete_session(self, session_id: str) -> str: ...
+    async def rename_session(self, session_id: str, title: str, folder: str) -> None: ...
+    async def delete_session(self, session_id: str, folder: str) -> str: ...
     async def undelete_session(self, token: str) -> None: ...
     async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]: ...
     async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]: ...
@@ -152,14 +152,10 @@ class SessionTable(Panel[SessionChoice]):
             return parameters != (("ours" if self._only_ours else "all"),)
         return super().check_action(action, parameters)
 
-    def _take_out(self, gone: Collection[str]) -> None:
-        """Show sessions of ours no longer, given by their ids."""
-        self._ours = [each for each in self._ours if each.session_id not in gone]
-        stays = [
-            place
-            for place, each in enumerate(self._all)
-            if each.session_id not in gone or each.source != OURS
-        ]
+    def _take_out(self, gone: Collection[tuple[str, str]]) -> None:
+        """Show sessions of ours no longer, given by source and folder."""
+        self._ours = [each for each in self._ours if id_of(each) not in gone]
+        stays = [place for place, each in enumerate(self._all) if id_of(each) not in gone]
         self._all = [self._all[place] for place in stays]
         self._texts = [self._texts[place] for place in stays]
         self._refilter()
