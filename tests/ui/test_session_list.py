@@ -46,7 +46,6 @@ class Sessions:
         self.error: Exception | None = None
         self.asked: list[str] = []
         self.live: set[tuple[str, str]] = set()
-        self.rows_looked_at: list[SessionSummary] = []
         self.looked_for_live = 0
 
     async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
@@ -56,9 +55,6 @@ class Sessions:
 
     async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]:
         self.looked_for_live += 1
-        self.rows_looked_at = rows
-        if isinstance(self.error, ValueError):
-            raise self.error
         return frozenset(self.live)
 
     async def rename_session(self, session_id: str, title: str, folder: str) -> None:
@@ -438,3 +434,38 @@ async def test_marked_sessions_are_exported_and_esc_unmarks() -> None:
         assert "Secrets were redacted in 1 of them." in app.text
         await pilot.press("home", "down", "e")
         await until(pilot, lambda: "Exported to /work/s2.md. Redacted: 1 password." in app.text)
+
+
+def heading(app: Stage) -> str:
+    (line,) = (line for line in app.text.splitlines() if "sessions in" in line)
+    return line
+
+
+async def test_the_mark_of_a_session_that_is_gone_counts_no_more() -> None:
+    async with (app := show(sessions := Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("home", "space")
+        del sessions.all["s3"]
+        await pilot.press("f5")
+        await settle(pilot, workers=True)
+        assert "marked" not in heading(app)
+        await pilot.press("home", "d")
+        await settle(pilot, workers=True)
+        assert set(sessions.all) == {"s1"}
+        await pilot.press("escape")
+        await settle(pilot)
+        assert app.results == [None]
+
+
+async def test_a_mark_that_is_not_shown_counts_again_when_it_is() -> None:
+    screen = SessionListScreen(Sessions(*THREE), others=Others(foreign(9)))
+    async with (app := Stage(screen=screen)).run_test(size=(120, 30)) as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("home", "space", "a")
+        await settle(pilot, workers=True)
+        assert "✓" not in app.text
+        assert "marked" not in heading(app)
+        await pilot.press("a")
+        await settle(pilot, workers=True)
+        assert "1 marked" in heading(app)
+        assert app.text.count("✓") == 1

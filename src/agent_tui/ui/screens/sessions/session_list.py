@@ -134,14 +134,14 @@ class SessionListScreen(SessionTable):
             self._rows.focus()
         elif self._filter.has_focus:
             self._rows.focus()
-        elif self._columns.marked:
+        elif self._marked:
             self._unmark()
         else:
             self.dismiss(None)
 
     def action_delete(self) -> None:
         """Delete the marked sessions after a question, or the one under the cursor."""
-        if self._columns.marked:
+        if self._marked:
             self._delete_marked()
             return
         summary = self._highlighted

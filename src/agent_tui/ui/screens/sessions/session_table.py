@@ -113,7 +113,7 @@ class SessionTable(Panel[SessionChoice]):
         if self._others is not None:
             self._find_others(self._others)
         else:
-            await self._mark_live()
+            await self._end_reading()
 
     async def _show_all(self) -> None:
         theirs = [] if self._only_ours else self._theirs
@@ -134,6 +134,11 @@ class SessionTable(Panel[SessionChoice]):
         if found != self._theirs:
             self._theirs = found
             await self._show_all()
+        await self._end_reading()
+
+    async def _end_reading(self) -> None:
+        """All is read: forget marks of what is gone, and mark where somebody works."""
+        self._columns.marked &= {id_of(each) for each in [*self._ours, *self._theirs]}
         await self._mark_live()
 
     async def _mark_live(self) -> None:
@@ -184,7 +189,7 @@ class SessionTable(Panel[SessionChoice]):
 
     def _show_count(self) -> None:
         projects = format_count(len({summary.cwd for summary in self._shown}), "project")
-        marked = len(self._columns.marked)
+        marked = len(self._marked)
         self.show_heading(
             "Sessions",
             f"{format_count(len(self._shown), 'session')} in {projects}",
@@ -231,13 +236,14 @@ class SessionTable(Panel[SessionChoice]):
             self._rows.redraw()
             self._rows.cursor += 1
             self._show_count()
-            if count := len(self._columns.marked):
+            if count := len(self._marked):
                 self.tell(f"{count} marked. Press d to delete, e to export, Esc to unmark.")
 
     @property
     def _marked(self) -> list[SessionSummary]:
         """The marked sessions, whether or not the filter shows them."""
-        return [each for each in self._all if id_of(each) in self._columns.marked]
+        marked = self._columns.marked
+        return [each for each in self._all if id_of(each) in marked] if marked else []
 
     def _unmark(self) -> None:
         self._columns.marked.clear()
