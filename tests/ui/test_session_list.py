@@ -45,6 +45,7 @@ class Sessions:
         self.deleted: list[str] = []
         self.error: Exception | None = None
         self.asked: list[str] = []
+        self.stuck = ""
         self.live: set[tuple[str, str]] = set()
         self.looked_for_live = 0
 
@@ -72,6 +73,10 @@ class Sessions:
         return (Exchange(f"the last prompt of {summary.session_id}", "and its answer"),)
 
     async def undelete_session(self, token: str) -> None:
+        if self.error:
+            raise self.error
+        if token == self.stuck:
+            raise StorageError("The disk is full.")
         back = self.trash.pop(token)
         self.all[back.session_id] = back
 
@@ -469,3 +474,26 @@ async def test_a_mark_that_is_not_shown_counts_again_when_it_is() -> None:
         await settle(pilot, workers=True)
         assert "1 marked" in heading(app)
         assert app.text.count("✓") == 1
+
+
+async def test_what_an_undo_could_not_restore_is_told_and_tried_again() -> None:
+    async with (app := show(sessions := Sessions(*THREE))).run_test(size=(120, 30)) as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("home", "space", "space", "d")
+        await until(pilot, lambda: "Delete 2 sessions?" in app.text)
+        await pilot.press("y")
+        await until(pilot, lambda: "Deleted 2 sessions." in app.text)
+        sessions.stuck = "trash-s3"
+        await pilot.press("u")
+        await settle(pilot, workers=True)
+        assert "The disk is full." in app.text
+        assert "Restored “Écrire des tests”." in app.text
+        await pilot.press("u")
+        await settle(pilot, workers=True)
+        assert "The disk is full." in app.text
+        assert "Restored" not in app.text
+        sessions.stuck = ""
+        await pilot.press("u")
+        await settle(pilot, workers=True)
+        assert "Restored “session 3”." in app.text
+        assert len(sessions.all) == 3

@@ -8,6 +8,7 @@ from pathlib import Path
 from textual import on, work
 from textual.binding import Binding
 
+from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.format import format_count
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, first_line
@@ -192,12 +193,25 @@ class SessionListScreen(SessionTable):
             return
         tokens, name = self._deleted.pop()
         before = {summary.session_id for summary in self._all}
+        failed: list[str] = []
+        trouble = ""
         for token in tokens:
-            await self.attempt(self._sessions.undelete_session(token))
+            try:
+                await self._sessions.undelete_session(token)
+            except AgentTuiError as error:
+                failed.append(token)
+                trouble = str(error)
+        if failed:  # the key tries these again
+            self._deleted.append((tuple(failed), name if len(failed) == len(tokens) else ""))
+        if len(failed) == len(tokens):
+            self.tell(trouble, is_error=True)
+            return
         await self.action_reload().wait()
         restored = [each for each in self._all if each.session_id not in before]
-        name = name or (_name_of(restored[:1]) if restored else "“The session”")
-        self.tell(f"Restored {name}.")
+        if failed or not name:
+            count = len(tokens) - len(failed)
+            name = _name_of(restored[:count]) if restored else "“The session”"
+        self.tell(f"Restored {name}. {trouble}".strip(), is_error=bool(failed))
 
     @work(group="session-acts")
     async def action_export(self) -> None:
