@@ -48,6 +48,7 @@ class Sessions:
         self.stuck = ""
         self.live: set[tuple[str, str]] = set()
         self.looked_for_live = 0
+        self.rows_looked_at: list[SessionSummary] = []
 
     async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
         if self.error:
@@ -56,6 +57,7 @@ class Sessions:
 
     async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]:
         self.looked_for_live += 1
+        self.rows_looked_at = rows
         return frozenset(self.live)
 
     async def rename_session(self, session_id: str, title: str, folder: str) -> None:
@@ -497,3 +499,15 @@ async def test_what_an_undo_could_not_restore_is_told_and_tried_again() -> None:
         await settle(pilot, workers=True)
         assert "Restored “session 3”." in app.text
         assert len(sessions.all) == 3
+
+
+async def test_live_sessions_are_looked_for_in_what_is_not_shown_too() -> None:
+    sessions = Sessions(*THREE)
+    screen = SessionListScreen(sessions, others=Others(foreign(9), foreign(2)))
+    async with Stage(screen=screen).run_test(size=(120, 30)) as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("a", "f5")
+        await settle(pilot, workers=True)
+        times = [each.updated_at for each in sessions.rows_looked_at]
+        assert len(times) == 5
+        assert times == sorted(times, reverse=True)

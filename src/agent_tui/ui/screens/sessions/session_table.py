@@ -143,7 +143,8 @@ class SessionTable(Panel[SessionChoice]):
 
     async def _mark_live(self) -> None:
         """Mark where somebody works; looked for once whenever the list is read."""
-        self._columns.live = await self._sessions.find_live(self._all)
+        rows = await asyncio.to_thread(_newest_first, [*self._ours, *self._theirs])
+        self._columns.live = await self._sessions.find_live(rows)
         self._rows.redraw()
 
     async def action_show_agents(self, whose: Literal["ours", "all"]) -> None:
@@ -262,9 +263,13 @@ def _places_of(words: Sequence[str], texts: Sequence[str]) -> Sequence[int]:
     return [place for place, text in enumerate(texts) if all(each.search(text) for each in near)]
 
 
+def _newest_first(found: Sequence[SessionSummary]) -> list[SessionSummary]:
+    return sorted(found, key=lambda summary: summary.updated_at, reverse=True)
+
+
 def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[str]]:
     """The sessions, last used first, and what the filter looks through of each."""
-    ordered = sorted(found, key=lambda summary: summary.updated_at, reverse=True)
+    ordered = _newest_first(found)
     return ordered, [
         f"{summary.title}\n{summary.cwd}\n{summary.first_prompt}\n{summary.source}".lower()
         for summary in ordered
