@@ -112,11 +112,12 @@ async def show_approvals(chat: Conversation, _argument: str) -> None:
 
     approvals = chat.holder.require_session().approvals
     while True:
-        rows = [
-            *(Choice(str(rule), str(rule), _FOR_NOW) for rule in approvals.session_rules),
-            *(Choice(str(rule), str(rule), _KEPT) for rule in approvals.kept_rules),
-            *(Choice(str(rule), str(rule), _GIVEN) for rule in approvals.always),
+        listed = [
+            *((rule, _FOR_NOW) for rule in approvals.session_rules),
+            *((rule, _KEPT) for rule in approvals.kept_rules),
+            *((rule, _GIVEN) for rule in approvals.always),
         ]
+        rows = [Choice(str(i), str(rule), origin) for i, (rule, origin) in enumerate(listed)]
         if count := approvals.single_actions:
             rows.append(Choice("*", f"single actions: {count}", "Enter revokes them"))
         screen = ChoiceScreen("Allowed without asking", rows, empty="Nothing is allowed yet.")
@@ -125,11 +126,13 @@ async def show_approvals(chat: Conversation, _argument: str) -> None:
             return
         if chosen == "*":
             approvals.revoke_single_actions()
-        for rule in [rule for rule in approvals.session_rules if str(rule) == chosen]:
+            continue
+        rule, origin = listed[int(chosen)]
+        if origin == _FOR_NOW:
             approvals.revoke(rule)
-        for rule in [rule for rule in approvals.kept_rules if str(rule) == chosen]:
+        elif origin == _KEPT:
             await approvals.forget(rule)
-        for rule in [rule for rule in approvals.always if str(rule) == chosen]:
+        else:
             await approvals.drop(rule)
 
 
