@@ -176,6 +176,28 @@ def test_what_a_fork_of_codex_repeats_counts_once(library: Library) -> None:
     assert found.prompts == by(library.index, "agent")["codex"].prompts + 2
 
 
+def test_a_count_that_codex_repeats_after_a_reading_counts_once(
+    library: Library, tmp_path: Path
+) -> None:
+    """It says all tokens so far again with the next turn, which may come at any time."""
+    folder = library.home / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    path = folder / "rollout-2026-01-02T03-04-00-019e0000-0000-7000-8000-000000000001.jsonl"
+    talk = codex_session()
+    (count,) = [line for line in talk if line["payload"].get("type") == "token_count"]
+    count["payload"]["info"]["total_token_usage"] = {"total_tokens": 100}
+    lines = [*talk, codex_said("user", 9, "and now?"), {**count, "timestamp": "2026-01-03T00:00Z"}]
+    out = tmp_path / "out"
+    for end in (len(talk), len(talk) + 1, len(lines)):
+        write_lines(path, lines[:end])
+        library.index.update()
+        Shipper(out, Redactor()).ship([locate(path)])
+    found = by(library.index, "agent")["codex"]
+    assert (found.input_tokens, found.output_tokens) == (90, 10)
+    shipped = "".join(each.read_text() for each in out.glob("events-*")).splitlines()
+    assert sum(json.loads(row)["output_tokens"] for row in shipped) == 10
+
+
 def test_a_deleted_session_is_not_counted(library: Library) -> None:
     library.log("one", TALK).unlink()
     library.index.update()

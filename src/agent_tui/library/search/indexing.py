@@ -64,6 +64,7 @@ class _Known:
     inode: int
     head: bytes
     offset: int
+    counted: int
 
     @property
     def stamp(self) -> tuple[int, int, int]:
@@ -157,7 +158,8 @@ class Indexer:
         if row is not None and head and row.inode == ref.stamp[2] and _has_grown(ref, row):
             self._statements.append((_FORGET_BEHIND, (row.id, row.offset)))
             day, model = self._about.get(row.id, ("", ""))
-            return Job(ref, row.id, row.offset, head, is_new=False, day=day, model=model)
+            grown = Job(ref, row.id, row.offset, head, is_new=False, counted=row.counted)
+            return replace(grown, day=day, model=model)
         if row is not None:
             self._drop(row)
         file, self._next_file = self._next_file, self._next_file + 1
@@ -240,13 +242,13 @@ class Indexer:
         self._statements += [(_COUNT_DAY, (job.file, *row)) for row in part.days]
         self._statements += [(_COUNT_TOOL, (job.file, *row)) for row in part.tools]
         self.progress.bytes += part.end - max(0, job.start)
-        row = _Known(job.file, str(ref.path), ref.key, *ref.stamp, job.head, part.end)
+        row = _Known(job.file, str(ref.path), ref.key, *ref.stamp, job.head, part.end, part.counted)
         self._known[(row.path, row.key)] = self._by_inode[row.inode] = row
         # Only now: a file that is read again after a failure must not find its own lines held.
         folder = str(ref.path.parent)
         self._said += [(folder, digest) for digest in self._digests.pop(job.file, ())]
         at = self._last_said.pop(job.file, "")
-        place = (*ref.stamp, job.head, part.end, job.root, at, job.file)
+        place = (*ref.stamp, job.head, part.end, part.counted, job.root, at, job.file)
         self._statements.append((_READ_UP_TO, place))
 
     def _flush(self) -> None:
@@ -292,14 +294,15 @@ class Indexer:
             raise
 
 
-_KNOWN = "SELECT id, path, key, size, mtime, inode, head, offset FROM files WHERE head NOT NULL"
+_KNOWN = """SELECT id, path, key, size, mtime, inode, head, offset, counted FROM files
+    WHERE head NOT NULL"""
 _ROOTS = "SELECT root, path FROM files WHERE root <> '' ORDER BY id DESC"
 _DIGESTS = "SELECT digest FROM said WHERE session = ?"
 _ADD_FILE = """INSERT OR REPLACE INTO files
     (id, source, path, key, session, cwd, title, model, updated)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _READ_UP_TO = """UPDATE files SET size = ?, mtime = ?, inode = ?, head = ?, offset = ?,
-    root = coalesce(nullif(?, ''), root), updated = max(updated, ?) WHERE id = ?"""
+    counted = ?, root = coalesce(nullif(?, ''), root), updated = max(updated, ?) WHERE id = ?"""
 _SAID = "INSERT OR IGNORE INTO said VALUES (?, ?)"
 _FORGET_BEHIND = "DELETE FROM entries WHERE file = ? AND offset >= ?"
 """What a reading wrote that failed before its end."""

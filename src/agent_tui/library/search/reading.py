@@ -41,6 +41,7 @@ class Job:
         day, model: what is known for lines that say none.
         origins: the files that it may be a copy of.
         root: what it shares with its copies, where nothing else tells of them.
+        counted: where the last line stands whose tokens may be said again; -1 for none.
     """
 
     ref: SessionRef
@@ -52,6 +53,7 @@ class Job:
     model: str = ""
     origins: tuple[SessionRef, ...] = ()
     root: str = ""
+    counted: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,15 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A file was read up to ``end``; what was counted in it, by day and by tool."""
+    """A file was read up to ``end``; what was counted in it, by day and by tool.
+
+    Attributes:
+        counted: where the last line stands whose tokens may be said again; -1 for none.
+    """
 
     job: Job
     end: int
+    counted: int
     days: list[tuple[object, ...]]
     tools: list[tuple[object, ...]]
 
@@ -122,8 +129,11 @@ def _read(job: Job, said: set[int]) -> Iterator[Part]:
         day, model = about.updated, about.model
         yield about
     tally = Tally(day, model)
-    end = yield from (_read_lines(job, said, tally) if job.start >= 0 else _read_whole(job, tally))
-    yield Finished(job, end, list(tally.days()), list(tally.tools()))
+    if job.start >= 0:
+        end, counted = yield from _read_lines(job, said, tally)
+    else:
+        end, counted = (yield from _read_whole(job, tally)), -1
+    yield Finished(job, end, counted, list(tally.days()), list(tally.tools()))
 
 
 def _describe(job: Job) -> About:
@@ -135,8 +145,11 @@ def _describe(job: Job) -> About:
     return About(ref, job.file, ref.path.stem, "", "", "", "")
 
 
-def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None, int]:
-    ref, end = job.ref, job.start
+def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None, tuple[int, int]]:
+    ref, end, counted = job.ref, job.start, job.counted
+    if counted >= 0:
+        _, line = next(whole_lines(ref, counted), (0, b""))
+        tally.begin_behind(decode(line) or {})
     is_rotated = ref.source in ROTATED
     copies = Copies(ref.source, job.origins)
     piece = Piece(job.file)
@@ -149,8 +162,8 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
         if digest in said:
             continue
         text = read_object(value)
-        if not copies.hold(line, value):
-            tally.add(value, text)
+        if not copies.hold(line, value) and tally.add(value, text):
+            counted = offset
         if digest:
             said.add(digest)
         if text is not None:
@@ -161,7 +174,7 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
             yield piece
             piece = Piece(job.file)
     yield piece
-    return end
+    return end, counted
 
 
 def _read_whole(job: Job, tally: Tally) -> Generator[Part, None, int]:

@@ -76,14 +76,21 @@ class Tally:
         self._message, self._usage = "", Usage()
         self._compactions = CompactionLines()
 
-    def add(self, value: dict[str, Any], said: LineText | None) -> None:
-        """Count one line: its object, and what it says where it says anything."""
+    def begin_behind(self, value: dict[str, Any]) -> None:
+        """Take a line as counted before: its tokens, said again, are the same ones."""
+        if (found := usage_of(value)) is not None:
+            self._message, self._usage = counted_under(value), found
+
+    def add(self, value: dict[str, Any], said: LineText | None) -> bool:
+        """Count one line: its object, and what it says; whether its tokens may be said again."""
         if said is not None:
             self._day = said.at[:10] or self._day
             self._model = said.model or self._model
             self._add_talk(said)
-        if (found := usage_of(value)) is not None:
-            self._add_usage(value, found)
+        if (found := usage_of(value)) is None:
+            return False
+        self._add_usage(value, found)
+        return bool(self._message)
 
     def _add_talk(self, said: LineText) -> None:
         count = self._days[(self._day, self._model)]

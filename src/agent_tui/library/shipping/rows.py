@@ -58,18 +58,29 @@ class Row:
 
 @dataclass(slots=True)
 class RowReader:
-    """Turns the lines of one session into rows; give it every line in order."""
+    """Turns the lines of one session into rows; give it every line in order.
+
+    Attributes:
+        counts_again: whether the tokens of the last line may be said again.
+    """
 
     session_id: str
     agent: str
     project: str
     model: str = ""
+    counts_again: bool = False
     _message: str = ""
     _usage: Usage = field(default_factory=Usage)
     _compactions: CompactionLines = field(default_factory=CompactionLines)
 
+    def begin_behind(self, line: bytes) -> None:
+        """Take a line as shipped before: its tokens, said again, are the same ones."""
+        value = decode(line) or {}
+        self._count(value, usage_of(value))
+
     def rows(self, line: bytes) -> Iterator[Row]:
         """The rows of one line; none for one that is damaged or mute."""
+        self.counts_again = False
         value = decode(line)
         if value is None:
             return
@@ -124,6 +135,7 @@ class RowReader:
         name = counted_under(value)
         known = self._usage if name and name == self._message else Usage()
         self._message, self._usage = name, usage
+        self.counts_again = bool(name)
         return beyond(usage, known)
 
 

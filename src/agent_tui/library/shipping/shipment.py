@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -120,18 +121,22 @@ class Shipper:
         about = importer_of(ref.source).summarise(ref)
         project = self._redactor.redact(about.cwd)
         reader = RowReader(about.session_id, ref.source, project, about.model)
-        start = 0
+        start, counted = 0, -1
         if known is not None and is_lined(ref) and known[2] == ref.stamp[2]:
-            start = known[-1] if known[3] <= ref.stamp[0] else 0
-        end = turn = start
+            start, counted = _left_at(known) if known[3] <= ref.stamp[0] else (0, -1)
+        for _, line in islice(whole_lines(ref, counted), 1) if counted >= 0 else ():
+            reader.begin_behind(line)
+        end, turn = start, (start, counted)
         for offset, line in _lines(ref, start):
             end = offset + len(line) + 1
             for row in reader.rows(line):
-                turn = offset if row.kind == "prompt" else turn
+                turn = (offset, counted) if row.kind == "prompt" else turn
                 if row.id not in self._given:
                     self._given.add(row.id)
                     yield self._safe(row)
-        self._state[_place(ref)] = [*ref.stamp, end, turn if self._form == "otlp" else end]
+            counted = offset if reader.counts_again else counted
+        left = turn if self._form == "otlp" else (end, counted)
+        self._state[_place(ref)] = [*ref.stamp, end, *left]
 
     def _safe(self, row: Row) -> Row:
         if not self._with_content:
@@ -162,6 +167,11 @@ class Shipper:
 
 def _place(ref: SessionRef) -> str:
     return f"{ref.path}#{ref.key}" if ref.key else str(ref.path)
+
+
+def _left_at(known: list[Any]) -> tuple[int, int]:
+    """Where to begin, and the last line before whose tokens may be said again; -1 for none."""
+    return (known[4], known[5]) if len(known) > 5 else (known[-1], -1)
 
 
 def _lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
