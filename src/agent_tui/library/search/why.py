@@ -64,8 +64,6 @@ def why(base: sqlite3.Connection, target: str, cwd: Path, limit: int = 20) -> li
             continue
         if any(_names(path, file) for path in said.touched) and not _failed(base, lines, row, said):
             found.append(_writer(row, said, _origin(base, lines, row, said, wanted)))
-        if sum(not each.parents for each in found) == limit:
-            break
     originals = sorted(_originals(found), key=lambda each: each.at, reverse=True)
     return originals[:limit]
 
