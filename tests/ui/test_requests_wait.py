@@ -248,3 +248,21 @@ async def test_an_answer_goes_to_the_session_that_asked(
         assert (answer.done(), other.done()) == (True, False)
         other.cancel()
         await holder.require_engine().close_session(before)
+
+
+async def test_a_drag_that_began_after_an_answer_is_not_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        answer = here.ask(ask_user)
+        await here.until_asked()
+        asked = here.app.screen
+        asked.dismiss("SQLite")
+        await until(here.pilot, answer.done)
+        await here.pilot.pause()
+        assert asked.is_running
+        dragged = here.app.chat.timeline
+        here.app.capture_mouse(dragged)
+        await until(here.pilot, lambda: not asked.is_running)
+        await here.pilot.pause()
+        assert here.app.mouse_captured is dragged

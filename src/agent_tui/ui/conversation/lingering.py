@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from textual import events
 from textual.app import App
 from textual.screen import Screen
 
@@ -21,6 +22,8 @@ class LingeringScreens(App[Result]):
     async def _replace_screen(self, screen: Screen[Any]) -> Screen[Any]:
         if not getattr(screen, "lingers", False):
             return await super()._replace_screen(screen)
-        remove = super()._replace_screen
-        self.set_timer(_LINGER_SECONDS, lambda: remove(screen))
+        # These act on the mouse whatever it does by then: later they would end a drag below.
+        self.capture_mouse(None)
+        screen.post_message(events.ScreenSuspend())
+        self.set_timer(_LINGER_SECONDS, screen.remove)
         return screen
