@@ -13,6 +13,7 @@ import pytest
 from agent_tui.core.errors import UsageError
 from agent_tui.library.redaction import Redactor
 from agent_tui.library.search.sources import own_refs
+from agent_tui.library.shipping import shipment
 from agent_tui.library.shipping.shipment import STATE, Shipment, Shipper
 from agent_tui.library.shipping.spans import split_request
 from tests.library.search.conftest import Library, assistant, call, user
@@ -172,6 +173,26 @@ def test_a_call_that_ends_after_a_shipment_is_a_span_of_the_next(
     whole = {span["spanId"]: span for span in spans_of(*(tmp_path / "whole").glob("*.otlp.json"))}
     assert latest == whole
     assert any(span["name"].startswith("execute_tool") for span in latest.values())
+
+
+def test_a_file_of_spans_ends_between_turns_only(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = [{**line, "uuid": f"v{number}"} for number, line in enumerate(talk())]
+    library.log("one", [*talk(), *more])
+    library.log("two", talk())
+    ship(library, tmp_path / "whole", "otlp")
+    monkeypatch.setattr(shipment, "_ROWS_A_FILE", 1)
+    assert len(ship(library, tmp_path / "out", "otlp").files) >= 3
+    parts = spans_of(*sorted((tmp_path / "out").glob("*.otlp.json")))
+    whole = spans_of(*(tmp_path / "whole").glob("*.otlp.json"))
+    assert sorted(map(answer_of, parts)) == sorted(map(answer_of, whole))
+    assert len(ship(library, tmp_path / "rows").files) > 10
+
+
+def answer_of(span: dict[str, Any]) -> tuple[str, int]:
+    """The name of a span, and the status that an answer gave it."""
+    return (span["name"], span["status"].get("code", 0))
 
 
 def test_one_folder_takes_every_form(library: Library, tmp_path: Path) -> None:

@@ -87,12 +87,17 @@ class Shipper:
     def _write_all(self, rows: Iterator[Row], write: Callable[[Path, list[Row]], Path]) -> None:
         batch: list[Row] = []
         for row in rows:
-            batch.append(row)
-            if len(batch) == _ROWS_A_FILE:
+            if len(batch) >= _ROWS_A_FILE and self._may_cut(batch[-1], row):
                 self._write_batch(batch, write)
                 batch = []
+            batch.append(row)
         if batch:
             self._write_batch(batch, write)
+
+    def _may_cut(self, last: Row, row: Row) -> bool:
+        """Whether a file may end between two rows: a turn and its calls are spans of one."""
+        begins = row.kind == "prompt" or row.session_id != last.session_id
+        return begins or self._form != "otlp"
 
     def _write_batch(self, batch: list[Row], write: Callable[[Path, list[Row]], Path]) -> None:
         names = (path.name.partition(".")[0] for path in self._folder.glob("events-*"))
