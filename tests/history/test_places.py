@@ -49,6 +49,21 @@ def test_a_place_is_found_by_its_name(
     assert find_place(RECORDS, read_place(typed)) == place
 
 
+@pytest.mark.parametrize(("typed", "place"), [("turn 12", 2), ("turn 11", 0), ("turn 2", None)])
+def test_a_turn_is_found_by_the_number_that_it_was_given(typed: str, place: int | None) -> None:
+    left = [
+        UserMessage("eleven", "human", 11),
+        UserMessage("one word more", "steer", 11),
+        UserMessage("twelve", "human", 12),
+    ]
+    assert find_place(left, read_place(typed)) == place
+
+
+def test_turns_without_numbers_are_counted() -> None:
+    words = [UserMessage("one", "import"), UserMessage("more", "steer"), UserMessage("two")]
+    assert find_place(words, read_place("turn 2")) == 2
+
+
 def _as_written(at: str | None) -> str:
     return (at or "")[:16].replace("T", " ")
 

@@ -10,21 +10,20 @@ from typing import Literal, TypeAlias
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_minute
-from agent_tui.core.records import Checkpoint, Record, UserMessage, is_message
+from agent_tui.core.records import Checkpoint, Record, is_message, is_prompt
 
 Kind: TypeAlias = Literal["checkpoint", "turn", "message", "time"]
 
 _TYPED = re.compile(r"(?:(?P<kind>checkpoint|turn|message)\s+)?(?P<number>\d{1,9})")
 _TIME = re.compile(r"(?:(?P<day>\d{4}-\d\d-\d\d)\s+)?(?P<clock>\d{1,2}:\d\d)")
 _KINDS: dict[str, Kind] = {"turn": "turn", "message": "message"}
-_SAID = ("human", "import", None)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
     """A place as it was named.
 
-    ``number`` is a checkpoint's own, or counts from 1; ``time`` is local, ``14:05`` or
+    ``number`` is a checkpoint's or a turn's own, or counts from 1; ``time`` is local, ``14:05`` or
     ``2026-11-22 14:05``.
     """
 
@@ -56,7 +55,7 @@ def find_place(records: Sequence[Record], place: NamedPlace) -> int | None:
             number = place.number
             return _nth(records, 1, lambda each: isinstance(each, Checkpoint) and each.id == number)
         case "turn":
-            return _nth(records, place.number, _is_prompt)
+            return _turn(records, place.number)
         case "message":
             return _nth(records, place.number, is_message)
         case "time":
@@ -68,8 +67,13 @@ def _nth(records: Iterable[Record], number: int, is_meant: Callable[[Record], bo
     return next(islice(found, number - 1, None), None) if number > 0 else None
 
 
-def _is_prompt(record: Record) -> bool:
-    return isinstance(record, UserMessage) and record.origin in _SAID
+def _turn(records: Iterable[Record], number: int) -> int | None:
+    """By its own number, which a compaction does not change; counted where no turn has one."""
+    prompts = [(i, each.turn, each.origin) for i, each in enumerate(records) if is_prompt(each)]
+    if any(turn is not None for _, turn, _ in prompts):
+        return next((index for index, turn, _ in prompts if turn == number), None)
+    begins = [index for index, _, origin in prompts if origin != "steer"]
+    return begins[number - 1] if 0 < number <= len(begins) else None
 
 
 def _at_time(records: Sequence[Record], time: str) -> int | None:
