@@ -88,20 +88,16 @@ class Toolset:
         tool = self._tools.get(call.name)
         if tool is None or type(tool).may_repeat is Tool.may_repeat:
             return False
-        try:
-            return tool.may_repeat(parse_arguments(tool, call.arguments))
-        except ToolError:
-            return False
+        arguments = _arguments_of(tool, call)
+        return False if arguments is None else tool.may_repeat(arguments)
 
     def queue(self, call: ToolCall) -> str:
         """Calls of one answer with the same queue run in the order written; empty: beside all."""
         tool = self._tools.get(call.name)
         if tool is None or type(tool).queue is Tool.queue:
             return ""
-        try:
-            return tool.queue(parse_arguments(tool, call.arguments))
-        except ToolError:
-            return ""
+        arguments = _arguments_of(tool, call)
+        return "" if arguments is None else tool.queue(arguments)
 
     async def carry_out(
         self,
@@ -200,6 +196,15 @@ class Toolset:
                 return replace(subject, places=await work)
             case _:
                 return subject
+
+
+def _arguments_of(tool: AnyTool, call: ToolCall) -> Arguments | None:
+    """What a call asks for; None where it cannot be read."""
+    try:
+        arguments: Arguments = parse_arguments(tool, call.arguments)
+    except ToolError:
+        return None
+    return arguments
 
 
 def _tell_change(result: ToolResult, command: str) -> ToolResult:
