@@ -14,6 +14,7 @@ class SettingFiles:
 
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
+        self._writing = asyncio.Lock()
 
     async def places_of(self, section: str) -> dict[str, str]:
         """Where each setting of a section was set: file and line, variable or flag."""
@@ -23,4 +24,5 @@ class SettingFiles:
         """Write a setting into the user's config file, for later runs; raises ConfigError."""
         from agent_tui.config.writing import set_value
 
-        await asyncio.to_thread(set_value, config_path(), key, value)
+        async with self._writing:  # each reads the file, changes it and writes it
+            await asyncio.to_thread(set_value, config_path(), key, value)
