@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from agent_tui.core.format import parse_time
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.importers.registry import locate, summarise
 from agent_tui.library import live_sessions
@@ -137,3 +138,28 @@ def test_only_the_newest_logs_are_read(tmp_path: Path, monkeypatch: pytest.Monke
     row = row_of(claude(tmp_path, ASKED, CALLED))
     assert find_live([row, replace(row, folder="/gone")]) == {(row.source, row.folder)}
     assert find_live([replace(row, folder="/gone"), row]) == frozenset()
+
+
+def test_old_logs_behind_the_newest_cost_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = row_of(claude(tmp_path, ASKED, CALLED))
+    parsed: list[str] = []
+
+    def parse(text: str) -> datetime | None:
+        parsed.append(text)
+        return parse_time(text)
+
+    monkeypatch.setattr(live_sessions, "parse_time", parse)
+    old = [row_of(Path(row.folder), timedelta(days=9))] * 1000
+    odd = replace(row, updated_at="when it was")  # says nothing about those behind it
+    assert find_live([odd, row, *old]) == {(row.source, row.folder)}
+    assert len(parsed) < 10
+
+
+def test_the_end_of_no_further_log_is_read_when_the_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = row_of(claude(tmp_path, ASKED, CALLED))
+    monkeypatch.setattr(live_sessions, "_MOST_SECONDS", 0.0, raising=False)
+    assert find_live([row]) == frozenset()

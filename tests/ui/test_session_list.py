@@ -48,6 +48,7 @@ class Sessions:
         self.stuck = ""
         self.live: set[tuple[str, str]] = set()
         self.looked_for_live = 0
+        self.fault: Exception | None = None
         self.rows_looked_at: list[SessionSummary] = []
 
     async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
@@ -58,6 +59,8 @@ class Sessions:
     async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]:
         self.looked_for_live += 1
         self.rows_looked_at = rows
+        if self.fault:
+            raise self.fault
         return frozenset(self.live)
 
     async def rename_session(self, session_id: str, title: str, folder: str) -> None:
@@ -511,3 +514,13 @@ async def test_live_sessions_are_looked_for_in_what_is_not_shown_too() -> None:
         times = [each.updated_at for each in sessions.rows_looked_at]
         assert len(times) == 5
         assert times == sorted(times, reverse=True)
+
+
+async def test_a_fault_in_looking_for_live_sessions_ends_nothing() -> None:
+    sessions = Sessions(*THREE)
+    sessions.fault = ValueError("odd")
+    async with (app := show(sessions)).run_test() as pilot:
+        await settle(pilot)
+        await until(pilot, lambda: sessions.looked_for_live > 0)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.results == [("open", "s2")])

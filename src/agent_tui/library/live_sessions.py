@@ -13,11 +13,12 @@ its prompt; and what processes of other users, machines and containers do in a s
 from __future__ import annotations
 
 import os
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TypeAlias
 
@@ -33,6 +34,10 @@ _LONGEST_CALL = timedelta(hours=1)
 _LONGEST_ANSWER = timedelta(minutes=10)
 _MOST_LOOKED_AT = 50
 """Logs of other agents whose end is read, and sessions of ours whose lock is tried, at most."""
+_MOST_SECONDS = 0.5
+"""After this, no further log is read."""
+_SHIFTED = timedelta(days=1)
+"""So far apart may rows stand in the wrong order, whose times are told by clocks of many zones."""
 _TAIL = 40
 _LOGS = (".jsonl", ".json")
 
@@ -41,14 +46,26 @@ SessionName: TypeAlias = tuple[str, str]
 
 
 def find_live(rows: Iterable[SessionSummary]) -> frozenset[SessionName]:
-    """The sessions that somebody works in, of rows that are newest first. Blocks: some 20 ms."""
+    """The sessions that somebody works in, of rows that are newest first. Blocks: mostly 20 ms."""
     rows = list(rows)
     files = written_files()
     held = _locked(rows) if files is None else _held(rows, files)
     live = {_name(row) for row in held}
-    lately = (row for row in rows if not _is_ours(row) and _name(row) not in live)
-    lately = (row for row in lately if _age(row) < _LONGEST_CALL)
-    return frozenset(live | {_name(row) for row in islice(lately, _MOST_LOOKED_AT) if _awaits(row)})
+    theirs = (row for row in rows if not _is_ours(row) and _name(row) not in live)
+    lately = islice(_written_lately(theirs, datetime.now(UTC)), _MOST_LOOKED_AT)
+    end = time.monotonic() + _MOST_SECONDS
+    in_time = takewhile(lambda _: time.monotonic() < end, lately)
+    return frozenset(live | {_name(row) for row, age in in_time if _awaits(row, age)})
+
+
+def _written_lately(
+    rows: Iterable[SessionSummary], now: datetime
+) -> Iterator[tuple[SessionSummary, timedelta]]:
+    """Rows with their age, which a call may be as old as; those behind much older ones are not."""
+    timed = ((row, parse_time(row.updated_at)) for row in rows)
+    aged = ((row, now - at) for row, at in timed if at is not None)
+    near = takewhile(lambda each: each[1] < _LONGEST_CALL + _SHIFTED, aged)
+    return ((row, age) for row, age in near if age < _LONGEST_CALL)
 
 
 def written_files() -> set[Path] | None:
@@ -103,7 +120,7 @@ def _place_of(file: Path) -> Path:
     return file.parent if file.name == OWNER else file
 
 
-def _awaits(row: SessionSummary) -> bool:
+def _awaits(row: SessionSummary, age: timedelta) -> bool:
     """Whether a log ends in what is not answered yet."""
     try:
         ref = locate(Path(row.folder))
@@ -111,7 +128,7 @@ def _awaits(row: SessionSummary) -> bool:
         records = read_tail(ref, _TAIL).records if read_tail else ()
     except (AgentTuiError, OSError):
         return False
-    return _has_open_call(records) or (_age(row) < _LONGEST_ANSWER and _ends_in_prompt(records))
+    return _has_open_call(records) or (age < _LONGEST_ANSWER and _ends_in_prompt(records))
 
 
 def _has_open_call(records: Iterable[Record]) -> bool:
@@ -137,8 +154,3 @@ def _is_ours(row: SessionSummary) -> bool:
 
 def _name(row: SessionSummary) -> SessionName:
     return row.source, row.folder
-
-
-def _age(row: SessionSummary) -> timedelta:
-    at = parse_time(row.updated_at)
-    return datetime.now(UTC) - at if at is not None else timedelta.max

@@ -113,7 +113,7 @@ class SessionTable(Panel[SessionChoice]):
         if self._others is not None:
             self._find_others(self._others)
         else:
-            await self._end_reading()
+            self._end_reading()
 
     async def _show_all(self) -> None:
         theirs = [] if self._only_ours else self._theirs
@@ -134,13 +134,14 @@ class SessionTable(Panel[SessionChoice]):
         if found != self._theirs:
             self._theirs = found
             await self._show_all()
-        await self._end_reading()
+        self._end_reading()
 
-    async def _end_reading(self) -> None:
+    def _end_reading(self) -> None:
         """All is read: forget marks of what is gone, and mark where somebody works."""
         self._columns.marked &= {id_of(each) for each in [*self._ours, *self._theirs]}
-        await self._mark_live()
+        self._mark_live()
 
+    @work(exclusive=True, group="live-marks", exit_on_error=False)
     async def _mark_live(self) -> None:
         """Mark where somebody works; looked for once whenever the list is read."""
         rows = await asyncio.to_thread(_newest_first, [*self._ours, *self._theirs])
