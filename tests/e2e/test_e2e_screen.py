@@ -88,7 +88,7 @@ def test_chat_approve_revert_compact_undo_restore_and_quit(tmp_path: Path) -> No
         # Restore the archive of the first revert from the list.
         terminal.wait_for("undone")
         terminal.press("f5")
-        terminal.wait_for("3 archives")
+        terminal.wait_for("3, newest first")
         terminal.press("end", "r")
         terminal.wait_for("Restore archive 1?")
         terminal.press("enter")

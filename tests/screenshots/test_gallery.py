@@ -566,7 +566,7 @@ def test_comparing_branches(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await _rotate(visitor)
         await visitor.press("f5")
-        await visitor.until_text("3 archives")
+        await visitor.until_text("3, newest first")
         await visitor.press("end", "c")
         await visitor.until_screen("CompareScreen")
 
