@@ -9,9 +9,10 @@ import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
+from textual import events
 from textual.binding import Binding
 
 from agent_tui.core.errors import AgentTuiError
@@ -19,7 +20,6 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
-from agent_tui.ui.conversation.lingering import LingeringScreens
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
@@ -29,6 +29,7 @@ from agent_tui.ui.themes.themed import ThemedApp
 if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.notifications import SeverityLevel
+    from textual.screen import Screen
 
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.launch import Launch
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
 _SECOND_PRESS_SECONDS = 2.0
 _ENDING_SECONDS = 30.0
 _JUST_SECONDS = 2.0
+_LINGER_SECONDS = 0.3
 
 
-class AgentTui(LingeringScreens[int], KeysInOrder[int], ThemedApp[int]):
+class AgentTui(KeysInOrder[int], ThemedApp[int]):
     """Owns the engine and the themes; everything else is on a screen."""
 
     TITLE = "agent-tui"
@@ -235,6 +237,20 @@ class AgentTui(LingeringScreens[int], KeysInOrder[int], ThemedApp[int]):
         await engine.project.trust()
         await engine.aclose()
         return await asyncio.to_thread(_assemble, self.launch)
+
+    async def _replace_screen(self, screen: Screen[Any]) -> Screen[Any]:
+        """Take a closed screen that ``lingers`` apart only after what is below it was drawn.
+
+        Textual does it at once and lays out the one below twice for it, whose widgets are not
+        concerned: half of the time from a key to what it did.
+        """
+        if not getattr(screen, "lingers", False):
+            return await super()._replace_screen(screen)
+        # These act on the mouse whatever it does by then: later they would end a drag below.
+        self.capture_mouse(None)
+        screen.post_message(events.ScreenSuspend())
+        self.set_timer(_LINGER_SECONDS, screen.remove)
+        return screen
 
     def _fatal_error(self) -> None:
         """End after a bug of ours with its traceback, but without the values of any variable."""

@@ -132,7 +132,6 @@ class ChatScreen(Screen[None]):
     def on_mount(self) -> None:
         status = self.chat.status
         status.is_starting = True
-        self.chat.requests.follow_screens()
         self.watch(status, "notice", self._show_notice_line, init=False)
         frame = self.chat.prompt_box.frame
         self.watch(status, "title", partial(setattr, frame, "session_title"), init=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from agent_tui.ui.conversation.asking import Requests
 from agent_tui.ui.conversation.drafts import DraftKeeper
 from agent_tui.ui.conversation.facts import SessionFacts
 from agent_tui.ui.conversation.holder import SessionHolder
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from agent_tui.core.summary import CompactionReport
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.ui.conversation.asking import Requests
     from agent_tui.ui.conversation.panes import Panes
     from agent_tui.ui.widgets.bars.gauge import TokenGauge
     from agent_tui.ui.widgets.bars.status_line import StatusLine
@@ -65,10 +65,25 @@ class Conversation:
         self.drafts = DraftKeeper(screen, panes.prompt_box, self.holder)
         self.runner = OperationRunner(screen, self.holder, self.notices, self._come_to_rest)
         self.prompts = Prompts(panes, self.holder, self.notices, self.runner, self.drafts, self.log)
-        self.requests = Requests(screen, panes, self.holder)
         self.wire = WireLink(self.notices)
         self.escape = SecondPress(_SECOND_ESCAPE_SECONDS)
         self.opening: Worker[None] | None = None
+        self._requests: Requests | None = None
+
+    @property
+    def requests(self) -> Requests:
+        """What waits for the user: an action to approve, a question to answer."""
+        if self._requests is None:
+            from agent_tui.ui.conversation.asking import Requests  # not for the first answer
+
+            self._requests = Requests(self.screen, self.panes, self.holder)
+            self._requests.follow_screens()
+        return self._requests
+
+    def drop_stale_requests(self) -> None:
+        """Forget what nobody waits for any longer."""
+        if self._requests is not None:
+            self._requests.drop_stale()
 
     async def show_session(self, session: LiveSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""

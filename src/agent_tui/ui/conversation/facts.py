@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agent_tui.core.words import NO_PROVIDER
-
 if TYPE_CHECKING:
     from textual.screen import Screen
 
@@ -50,6 +48,8 @@ class SessionFacts:
 
     def show_connection(self, session: LiveSession) -> None:
         """Show whether there is a model to ask."""
+        from agent_tui.core.words import NO_PROVIDER  # not for the first frame
+
         self._panes.status.is_connected = session.provider != NO_PROVIDER
 
     def colour_gauge(self, session: LiveSession) -> None:
