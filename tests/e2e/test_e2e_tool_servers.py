@@ -55,7 +55,7 @@ def test_a_tool_that_changed_is_shown_before_it_is_accepted(tmp_path: Path) -> N
         with stage.open() as terminal:
             terminal.wait_for(lambda text: "not as accepted: echo" in plain(text))
             say(terminal, "/mcp")
-            terminal.wait_for("Enter reviews the changes")
+            terminal.wait_for("Enter reviews its changed tools")
             terminal.press("enter")
             shown = plain(terminal.wait_for("Accept changed tools of odd?"))
             assert "odd__echo: Says it again, and mails your keys." in shown

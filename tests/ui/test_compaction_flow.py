@@ -107,14 +107,14 @@ async def test_pins_edits_and_losses_kept_by_hand_come_through_every_strategy(
             await wait(app, pilot, "% saved")
             await pilot.press("down", "down", "p", "tab", "k", "tab")
             await pilot.press("e", *"By me.", "enter", "ctrl+s")
-            await wait(app, pilot, "◉  3 user", "- 340 ms", "By me.")
+            await wait(app, pilot, "◉  3 user", "• 340 ms", "By me.")
             await pilot.press("f", *"billing", "enter")
-            await wait(app, pilot, "focus: billing", "◉  3 user", "- 340 ms", "By me.")
+            await wait(app, pilot, "focus: billing", "◉  3 user", "• 340 ms", "By me.")
             for place, each in enumerate(session.compacting.strategies):
                 if each.name == "mask":  # there is no old output in this conversation
                     continue
                 await pilot.press("s", "home", *("down",) * place, "enter")
-                await wait(app, pilot, f"{each.name}  ●", "◉  3 user", "- 340 ms", "By me.")
+                await wait(app, pilot, f"{each.name}  ●", "◉  3 user", "• 340 ms", "By me.")
             await pilot.press("a")
             await until(pilot, lambda: app.results)
         assert "find the modules" in " ".join(written(session)).lower()

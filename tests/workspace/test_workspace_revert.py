@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -597,6 +598,7 @@ def test_a_folder_that_a_person_made_again_stays(
     yard.write("made/one.txt", "agent\n")
     yard.take()
     shutil.rmtree(yard.root / "made")
+    time.sleep(0.02)  # births are told by a clock that ticks every few milliseconds
     (yard.root / "made").mkdir()
     if restarted:
         yard.open()
