@@ -429,7 +429,7 @@ async def test_marked_sessions_are_exported_and_esc_unmarks() -> None:
     async def export(chosen: SessionSummary) -> tuple[Path, str]:
         written.append(chosen.session_id)
         redacted = "Redacted: 1 password." if chosen.session_id == "s2" else ""
-        return Path("/work") / f"{chosen.session_id}.md", redacted
+        return Path("/exports") / f"{chosen.session_id}.md", redacted
 
     screen = SessionListScreen(Sessions(*THREE), export=export)
     async with (app := Stage(screen=screen)).run_test() as pilot:
@@ -439,11 +439,11 @@ async def test_marked_sessions_are_exported_and_esc_unmarks() -> None:
         assert "✓" not in app.text
         assert app.results == []
         await pilot.press("home", "space", "space", "e")
-        await until(pilot, lambda: "Exported 2 sessions to /work." in app.text)
+        await until(pilot, lambda: "Exported 2 sessions to /exports." in app.text)
         assert sorted(written) == ["s2", "s3"]
         assert "Secrets were redacted in 1 of them." in app.text
         await pilot.press("home", "down", "e")
-        await until(pilot, lambda: "Exported to /work/s2.md. Redacted: 1 password." in app.text)
+        await until(pilot, lambda: "Exported to /exports/s2.md. Redacted: 1 password." in app.text)
 
 
 def heading(app: Stage) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_tui.core.messages import text_of
+from agent_tui.core.origins import ASKED
 from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
@@ -13,8 +14,6 @@ from agent_tui.core.records import (
     Record,
     UserMessage,
 )
-
-_SAID = ("human", "steer", "import", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ def last_exchanges(records: Sequence[Record], most: int = 4) -> tuple[Exchange, 
         match record:
             case AssistantMessage(content) if not answer:
                 answer = text_of(content).strip()
-            case UserMessage(content, origin) if origin in _SAID:
+            case UserMessage(content, origin) if origin in ASKED:
                 found.append(Exchange(text_of(content).strip(), answer))
                 answer = ""
             case CompactionRecord():

@@ -10,11 +10,10 @@ from agent_tui.core.arguments import read_arguments
 from agent_tui.core.changes import ChangeGroup, ChangeKind, FileDiff
 from agent_tui.core.errors import UnknownCheckpoint
 from agent_tui.core.messages import DiffDisplay, ToolCall
+from agent_tui.core.origins import ASKED
 from agent_tui.core.records import AssistantMessage, Checkpoint, Record, ToolMessage, UserMessage
 from agent_tui.history.told.edits import told_edits
 from agent_tui.importers.registry import import_session
-
-_SAID = ("human", "steer", "import", None)
 
 
 def read_told_changes(path: Path, since: int | None) -> list[ChangeGroup]:
@@ -59,7 +58,7 @@ def _in_log(log: Sequence[Record], cwd: str) -> Iterator[tuple[ToolCall, ChangeG
         match record:
             case Checkpoint(id_):
                 checkpoint = id_
-            case UserMessage(_, origin) if origin in _SAID:
+            case UserMessage(_, origin) if origin in ASKED:
                 turn, step = turn + 1, 0
             case AssistantMessage(_, tool_calls):
                 step += 1
