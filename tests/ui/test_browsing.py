@@ -113,9 +113,11 @@ async def test_the_keys_that_are_named_are_those_that_something_answers(tmp_path
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
         await until(pilot, lambda: isinstance(app.screen.focused, Timeline))
-        named = {each.aside.strip() for each in describe_keys(app.screen)}
+        named = {each.aside.strip(): each.term for each in describe_keys(app.screen)}
         assert "timeline-copy" in named
-        assert not {"timeline-find", "timeline-quote"} & named
+        assert not {"timeline-find", "timeline-quote"} & set(named)
+        assert named["timeline-toggle-all"] == "Ctrl+O"
+        assert named["timeline-activate"] == "Space"
 
 
 async def test_compactions_are_chosen_over_the_log_that_was_opened(

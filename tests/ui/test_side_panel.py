@@ -10,10 +10,12 @@ from agent_tui.core.summary import CheckpointSummary
 from agent_tui.core.todo import TodoItem
 from agent_tui.resources import stylesheet
 from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.live_session import LiveSession
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.widgets.panes.side_panel import SidePanel
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.ui.stage import Stage
+from tests.waiting import settle, until
 
 WIDE = (200, 40)
 FILES = (FileDiff("src/tide/report.py", "changed", 12, 3), FileDiff("new.bin", "created", 0, 0))
@@ -93,3 +95,21 @@ async def test_it_stands_beside_a_wide_conversation_until_it_is_put_away(
         await pilot.resize_terminal(150, 40)
         await pilot.pause()
         assert not panel.display
+
+
+async def test_it_is_right_again_after_an_operation_that_no_event_tells_of(tmp_path: Path) -> None:
+    """Such as a revert of files alone."""
+    async with (app := AgentTui(Launch(cwd=tmp_path, demo=True))).run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: app.chat.screen.query(SidePanel))
+        panel = app.chat.screen.query_one(SidePanel)
+        app.chat.prompts.send("What have we done so far?")
+        await until(pilot, lambda: panel.size.width and not app.chat.runner.is_busy)
+        await settle(pilot, workers=True)
+        panel.show_facts(FILES, PAST)
+        await app.chat.runner.start(_do_nothing).wait()
+        await settle(pilot, workers=True)
+        assert not panel._files
+
+
+async def _do_nothing(_session: LiveSession) -> None:
+    """No event, as of a revert of files."""

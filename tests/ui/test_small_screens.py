@@ -166,6 +166,12 @@ async def test_what_leaves_is_cut_once_where_the_box_ends(width: int) -> None:
             assert row.partition("…")[2].strip(" ▁▔▕▏│┃") == ""
 
 
+def test_what_leaves_is_told_without_the_marks_of_markdown() -> None:
+    said = AssistantMessage("## **FAILED (failures=2)**: both are in `format_height`")
+    (line,) = preview_revert([Checkpoint(0), said], 0, lambda _message: 1).lines
+    assert line == "agent: FAILED (failures=2): both are in format_height"
+
+
 @pytest.mark.parametrize(
     ("keys", "result"),
     [(["enter"], True), (["y"], True), (["escape"], False), (["down", "enter"], False)],
@@ -290,13 +296,13 @@ async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None
 
 @pytest.mark.parametrize(("width", "shown"), [(80, 3), (44, 1), (30, 1)])
 async def test_a_heading_leaves_out_whole_notes_where_room_is_short(width: int, shown: int) -> None:
-    notes = ("● 7 kept", "list of names: 58", "writing it used 4.1k tokens")
+    notes = ("● 7 kept", "names: 58 tokens", "writing it used 4.1k tokens")
     heading = Heading()
     async with (app := Stage([heading])).run_test(size=(width, 20)) as pilot:
         heading.show("Compaction preview", *notes)
         await pilot.pause()
         assert [note in app.text for note in notes] == [n < shown for n in range(3)]
-        assert "list" not in app.text or notes[1] in app.text
+        assert "names" not in app.text or notes[1] in app.text
 
 
 async def test_a_key_of_the_conversation_says_where_it_works_on_another_screen() -> None:

@@ -122,7 +122,7 @@ def _line(message: Message) -> str:
         case AssistantMessage():
             calls = ", ".join(call.name for call in message.tool_calls)
             who = f"agent [{calls}]" if calls else "agent"
-            said = said.lstrip("#").lstrip()  # a heading's words, not its sign
+            said = _unmarked(said)
             return f"{who}: {said}" if said else who
         case ToolMessage():
             return f"result: {said}"

@@ -126,6 +126,7 @@ class Conversation:
     def _come_to_rest(self, session: LiveSession) -> None:
         """Nothing more is done to the session: what was not taken up goes back to be edited."""
         self.prompts.give_back(session.take_steers())
+        self.panes.update_side()  # files alone may have been reverted: no event tells that
         if self.wire.is_broken and session is self.session:
             self.wire.listen(session, self.log.view)
             self.panes.show_work("")

@@ -105,9 +105,7 @@ class CompactionPane(Panel[Result], Generic[Result]):
         report = self._view.report
         files = f"with {', '.join(report.files)}" if report.files else ""
         retries = format_count(report.retries, "retry", "retries") if report.retries else ""
-        index = (
-            f"list of names: {format_tokens(report.index_tokens)}" if report.index_tokens else ""
-        )
+        index = f"names: {format_tokens(report.index_tokens)} tokens" if report.index_tokens else ""
         usage = report.usage
         cost = f"writing it used {format_tokens(usage.total_tokens)} tokens" if usage else ""
         masked = f"{format_tokens(report.masked_tokens)} masked" if report.masked else ""

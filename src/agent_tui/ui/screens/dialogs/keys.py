@@ -32,6 +32,7 @@ _NAMED = {
     "pageup": "PgUp",
     "pagedown": "PgDn",
     "enter": "Enter",
+    "space": "Space",
 }
 
 
@@ -97,6 +98,6 @@ def _key(screen: Screen[Any], binding: Binding) -> str:
     if binding.id in screen.app._keymap:
         return spell_key(binding.key)
     if binding.key_display is None and "+" in binding.key:
-        return "+".join(_NAMED.get(part, spell_key(part)) for part in binding.key.split("+"))
+        return "+".join(_NAMED.get(part, part.capitalize()) for part in binding.key.split("+"))
     shown = binding.key_display or screen.app.get_key_display(binding)
     return _NAMED.get(binding.key, shown)
