@@ -143,6 +143,34 @@ async def test_the_agent_is_told_at_its_next_step_what_ended_meanwhile(tmp_path:
         )
 
 
+async def test_what_ran_before_a_compaction_is_told_when_the_session_is_opened_again(
+    tmp_path: Path,
+) -> None:
+    """The start is in an archive, or in one before it: no number means two commands."""
+    more = Reply(text="lorem ipsum dolor " * 400)
+    first = (START, more, more, more)
+    async with Stage(tmp_path, *first, yolo=True) as stage:
+        for prompt in ("Serve it", "And then?", "And then?"):
+            await stage.say(prompt)
+        await stage.operations.compact(strategy="fallback")
+        await stage.say("And then?")
+        await stage.operations.compact(strategy="fallback")
+        assert len(list(stage.log.parent.glob("context.jsonl.[12]"))) == 2
+        assert "background command 1 started" not in stage.log.read_text()
+        name = stage.session.session_id
+    async with Stage(tmp_path, START, Reply(text="."), resume=name, yolo=True) as stage:
+        await stage.say("Go on")
+        told = [line["content"] for line in stage.on_disk("user") if line["origin"] == "reminder"]
+        assert told == snapshot(
+            [
+                "<system>Background command 1 (echo ready; sleep 600) is gone: it ended before "
+                "this session was opened again. Run it again if it is still needed.</system>"
+            ]
+        )
+        started = stage.on_disk("tool")[-1]["content"]
+        assert started.startswith("[background command 2 started"), "1 is known already"
+
+
 async def test_the_agent_is_told_once_what_ended_with_the_program(tmp_path: Path) -> None:
     """What it stopped or was told of is not told again; no number means two commands."""
     serve = call("run_command", id="a", command=_TICK, background=True)

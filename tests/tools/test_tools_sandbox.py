@@ -148,7 +148,7 @@ async def test_a_repository_that_a_background_command_makes_is_told(
     made = RunCommandArguments(command="git init -q .", background=True)
     await RunCommand().run(made, context)
     await asyncio.wait([commands.find(1).ended])
-    told += EndedCommands(commands, list).tell()
+    told += await EndedCommands(commands, list).tell()
     arguments = BackgroundCommandArguments(number=1, action="wait")
     told.append((await BackgroundCommand().run(arguments, context)).output)
     assert ["[.git was created: hooks" in each for each in told] == [True, True]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,10 @@ _REJECTED = Ending("rejected", "Stopped: the action was rejected. Say what to do
 _DONE = Ending("done")
 
 
+async def _tell_nothing() -> list[str]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How far a turn may go, and how often a request is tried; ``more`` are further policies."""
@@ -95,7 +99,7 @@ class Agent:
         limits: Limits,
         desk: DMailDesk | None = None,
         sees_images: bool = True,
-        tell_ended: Callable[[], list[str]] = list,
+        tell_ended: Callable[[], Awaitable[list[str]]] = _tell_nothing,
     ) -> None:
         self._tell_ended = tell_ended
         self._untold: deque[str] = deque()
@@ -285,7 +289,7 @@ class Agent:
         """One model call with its tools; None when the turn continues."""
         turn = progress.turn
         await self._join_steers(turn)
-        self._untold += self._tell_ended()
+        self._untold += await self._tell_ended()
         while self._untold:
             await settle(self._remind_ended(turn))
         self._asking.refresh_tools()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
@@ -16,6 +17,9 @@ from agent_tui.tools.base import Arguments, Tool, ToolContext
 from agent_tui.tools.run_command import STARTED, describe_end
 from agent_tui.tools.running_commands import RunningCommand, RunningCommands
 
+STARTED_MARK = STARTED.partition("{")[0].encode()
+"""What stands in every log in which a command was left in the background."""
+
 _RUNS = "[still running]"
 _TELLS = "Background command {number} ("
 _STARTED = re.compile(re.escape(STARTED).replace(r"\{number\}", r"(\d+)"))
@@ -27,18 +31,19 @@ class EndedCommands:
 
     Args:
         commands: those of this session, since it was opened.
-        messages: gives what is in its log; what ran when it was closed or killed has ended.
+        messages: gives what was ever in its context, also what a compaction took out; it may
+            block. What ran when the session was closed or killed has ended.
     """
 
     def __init__(self, commands: RunningCommands, messages: Callable[[], Iterable[Record]]) -> None:
         self._commands = commands
         self._messages: Callable[[], Iterable[Record]] | None = messages
 
-    def tell(self) -> list[str]:
+    async def tell(self) -> list[str]:
         """A sentence for each of them, once."""
         gone: list[str] = []
         if self._messages is not None:
-            last, left = _read_log(list(self._messages()))
+            last, left = _read_log(list(await asyncio.to_thread(self._messages)))
             self._messages = None
             self._commands.continue_behind(last)
             gone = [_tell_gone(number, title) for number, title in left.items()]

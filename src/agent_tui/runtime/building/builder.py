@@ -29,6 +29,7 @@ from agent_tui.runtime.building.limits import amounts_of, limits_of, unlimited_c
 from agent_tui.runtime.building.parts import Equipment, SessionParts
 from agent_tui.runtime.building.subagents import SubagentSessions
 from agent_tui.runtime.building.tools import session_tools
+from agent_tui.runtime.building.uncompacted import uncompacted_records
 from agent_tui.runtime.connect.connections import Connection
 from agent_tui.runtime.connect.learned_windows import LearnedWindows
 from agent_tui.runtime.files.watching import watch_workspace
@@ -36,7 +37,7 @@ from agent_tui.runtime.starting.assembling import Run
 from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
-from agent_tui.tools.background_command import EndedCommands
+from agent_tui.tools.background_command import STARTED_MARK, EndedCommands
 from agent_tui.tools.base import AnyTool, FileMemory, ToolContext
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.catalogue import builtin_tools
@@ -164,7 +165,7 @@ class SessionBuilder:
             approvals,
             questions,
             commands,
-            EndedCommands(commands, lambda: [each.record for each in log.state.messages]),
+            EndedCommands(commands, lambda: uncompacted_records(log, STARTED_MARK)),
             toolset,
             watch,
             subagents,
