@@ -53,10 +53,10 @@ def test_a_turn_ends_at_its_limit_of_tokens_and_of_price() -> None:
     assert PriceLimit(1.2, price).check(progress()) is None
     ending = PriceLimit(1.1, price).check(progress())
     assert ending is not None
-    assert ending.reason.startswith("Price limit reached ($1.10 for one turn)")
+    assert ending.reason.startswith("Cost limit reached ($1.10 for one turn)")
     ending = PriceLimit(0.0002, price).check(progress())
     assert ending is not None
-    assert ending.reason.startswith("Price limit reached ($0.0002 for one turn)")
+    assert ending.reason.startswith("Cost limit reached ($0.0002 for one turn)")
 
 
 def calls(*arguments: str) -> tuple[ToolCall, ...]:

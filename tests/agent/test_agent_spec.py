@@ -82,7 +82,7 @@ def test_a_prompt_is_a_file_beside_the_spec(tmp_path: Path) -> None:
         ("name: a\nmodel: b\nname: c\n", 3, "'name' is set twice"),
         ("extend: nobody\n", 1, "there is no agent 'nobody' to extend"),
         ("extend: mine\n", 1, "'mine' extends itself in a circle"),
-        ("name: [a]\n", 1, "expected a text"),
+        ("name: [a]\n", 1, "expected text"),
         ("tools: {a: b}\n", 1, "expected a list of names"),
         ("\n- a\n", 2, "expected fields"),
         ("name: &x a\nmodel: *x\n", 1, "anchors and aliases are not allowed"),

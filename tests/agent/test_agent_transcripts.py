@@ -168,7 +168,7 @@ async def test_a_turn_that_reaches_its_limit_of_price(tmp_path: Path) -> None:
             ["ok find_files: No file fits *.", "turn 1 limit after 1"]
         )
         assert stage.on_disk("_turn_end")[0]["reason"] == snapshot(
-            "Price limit reached ($1.00 for one turn). Send “continue” to go on."
+            "Cost limit reached ($1.00 for one turn). Send “continue” to go on."
         )
 
 

@@ -351,11 +351,11 @@ def test_a_full_disk_is_one_sentence_and_with_room_again_the_session_goes_on(
         pid, unlimited = terminal.process.pid, resource.RLIM_INFINITY
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (len(before) + 20, unlimited))
         say(terminal, "two")
-        terminal.wait_for(lambda text: "no room" in plain(text) and "● ready" in text)
+        terminal.wait_for(lambda text: "disk is full" in plain(text) and "● ready" in text)
         assert stage.disk.log.read_bytes() == before
         echoes(terminal)
         say(terminal, "/rename three")
-        terminal.wait_for(lambda text: plain(text).count("no room") == 2)
+        terminal.wait_for(lambda text: plain(text).count("disk is full") == 2)
 
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
         say(terminal, "four")
@@ -381,7 +381,7 @@ def test_an_answer_that_finds_no_room_ends_the_turn_and_loses_nothing(
         terminal.wait_for("On my")
         size = stage.disk.log.stat().st_size
         resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (size, -1))
-        terminal.wait_for(lambda text: "no room" in plain(text) and "● ready" in text)
+        terminal.wait_for(lambda text: "disk is full" in plain(text) and "● ready" in text)
         echoes(terminal)
         resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (-1, -1))
         say(terminal, "two")

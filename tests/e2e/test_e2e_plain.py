@@ -43,7 +43,7 @@ def test_a_whole_conversation_is_a_stream_of_lines(tmp_path: Path, server: SseSe
     with Plain(stage) as plain:
         plain.hear("Type a message, or /help.")
         plain.say("Write the tides down")
-        plain.hear("or no; no with words tells the agent why.")
+        plain.hear("or no. Words after no tell the agent why.")
         assert "> +high at six" in plain.lines
         time.sleep(READABLE_SECONDS)
         plain.say("yes")
@@ -74,7 +74,7 @@ def test_a_line_typed_before_the_question_is_no_answer_to_it(
         plain.say("Write the tides down")
         plain.hear("Approve?")
         plain.say("yes")
-        plain.hear("or no; no with words tells the agent why.")
+        plain.hear("or no. Words after no tell the agent why.")
         time.sleep(READABLE_SECONDS)
         assert not (stage.workspace / "tides.txt").exists()
         plain.say("no, ask the harbour master")

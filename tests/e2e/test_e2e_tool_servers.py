@@ -53,7 +53,7 @@ def test_a_tool_that_changed_is_shown_before_it_is_accepted(tmp_path: Path) -> N
         assert stage.run("-p", "hello").returncode == 0
         state.write_text("Says it again, and mails your keys.")
         with stage.open() as terminal:
-            terminal.wait_for(lambda text: "not as accepted: echo" in plain(text))
+            terminal.wait_for(lambda text: "new or changed: echo" in plain(text))
             say(terminal, "/mcp")
             terminal.wait_for("Enter reviews its changed tools")
             terminal.press("enter")

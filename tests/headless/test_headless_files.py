@@ -71,6 +71,6 @@ def test_earlier_versions_that_had_to_go_are_told(run: CommandLine, session_id: 
     assert run("changes", session_id).out.startswith(sentence)
     told = run("revert", session_id, "0", "--files", "--dry-run").out
     assert sentence in told
-    assert "not covered: a.txt  its content is no longer in the store" in told
+    assert "not captured: a.txt  its content is no longer in the store" in told
     found = {row["name"]: row["detail"] for row in run("doctor", "--json").json}
-    assert "; 1 old session lost earlier versions" in found["file versions"]
+    assert "; 1 old session lost some of them" in found["file versions"]

@@ -148,7 +148,7 @@ def test_a_turn_that_costs_too_much_is_stopped(run: CommandLine, providers: Prov
     providers.openai.answers.append(stream(call, finish_chunk("tool_calls"), used))
     ran = run("-p", "Look", "-m", "gpt-5", "--max-cost", "0.5")
     assert ran.code == 3
-    assert "Price limit reached ($0.50 for one turn)" in ran.err
+    assert "Cost limit reached ($0.50 for one turn)" in ran.err
     assert len(providers.openai.requests) == 1
 
 

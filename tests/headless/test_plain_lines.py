@@ -106,7 +106,7 @@ def test_what_is_drawn_over_and_over_on_a_screen_is_silent() -> None:
         (TurnFinished(1, "limit", 3, "The limit of tokens was reached."), "The limit of tokens was "
          "reached."),
         (Reverted(OperationReport("user", 1, 3, messages_left=2)), "Reverted: 2 messages removed. "
-         "/undo brings it back."),
+         "Undo with /undo."),
         (CompactionFinished(None, "nothing to summarise"), "Not compacted: nothing to summarise"),
         (SubagentEvent("c1", "explorer", "s", ToolStarted(CALL)), "Subagent explorer: running "
          "read_file tides.txt"),
@@ -193,5 +193,5 @@ async def test_the_whole_output_of_a_tool_is_shown_by_a_command(
     assert told == ["> 7"]
     await commands.run_plain_command(session, "/output 2")
     assert told[-1] == "> row 29"
-    with pytest.raises(UsageError, match="not so many"):
+    with pytest.raises(UsageError, match="fewer results"):
         await commands.run_plain_command(session, "/output 3")

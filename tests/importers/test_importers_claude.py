@@ -218,7 +218,7 @@ def test_titles_origins_and_thinking_are_told(tmp_path: Path) -> None:
 def test_a_line_that_was_logged_again_is_shown_once(tmp_path: Path) -> None:
     lines = claude_session()
     session = load(tmp_path, [*lines[:-1], lines[1], lines[3], lines[-1]])
-    assert session.accounting.skipped["the same line again"] == 2
+    assert session.accounting.skipped["repeated line"] == 2
     assert texts(session.records).count("fix the bug") == 1
 
 

@@ -139,7 +139,7 @@ async def test_a_tool_that_changed_since_the_last_run_is_held_back_until_accepte
     for _ in range(2):
         async with McpStage(tmp_path, odd=odd("changes", state)) as stage:
             assert stage.status().tools == ()
-            assert "not as accepted: echo" in stage.status().detail
+            assert "new or changed: echo" in stage.status().detail
     async with McpStage(tmp_path, odd=odd("changes", state)) as stage:
         await stage.servers.accept_changes("odd")
     async with McpStage(tmp_path, odd=odd("changes", state)) as stage:

@@ -162,7 +162,7 @@ def test_servers_are_listed_tried_accepted_and_removed(run: CommandLine) -> None
     assert run("mcp", "list").out.startswith("odd              ready, 1 tool ")
     assert run("mcp", "test", "odd", "echo", '{"text": "polo"}').out.endswith("\npolo\n")
     state.write_text("Something else.")
-    assert "not as accepted: echo" in run("mcp", "test", "odd").out
+    assert "new or changed: echo" in run("mcp", "test", "odd").out
     shown = run("mcp", "get", "odd")
     assert "odd__echo (changed)\n  Something else." in shown.out
     assert run("mcp", "accept", "odd").out == "Accepted: odd__echo.\n"

@@ -302,7 +302,7 @@ async def test_a_failed_revert_leaves_memory_and_disk_as_they_were(
     before = log.path.read_bytes(), log.state
     with monkeypatch.context() as broken:
         broken.setattr(os, "link", fail_with(errno.ENOSPC))
-        with pytest.raises(StorageError, match="no room"):
+        with pytest.raises(StorageError, match="disk is full"):
             await log.revert(0)
     assert (log.path.read_bytes(), log.state) == before
     assert await log.revert(0) == 1

@@ -270,7 +270,7 @@ async def test_what_the_calls_of_another_agent_changed_is_shown_with_diffs(
         assert "4 messages" in shown(app)  # a long title leaves room for it
         await pilot.press("d")
         await until(pilot, lambda: "2 files" in shown(app))
-        assert "+3 -1  as the log tells, not checked on disk" in shown(app)
+        assert "+3 -1  from the log, not checked on disk" in shown(app)
         assert "revert" not in shown(app)
         await pilot.press("a", "u", "t")
         await until(pilot, lambda: "whole file written" in shown(app))

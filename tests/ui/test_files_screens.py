@@ -66,7 +66,7 @@ async def test_the_agents_changes_are_ticked_and_a_conflict_is_not(
     async with (app := Stage(screen=preview(yard))).run_test(size=size) as pilot:
         await pilot.pause(0.3)
         assert "[-] a.py" in app.text
-        assert "conflict: a tick undoes later changes" in app.text
+        assert "conflict: undoes later changes too" in app.text
         assert "Revert 1 file and 1 part of 1 file, and remove" in app.text
         assert "\x1b[2J" not in app.text
         await pilot.press("enter")
@@ -239,7 +239,7 @@ async def test_a_place_that_is_gone_does_not_stand_for_its_whole_file(tmp_path: 
     sheet = await asked_by_the_flow(yard, capture, asked)
     async with (app := Stage(screen=sheet)).run_test(size=(120, 40)) as pilot:
         await pilot.pause(0.3)
-        assert "was not found for certain. Tick what is to be reverted." in app.text
+        assert "could not be found exactly. Tick what to revert." in app.text
         assert "Close; no file is ticked" in app.text
         assert "[ ] a.py" in app.text
 

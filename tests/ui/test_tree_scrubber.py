@@ -64,7 +64,7 @@ async def test_only_the_newest_part_of_a_context_is_shown_where_that_is_wanted()
         assert "shown: newest 10 messages" in await shown(app, pilot)
         await pilot.press("n", "n")
         text = await shown(app, pilot)
-        assert "shown: new since the moment before" in text
+        assert "shown: new since the previous moment" in text
         await pilot.press("n")
         assert await shown(app, pilot) == whole
 
@@ -157,7 +157,7 @@ async def test_two_branches_stand_side_by_side_from_where_they_part() -> None:
     ) as pilot:
         text = await shown(app, pilot)
         assert "3 messages in common · 30 tokens" in text
-        assert "4 messages in both  1 only left, 2 only right" in text
+        assert "4 messages in both  1 only on the left, 2 only on the right" in text
         row = next(line for line in text.splitlines() if "old [red]" in line)
         assert "new" in row
         assert "archive 1  5 messages · 50" in text

@@ -371,7 +371,7 @@ def test_what_was_not_captured_is_named_and_nothing_is_claimed(yard: Yard) -> No
     with yard.store.locked(alone=True):
         assert yard.take().status == "none"
     plan = yard.plan()
-    assert any("not covered at times" in notice for notice in plan.notices)
+    assert any("not captured at times" in notice for notice in plan.notices)
     yard.revert(plan)
     assert yard.read("a.txt") == "agent\n"
 

@@ -103,7 +103,7 @@ class PriceLimit:
         if self.price(progress.usage) < self.dollars:
             return None
         limit = format_cost(self.dollars)
-        return Ending("limit", f"Price limit reached ({limit} for one turn). {_CONTINUE}")
+        return Ending("limit", f"Cost limit reached ({limit} for one turn). {_CONTINUE}")
 
 
 @dataclass(frozen=True, slots=True)

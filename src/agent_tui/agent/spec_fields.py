@@ -25,7 +25,7 @@ class Node:
     def text(self, path: str) -> str:
         """The value as text; numbers and words such as ``yes`` are taken as they are written."""
         if not isinstance(self.value, str):
-            raise self.wrong(path, "expected a text")
+            raise self.wrong(path, "expected text")
         return self.value
 
     def texts(self, path: str) -> tuple[str, ...]:

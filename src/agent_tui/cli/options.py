@@ -21,8 +21,13 @@ def argument(*names: str, **options: Any) -> Argument:
 
 CHAT_OPTIONS: tuple[Argument, ...] = (
     argument("prompt", nargs="?", default="", metavar="PROMPT", help="the first message"),
-    argument("-p", "--print", action="store_true", help="run PROMPT without a screen and print"),
-    argument("-C", "--command", metavar="TEXT", help="run TEXT as the prompt, print, and exit"),
+    argument(
+        "-p",
+        "--print",
+        action="store_true",
+        help="answer PROMPT without a screen and exit",
+    ),
+    argument("-C", "--command", metavar="TEXT", help="the same, with TEXT as PROMPT"),
     argument(
         "--output-format",
         choices=("text", "json", "stream-json"),
@@ -104,15 +109,19 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
         help="default, explorer, security-reviewer, time-traveller, or the path of a spec",
     ),
     argument("--max-steps", type=int, metavar="N", help="stop a turn after N steps"),
-    argument("--max-cost", type=float, metavar="USD", help="stop a turn that costs more"),
-    argument("--max-time", type=float, metavar="SECONDS", help="stop a turn that takes longer"),
+    argument("--max-cost", type=float, metavar="USD", help="stop a turn at this cost"),
+    argument("--max-time", type=float, metavar="SECONDS", help="stop a turn after this time"),
     argument(
         "--trust",
         action="store_true",
         help="use the instructions, skills and settings that come with the folder",
     ),
-    argument("--sandbox", choices=("auto", "off", "strict"), help="how commands are confined"),
-    argument("--debug", action="store_true", help="log named events to logs/debug.log"),
+    argument(
+        "--sandbox",
+        choices=("auto", "off", "strict"),
+        help="confine commands: where possible, never, or always (default: auto)",
+    ),
+    argument("--debug", action="store_true", help="write logs/debug.log in the data folder"),
     argument(
         "--set",
         action="append",

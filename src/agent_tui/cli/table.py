@@ -71,7 +71,7 @@ COMMANDS: tuple[Command, ...] = (
                 "checkpoint",
                 type=int,
                 metavar="CHECKPOINT",
-                help="its number, as the command checkpoints shows it",
+                help="its number, as agent-tui checkpoints ID lists it",
             ),
             argument(
                 "--files", action="store_true", help="revert only the files the agent changed"

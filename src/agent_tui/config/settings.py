@@ -47,7 +47,7 @@ class ProviderSettings(_Section):
     headers: dict[str, str] = Field(default={}, description="Headers to send with every request.")
     model: str = Field(default="", description="The model to ask at this provider by default.")
     timeout_seconds: float = Field(
-        default=120.0, gt=0, description="Give up after so many seconds of silence."
+        default=120.0, gt=0, description="Give up after this many seconds without data."
     )
 
 
@@ -56,13 +56,13 @@ class ModelSettings(_Section):
 
     window: int | None = Field(default=None, gt=0, description="The context window in tokens.")
     max_output_tokens: int | None = Field(
-        default=None, gt=0, description="The longest answer, in tokens."
+        default=None, gt=0, description="The maximum length of an answer, in tokens."
     )
     price_input: float | None = Field(
-        default=None, ge=0, description="Dollars for a million tokens sent."
+        default=None, ge=0, description="Dollars for a million input tokens."
     )
     price_output: float | None = Field(
-        default=None, ge=0, description="Dollars for a million tokens answered."
+        default=None, ge=0, description="Dollars for a million output tokens."
     )
     price_cache_read: float | None = Field(
         default=None, ge=0, description="Dollars for a million tokens read from the cache."
@@ -75,7 +75,7 @@ class ModelSettings(_Section):
         default=None, description="Whether it can think before it answers."
     )
     thinking_level: ThinkingLevel | None = Field(
-        default=None, description="How hard it thinks, unless a session says otherwise."
+        default=None, description="How hard it thinks, unless a session sets it."
     )
 
 
@@ -83,7 +83,7 @@ class ContextSettings(_Section):
     """When and how the context is compacted."""
 
     window: int = Field(
-        default=0, ge=0, description="The context window in tokens; 0: as the model is known."
+        default=0, ge=0, description="The context window in tokens; 0: the model's own."
     )
     reserved: int = Field(
         default=50_000, ge=0, description="Compact before fewer tokens than this are free."
@@ -93,7 +93,7 @@ class ContextSettings(_Section):
     )
     auto_compact: bool = Field(default=True, description="Compact when the context fills up.")
     preview_auto: bool = Field(
-        default=False, description="Show a preview before the context is compacted by itself."
+        default=False, description="Show a preview before an automatic compaction."
     )
     strategy: Literal["last-messages", "last-share", "recent-tokens", "mask", "fallback"] = Field(
         default="last-messages", description="What a compaction keeps as it is."
@@ -105,46 +105,54 @@ class ContextSettings(_Section):
         default=0.2, ge=0, lt=1, description="Share of the messages that last-share keeps."
     )
     fallback_share: float = Field(
-        default=0.3, gt=0, lt=1, description="Share that is kept where no summary can be made."
+        default=0.3,
+        gt=0,
+        lt=1,
+        description="Share of the messages kept when no summary can be made.",
     )
     recent_tokens: int = Field(
         default=20_000, ge=0, description="Tokens that recent-tokens keeps as they are."
     )
     file_count: int = Field(
-        default=5, ge=0, description="Most files whose content is added to a summary."
+        default=5, ge=0, description="Maximum number of files added to a summary."
     )
-    file_lines: int = Field(default=1_000, ge=1, description="Most lines of each of those files.")
+    file_lines: int = Field(default=1_000, ge=1, description="Maximum lines of each such file.")
     unmasked_tokens: int = Field(
-        default=10_000, ge=0, description="Newest tokens in which no tool output is masked."
+        default=10_000,
+        ge=0,
+        description="Tool output in the newest tokens is not masked.",
     )
     masked_from: int = Field(
         default=200,
         ge=0,
-        description="Older tool output of this many tokens or more is masked; 0 masks none.",
+        description="Mask older tool output of this many tokens or more; 0: mask none.",
     )
     index_tokens: int = Field(
-        default=600, ge=0, description="Most tokens of the index of identifiers in a summary."
+        default=600, ge=0, description="Maximum tokens of a summary's index of identifiers."
     )
     minimum_saving: float = Field(
-        default=0.0, ge=0, lt=1, description="Share that a compaction must free to be applied."
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="Share of the context that a compaction has to free.",
     )
 
 
 class AgentSettings(_Section):
     """How far a turn may go."""
 
-    max_steps: int = Field(default=100, ge=1, description="Most steps of one turn.")
+    max_steps: int = Field(default=100, ge=1, description="Maximum steps of a turn.")
     max_attempts: int = Field(
-        default=5, ge=1, description="How often a request that failed is sent, in all."
+        default=5, ge=1, description="Maximum attempts of a request, the first included."
     )
     max_tokens: int = Field(
-        default=0, ge=0, description="Most tokens that one turn may send and receive; 0: no limit."
+        default=0, ge=0, description="Maximum tokens of a turn, sent and received; 0: no limit."
     )
     max_cost: float = Field(
-        default=0.0, ge=0, description="Most dollars that one turn may cost; 0: no limit."
+        default=0.0, ge=0, description="Maximum cost of a turn in dollars; 0: no limit."
     )
     max_seconds: float = Field(
-        default=0.0, ge=0, description="Most seconds that one turn may take; 0: no limit."
+        default=0.0, ge=0, description="Maximum time of a turn in seconds; 0: no limit."
     )
 
 
@@ -168,15 +176,9 @@ class McpServerSettings(_Section):
     oauth: bool = Field(default=False, description="Sign in with a browser where the server asks.")
     enabled: bool = Field(default=True, description="Whether the server is used.")
     tools: tuple[str, ...] = Field(default=(), description="Only these tools; empty means all.")
-    start_seconds: float = Field(
-        default=30.0, gt=0, description="Most seconds that its start may take."
-    )
-    call_seconds: float = Field(
-        default=120.0, gt=0, description="Most seconds that one call may take."
-    )
-    restarts: int = Field(
-        default=3, ge=0, description="How often in a row it is restarted after a crash."
-    )
+    start_seconds: float = Field(default=30.0, gt=0, description="Maximum seconds to start.")
+    call_seconds: float = Field(default=120.0, gt=0, description="Maximum seconds of a call.")
+    restarts: int = Field(default=3, ge=0, description="Maximum restarts in a row after a crash.")
 
 
 class McpSettings(_Section):
@@ -186,7 +188,7 @@ class McpSettings(_Section):
     described_tools: int = Field(
         default=24,
         ge=0,
-        description="Most tools described to the model; with more, it searches for them.",
+        description="Maximum number of tools described to the model; with more, it searches them.",
     )
 
 
@@ -198,10 +200,10 @@ class ApprovalSettings(_Section):
     )
     allow: tuple[str, ...] = Field(
         default=(),
-        description="Rules of what runs unasked, such as edits(src/) or run_command(git diff *).",
+        description="What runs without asking, such as edits(src/) or run_command(git diff *).",
     )
     folders: dict[str, tuple[str, ...]] = Field(
-        default={}, description="Such rules for single folders, by path; /approvals lists them."
+        default={}, description="The same for single folders, by path; /approvals lists them."
     )
 
 
@@ -210,21 +212,21 @@ class CommandSettings(_Section):
 
     sandbox: Literal["auto", "off", "strict"] = Field(
         default="auto",
-        description="auto: a sandbox where there is one; strict: no command without; off: none.",
+        description="auto: a sandbox if there is one; strict: no command without one; off: none.",
     )
     network: bool = Field(default=True, description="Whether commands may reach the network.")
     memory_mb: int = Field(
-        default=0, ge=0, description="Most megabytes of memory for each process; 0: no limit."
+        default=0, ge=0, description="Maximum memory of each process in megabytes; 0: no limit."
     )
     processes: int = Field(
         default=0,
         ge=0,
-        description="Most processes of your user (Linux exempts root); 0: no limit.",
+        description="Maximum processes of your user (Linux exempts root); 0: no limit.",
     )
     output_characters: int = Field(
         default=30_000,
         ge=1_000,
-        description="Most characters of an output that the model is given.",
+        description="Maximum characters of an output that the model is given.",
     )
     writable: tuple[str, ...] = Field(
         default=(), description="More folders that commands in a sandbox may write to."
@@ -237,7 +239,7 @@ class WebSettings(_Section):
     search_url: str = Field(
         default="",
         pattern=r"^$|^https?://[^\s{}]+/[^\s{}]*\{query\}[^\s{}]*$",
-        description="Where search_web asks: an address with {query} in it that answers JSON.",
+        description="Address that search_web asks: it contains {query} and answers with JSON.",
     )
     private: bool = Field(
         default=False, description="Whether fetch_url may ask addresses of private networks."
@@ -256,7 +258,7 @@ class UiSettings(_Section):
     )
     pictures: Literal["auto", "kitty", "sixel", "blocks"] = Field(
         default="auto",
-        description="How a picture is drawn at full size; auto: as the terminal is known to.",
+        description="How pictures are drawn at full size; auto: the best way the terminal has.",
     )
     panel: bool = Field(
         default=True,
@@ -296,13 +298,13 @@ class Settings(_Section):
     """All settings. A model is named as at its provider, or PROVIDER/MODEL."""
 
     model: str = Field(
-        default="", description="The model to ask; empty: one that the provider lists."
+        default="", description="The model to ask; empty: the first that the provider lists."
     )
     provider: str = Field(
         default="", description="The provider to ask; empty: the first with a key."
     )
     thinking: ThinkingLevel | None = Field(
-        default=None, description="How hard models think; left out: as each model is set."
+        default=None, description="How hard models think; unset: as set for each model."
     )
     providers: dict[str, ProviderSettings] = Field(default={}, description="Providers by name.")
     models: dict[str, ModelSettings] = Field(default={}, description="Models by name.")

@@ -15,12 +15,12 @@ PlanStatus: TypeAlias = Literal[
 STATUS_WORDS: dict[str, str] = {
     "same": "as it was",
     "clean": "",
-    "merged": "also changed since; that stays",
+    "merged": "also changed since; those changes stay",
     "conflict": "changed since in the same lines",
     "binary": "changed since; not text",
     "type": "changed since; another kind of file now",
     "deleted": "deleted since",
-    "not_covered": "not covered",
+    "not_covered": "not captured",
 }
 """What a status means to a person."""
 

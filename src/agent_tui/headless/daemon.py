@@ -109,7 +109,7 @@ class _Daemon:
     async def _prompt(self, request: dict[str, Any]) -> None:
         text = request.get("text")
         if not isinstance(text, str) or not text.strip():
-            raise UsageError("A prompt needs a text.")
+            raise UsageError("A prompt needs text.")
         session = await self._open(str(request.get("session_id") or ""), request)
         name = session.session_id
         running = self._turns.get(name)

@@ -81,7 +81,7 @@ def _say_group(group: ChangeGroup) -> None:
     who = f"{WHO[group.cause]}: {group.what}" if group.what else WHO[group.cause]
     say(f"{group.place} · {reveal(who)}")
     if group.why:
-        say(f"  files not covered here: {group.why}")
+        say(f"  files not captured here: {group.why}")
     for file in group.files:
         counts = f"+{file.added} -{file.removed}" if file.diff or file.told else file.note
         say(f"  {file.kind:<8} {reveal(file.path)}  {counts}")
@@ -170,4 +170,4 @@ def _say_plan_rest(plan: RevertPlan) -> None:
         if path.default is None and path.own:
             say(f"  left alone: {reveal(path.path)}  {path.why or STATUS_WORDS[path.status]}")
     for left in plan.uncovered:
-        say(f"  not covered: {reveal(left.path)}  {left.why}")
+        say(f"  not captured: {reveal(left.path)}  {left.why}")

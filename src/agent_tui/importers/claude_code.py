@@ -129,7 +129,7 @@ def session_of(
     reader.conversation.add(_header(lines, own_side=own_side))
     for index, entry in enumerate(entries):
         if index in repeated:
-            lines.book.skip(numbers[index], "the same line again")
+            lines.book.skip(numbers[index], "repeated line")
         elif side[index] or index in left:
             continue
         else:

@@ -372,7 +372,7 @@ class _Reader:
             if isinstance(record, UserMessage) and record.origin == "human"
         ]
         if not turns or not prompts:
-            return "roll-back of nothing"
+            return "rollback of nothing"
         self.conversation.rewind(prompts[-min(turns, len(prompts))], "user", stamp)
         return ""
 

@@ -43,7 +43,7 @@ _TYPES = frozenset(
 )
 PI = "pi"
 _MOST_BRANCHES = 50
-_LEFT_OUT = "on a branch where nothing was said, or older than the last 50"
+_LEFT_OUT = "on a branch where nothing was said, or older than the newest 50 branches"
 
 
 def is_pi(head: Head) -> bool:

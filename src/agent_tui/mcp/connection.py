@@ -144,10 +144,10 @@ class Connection:
 
         client, name = self._client, self.spec.name
         if client is None or self._state != "ready":
-            raise ToolError(f"The server {name} is {self._state}. {self._detail}".strip())
+            raise ToolError(f"The MCP server {name} is {self._state}. {self._detail}".strip())
         if tool not in self.tools:
             raise ToolError(
-                f"The server {name} no longer offers {tool.name} as it was. Nothing was called."
+                f"The MCP server {name} no longer offers {tool.name} as it was. Nothing was called."
             )
         seconds = self.spec.settings.call_seconds
         try:
@@ -294,4 +294,4 @@ class Connection:
 
 
 def _name_changes(changed: Collection[OfferedTool]) -> str:
-    return f"not as accepted: {', '.join(tool.own_name for tool in list(changed)[:5])}"
+    return f"new or changed: {', '.join(tool.own_name for tool in list(changed)[:5])}"

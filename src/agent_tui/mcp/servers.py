@@ -90,7 +90,7 @@ class McpServers:
         """
         connection = self._connections.get(tool.server)
         if connection is None:
-            raise ToolError(f"The server {tool.server} is not running.")
+            raise ToolError(f"The MCP server {tool.server} is not running.")
         return await self._ask(connection.call(tool, arguments, limit))
 
     async def settle(self) -> None:

@@ -40,7 +40,8 @@ def translate_os_error(doing: str, path: Path, error: OSError) -> Exception:
         # CPython 3.11 keeps a module cache that was cut short, and stumbles over it for good.
         sys.dont_write_bytecode = True
         return StorageError(
-            f"{doing} {path} failed, no room: {why}. Nothing was changed; free space and try again."
+            f"{doing} {path} failed, the disk is full: {why}. "
+            "Nothing was changed; free space and try again."
         )
     if error.errno == errno.ENOENT:
         return SessionNotFound(f"{doing} {path} failed: no such file or folder.")

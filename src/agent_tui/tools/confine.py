@@ -108,7 +108,7 @@ def _supervise(program: str, command: list[str], *, has_namespace: bool) -> NoRe
     """Run the program, end what it leaves behind, and tell how it ended and whether it left any."""
     signal_others = _signal_namespace if has_namespace else _signal_descendants
     if not has_namespace and _libc().prctl(_ADOPT_ORPHANS, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "orphans cannot be adopted")
+        raise OSError(ctypes.get_errno(), "the processes that it leaves behind could not be ended")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)

@@ -341,7 +341,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
                 if engine is not None:
                     await engine.aclose()
         except Exception as error:  # what was answered is on disk: nothing keeps one from leaving
-            trouble = f"agent-tui could not end in order: {type(error).__name__}: {error}."
+            trouble = f"agent-tui could not close properly: {type(error).__name__}: {error}."
             code, farewell = 1, clean(f"{farewell}\n{trouble}".lstrip())
         self.exit(code, return_code=code, message=farewell or None)
 

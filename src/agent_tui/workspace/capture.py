@@ -146,7 +146,7 @@ class Capture:
             left_out += [replace(each, path=prefix + each.path) for each in sight.left_out]
             if sight.fresh and not first:
                 left_out.append(
-                    LeftOut(prefix.rstrip("/"), "it is covered from now on: a new repository")
+                    LeftOut(prefix.rstrip("/"), "it is captured from now on: a new repository")
                 )
         work = _Work(self, targets, on_read)
         for scope, sight in sights:

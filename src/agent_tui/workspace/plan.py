@@ -94,7 +94,7 @@ def make_plan(
             planner.plan(folder, path, steps)
     gaps = [f"{each.why or 'not captured'}" for each in captures if each.status == "none"]
     if gaps:
-        notices = (*notices, f"Files were not covered at times: {'; '.join(dict.fromkeys(gaps))}")
+        notices = (*notices, f"Files were not captured at times: {'; '.join(dict.fromkeys(gaps))}")
     left = {(e.path, e.why): e for c in captures for e in c.left_out} | planner.uncovered
     return RevertPlan(
         tuple(sorted(planner.paths, key=lambda each: (not each.own, each.path))),

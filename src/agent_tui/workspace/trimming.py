@@ -38,8 +38,8 @@ class Trimming:
         was = "was" if self.contents == 1 else "were"
         room = format_size(self.most_bytes)
         return (
-            f"{what} of files {was} removed on {self.at[:10]}, to keep all that is stored"
-            f" of files below {room}: that cannot be reverted."
+            f"{what} of files {was} removed on {self.at[:10]}, to keep stored files below {room}:"
+            " those changes can no longer be reverted."
         )
 
 

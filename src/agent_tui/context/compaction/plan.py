@@ -196,8 +196,8 @@ def choose(plan: CompactionPlan, pins: frozenset[str]) -> CompactionPlan:
     )
     if plan.is_mask and not masked:
         raise CompactionError(
-            f"Nothing to mask: no tool output older than {plan.request.amounts.unmasked_tokens:,} "
-            "tokens is long enough."
+            f"Nothing to mask: no tool output before the newest "
+            f"{plan.request.amounts.unmasked_tokens:,} tokens is long enough."
         )
     calls = calls_of(plan.messages)
     masks = {

@@ -33,7 +33,7 @@ def _ask_approval(request: ApprovalRequest) -> list[str]:
         *action,
         *(above if much else []),
         *(hidden if hides_characters(text) else []),
-        f"Type yes{_always(request)}, or no; no with words tells the agent why.",
+        f"Type yes{_always(request)}, or no. Words after no tell the agent why.",
     ]
 
 

@@ -95,12 +95,12 @@ async def _retry(session: LiveSession, _argument: str) -> None:
 
 
 async def _output(session: LiveSession, argument: str) -> None:
-    wanted = _number(argument, "/output needs a number: 2 is the last but one.") if argument else 1
+    wanted = _number(argument, "/output expects a number: 1 is the last.") if argument else 1
     records = session.view.records
     results = (each for each in reversed(records) if isinstance(each, ToolMessage))
     found = next(islice(results, wanted - 1, None), None) if wanted > 0 else None
     if found is None:
-        raise UsageError("No tool has answered yet." if wanted == 1 else "There are not so many.")
+        raise UsageError("No tool was called yet." if wanted == 1 else "There are fewer results.")
     for line in quote(text_of(found.content)):
         tell(line)
 
@@ -110,7 +110,7 @@ async def _mode(session: LiveSession, argument: str) -> None:
         if argument == mode:
             session.approvals.set_mode(mode)
             return
-    raise UsageError(f"A mode is one of {', '.join(MODES)}.")
+    raise UsageError(f"Expected one of {', '.join(MODES)}, got {argument or 'nothing'}.")
 
 
 async def _model(session: LiveSession, argument: str) -> None:
@@ -127,17 +127,17 @@ def _number(argument: str, expected: str) -> int:
 
 PLAIN_COMMANDS = (
     PlainCommand("help", "", "list the commands", _help),
-    PlainCommand("status", "", "session, model, mode, and how full the context is", _status),
-    PlainCommand("checkpoints", "", "list the places to go back to", _checkpoints),
+    PlainCommand("status", "", "show session, model, mode, and how full the context is", _status),
+    PlainCommand("checkpoints", "", "list the checkpoints to go back to", _checkpoints),
     PlainCommand("revert", "N", "revert the conversation to a checkpoint", _revert),
     PlainCommand("undo", "", "undo the last operation", _undo),
     PlainCommand("redo", "", "redo what was undone", _redo),
-    PlainCommand("archives", "", "list the logs that were replaced", _archives),
+    PlainCommand("archives", "", "list archived logs", _archives),
     PlainCommand("restore", "N", "restore an archived log", _restore),
     PlainCommand("compact", "[FOCUS]", "summarise old messages to make room", _compact),
     PlainCommand("retry", "", "ask the model again after a failed turn", _retry),
-    PlainCommand("output", "[N]", "show all that the last tool, or the N-th last, said", _output),
-    PlainCommand("mode", "NAME", f"the approval mode: {', '.join(MODES)}", _mode),
-    PlainCommand("model", "[NAME]", "tell or change the model", _model),
+    PlainCommand("output", "[N]", "show the whole output of the last or N-th last tool", _output),
+    PlainCommand("mode", "NAME", f"change the approval mode: {', '.join(MODES)}", _mode),
+    PlainCommand("model", "[NAME]", "show or change the model", _model),
 )
 """Every command of a plain conversation, in the order of its help."""

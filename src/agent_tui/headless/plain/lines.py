@@ -148,7 +148,7 @@ class PlainLines:
                 return [f"The model was shown {format_count(len(images), 'picture')}."]
             case AnswerUnsaved():
                 return [
-                    "The disk refused the answer. It is kept, and written as soon as it can be."
+                    "The answer could not be written yet. It is kept, and written when possible."
                 ]
             case TurnFinished(_, end, steps, reason):
                 taken = format_count(steps, "step")
@@ -217,7 +217,7 @@ def _compacted(report: CompactionReport) -> str:
     cost = f"The summary took {format_tokens(usage.total_tokens)} tokens. " if usage else ""
     return (
         f"Compacted: {before} to {after} tokens; {report.kept:,} kept, {report.summarised:,} "
-        f"summarised, {report.dropped:,} dropped. {cost}/undo brings them back."
+        f"summarised, {report.dropped:,} dropped. {cost}Undo with /undo."
     )
 
 
@@ -230,4 +230,4 @@ def _reverted(report: OperationReport) -> str:
         if count
     ]
     done = operation_words(report.reason).done.capitalize() or "Reverted"
-    return f"{done}: {' and '.join(moved) or 'no message removed'}. /undo brings it back."
+    return f"{done}: {' and '.join(moved) or 'no messages removed'}. Undo with /undo."

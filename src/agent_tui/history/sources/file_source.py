@@ -193,7 +193,7 @@ class BigLogSource(_LoneLog):
         if self._is_ours or self._size <= WHOLE_BYTES:
             return ""
         return (
-            "Other agents' logs do not say who spoke. This is worked out from the whole log, "
+            "Other agents' logs do not say who spoke, so the whole log has to be read, "
             f"which is done up to {WHOLE_BYTES >> 20} MB. This one has {self._size >> 20} MB."
         )
 

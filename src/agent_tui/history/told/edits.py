@@ -24,7 +24,7 @@ _SECTION = re.compile(
 _BLOCK = re.compile(r"<{5,} ?SEARCH\n(.*?)\n?={5,}\n(.*?)\n?>{5,} ?REPLACE", re.DOTALL)
 _KINDS: dict[str, ChangeKind] = {"Add": "created", "Update": "changed", "Delete": "deleted"}
 
-PLACE_UNKNOWN = "which lines is not in the log"
+PLACE_UNKNOWN = "the log does not say which lines"
 WHOLE = "whole file written; its earlier content is not in the log"
 
 

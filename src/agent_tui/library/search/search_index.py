@@ -85,7 +85,7 @@ class SearchIndex:
                 compared += 1
                 said = lines.read(row)
                 if said is None or said.role != row["role"]:
-                    differences.append(f"{row['path']}: nothing is found at {row['offset']} now")
+                    differences.append(f"{row['path']}: no entry at {row['offset']} any longer")
             files = base.execute("SELECT count(*) FROM files").fetchone()[0]
             return Findings(files, compared, tuple(differences))
 

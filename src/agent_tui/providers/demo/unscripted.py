@@ -112,7 +112,7 @@ def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) ->
         return f"`{name}` was interrupted before its end: what it did is unknown."
     if (said := _REJECTED.match(output)) is not None:
         return (
-            f"All right, I leave it. You said: “{said.group(1)}”. A real model would continue "
+            f"All right, I will not. You said: “{said.group(1)}”. A real model would continue "
             "there; I am a scripted stand-in and only know how to stop."
         )
     if output.startswith("Plan mode:"):

@@ -184,7 +184,7 @@ class SessionFiles:
     ) -> tuple[tuple[str, ...], bool]:
         """What a person should know first, and whether reverting files is unwise here."""
         if refused := reason_refused(self._root):
-            return (f"Files are not covered here: {refused}.",), True
+            return (f"Files are not captured here: {refused}.",), True
         if not timeline.captures:
             return ("No files were captured in this session.",), True
         repository = find_repository(self._root)

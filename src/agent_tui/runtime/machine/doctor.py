@@ -111,9 +111,9 @@ def _check_contents(root: Path) -> Finding:
     """How much is kept to revert files by, and whether some of it had to go."""
     folders = [str(each) for each in root.glob("projects/*/workspace")]
     size = format_size(sum(map(size_of_contents, folders)))
-    told = f"{size} of {format_size(DEFAULT_LIMITS.store_bytes)} kept to revert files by"
+    told = f"{size} of {format_size(DEFAULT_LIMITS.store_bytes)} used by earlier versions of files"
     if trimmed := sum(map(count_trimmed, folders)):
-        told += f"; {format_count(trimmed, 'old session')} lost earlier versions to keep below that"
+        told += f"; {format_count(trimmed, 'old session')} lost some of them to stay below that"
     return Finding("file versions", "ok", told)
 
 

@@ -16,6 +16,7 @@ from agent_tui.library.search.why import Origin
 from agent_tui.library.statistics import Statistic
 
 _NICENESS = 10
+_NOT_UPDATED = "The search index could not be updated. Update it with: agent-tui index"
 
 
 class SearchService:
@@ -59,4 +60,4 @@ class SearchService:
             raise
         if child.returncode:
             lines = said.decode(errors="replace").strip().splitlines()
-            raise StorageError(lines[-1] if lines else "The search index could not be updated.")
+            raise StorageError(lines[-1] if lines else _NOT_UPDATED)

@@ -116,7 +116,9 @@ class StoredSessions:
         """The id of a session, which has to be the one in a folder, where one is given."""
         found = await self.find_id(typed)
         if folder and await asyncio.to_thread(self._store.find, found) != Path(folder):
-            raise SessionError(f"{folder} is a copy that its id does not open: move it yourself.")
+            raise SessionError(
+                f"{folder} is a copy of another session's folder: move or delete it."
+            )
         return found
 
     async def rename_session(self, session_id: str, title: str, folder: str = "") -> None:

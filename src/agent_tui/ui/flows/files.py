@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.screens.time.revert_files import RevertDecision
 
-_NOT_FOUND = "The place that you chose was not found for certain. Tick what is to be reverted."
+_NOT_FOUND = "The lines that you chose could not be found exactly. Tick what to revert."
 
 
 async def revert_to(chat: Conversation, checkpoint: int) -> None:

@@ -161,7 +161,7 @@ def draw_changed(changed: Changed | None, canvas: Canvas) -> Line:
     if changed is None:
         return []
     if changed.why:
-        return [Segment(" files not covered here", palette.attention)]
+        return [Segment(" files not captured here", palette.attention)]
     if not changed.files:
         return []
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent_tui.context.compaction.selection import Room, steps_of
+from agent_tui.core.text import format_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class LastMessages:
 
     def describe(self, window: int) -> str:
         """In a few words, whatever the window."""
-        return f"keep the last {self.count} messages of user and agent as they are"
+        return f"keep the last {format_count(self.count, 'message')} of user and agent as they are"
 
     def keep(self, room: Room) -> frozenset[int]:
         """The last messages and their results."""

@@ -241,7 +241,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         """Write the highlighted loss into the summary, word for word."""
         loss = self._chosen_loss
         if loss is None or self._draft is None:
-            self.tell("Choose a line of the losses first (Tab).")
+            self.tell("Choose a loss first (Tab moves to the list).")
             return
         line = f"- {clean(loss.line.strip() or loss.text)}"
         self._change_summary(keep_by_hand(self._summary, line))

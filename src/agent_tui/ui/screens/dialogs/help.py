@@ -36,7 +36,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("@", "files of this project"),
     ("!", "run a shell command yourself"),
     ("{prompt-undo:Ctrl+_}", "undo what was typed"),
-    ("Up", "edit the last queued prompt, where one waits"),
+    ("Up", "edit the last queued prompt, if there is one"),
     ("Ctrl+C", "clear the prompt, cancel what is queued, interrupt; twice quits"),
     ("Ctrl+D", "quit, when the prompt is empty"),
 )

@@ -21,7 +21,7 @@ from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
 _EVERYWHERE = ("Scroll", "Page Left", "Page Right", "Cursor ")
 """How the words of bindings begin that every scrolled area and every text field has."""
-_OWN_KEYS = "Names in grey take other keys: [keys] in config.toml"
+_OWN_KEYS = "To change a key, set its grey name in config.toml under [keys]"
 _NAMED = {
     "up": "\u2191",
     "down": "\u2193",

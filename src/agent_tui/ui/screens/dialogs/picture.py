@@ -40,7 +40,7 @@ from agent_tui.ui.widgets.timeline.block_view import has_colours
 _NO_COLOURS = (
     "This terminal shows too few colours to draw pictures. To see them, start agent-tui where "
     "there are 256 colours or more (TERM=xterm-256color or COLORTERM=truecolor), NO_COLOR is not "
-    "set, and the theme is not one of 16 colours. The model gets the picture all the same."
+    "set, and the theme is not one of 16 colours. The model still gets the picture."
 )
 _UNREADABLE = "This picture cannot be shown: it is damaged, too large, or of another kind."
 

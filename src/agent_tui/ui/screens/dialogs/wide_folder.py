@@ -13,7 +13,7 @@ class WideFolderScreen(GrantScreen):
     def __init__(self, folder: str, workspace: str, draft: Draft | None = None) -> None:
         super().__init__(
             "Work in this wide folder?",
-            f"This session names {reveal(folder)} as its folder, which is wider than a project: "
+            f"This session names {reveal(folder)} as its folder, which is wider than one project: "
             "its tools could read and change everything there.\n"
             f"Otherwise they work in {reveal(workspace)}.",
             f"Work in {reveal(folder)}",

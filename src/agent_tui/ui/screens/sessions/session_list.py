@@ -158,7 +158,11 @@ class SessionListScreen(SessionTable):
         marked = self._marked
         ours = [each for each in marked if each.source == OURS and each.session_id != self._current]
         kept = len(marked) - len(ours)
-        note = f" {kept} marked cannot be deleted here: open, or of another agent." if kept else ""
+        note = (
+            f" {format_count(kept, 'session')} cannot be deleted here: open, or of another agent."
+            if kept
+            else ""
+        )
         if not ours:
             self.tell(note.strip() or "Nothing is marked.", is_error=True)
             return

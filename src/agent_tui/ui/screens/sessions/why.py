@@ -99,8 +99,10 @@ class WhyScreen(Panel["Origin"]):
         if part == 1:
             return Content.assemble(("  \u276f ", "$user"), clean(each.prompt) or "prompt unknown")
         if part == 2:
-            kept = "in the context then" if each.in_context else "no longer in the context then"
-            return Content.styled(f"    the prompt was {kept} · {clean(each.source)}", "$muted")
+            kept = "in the context" if each.in_context else "no longer in the context"
+            return Content.styled(
+                f"    the prompt was {kept} then · {clean(each.source)}", "$muted"
+            )
         return Content("")
 
     @on(Rows.Chosen, "#why-rows")

@@ -122,7 +122,7 @@ class ChangesScreen(Panel[ToRevert]):
     def _show_sums(self, files: Sequence[FileDiff]) -> None:
         added, removed = sum(file.added for file in files), sum(file.removed for file in files)
         count = format_count(len({file.path for file in files}), "file")
-        told = "as the log tells, not checked on disk" if self._load_net is None else ""
+        told = "from the log, not checked on disk" if self._load_net is None else ""
         none = "nothing differs now" if self._groups else ""
         sums = (count, f"+{added} -{removed}") if files else (none,)
         self.show_heading("File changes", *sums, told)
@@ -165,7 +165,7 @@ class ChangesScreen(Panel[ToRevert]):
     def _draw_group(self, group: ChangeGroup, width: int) -> Content:
         added, removed = group.counts
         counts = f"  +{added} -{removed} in {format_count(len(group.files), 'file')}"
-        told = f"  not covered: {group.why}" if group.why else counts
+        told = f"  not captured: {group.why}" if group.why else counts
         age = f" {format_age(group.at):>{_AGE_WIDTH}}" if group.at and width >= _WITH_AGE else ""
         room = width - cell_len(f"{group.place}  {WHO[group.cause]}: {told}{age}")
         what = first_line(group.what, max(_SHORTEST_COMMAND, room))

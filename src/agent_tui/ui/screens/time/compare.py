@@ -68,7 +68,7 @@ class CompareScreen(Panel[None]):
         self.show_heading(
             "Compare",
             f"{format_count(both, 'message')} in both",
-            f"{left:,} only left, {right:,} only right",
+            f"{left:,} only on the left, {right:,} only on the right",
         )
         self.pairs.show_comparison(found)
         self._draw_columns()

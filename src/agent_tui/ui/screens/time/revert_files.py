@@ -133,7 +133,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
                 rows.append(_Row(Content(""), path))
                 rows += self._hunk_rows(path)
         if self._plan.uncovered:
-            rows.append(_Row(Content.styled("Not covered", "bold")))
+            rows.append(_Row(Content.styled("Not captured", "bold")))
         for left in self._plan.uncovered:
             text = f"    {reveal(left.path)}  {left.why}"
             rows.append(_Row(Content.styled(text, "$muted")))
@@ -160,9 +160,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
             return self._draw_path(row.path)
         tick = _TICKS[self._is_ticked(row.path, row.hunk)]
         at = f"line {row.hunk.start + 1}"
-        conflict = (
-            ("  conflict: a tick undoes later changes", "$danger") if row.hunk.conflict else ""
-        )
+        conflict = ("  conflict: undoes later changes too", "$danger") if row.hunk.conflict else ""
         return Content.assemble("    ", tick, (at, "$muted"), conflict)
 
     def _draw_path(self, path: PathPlan) -> Content:

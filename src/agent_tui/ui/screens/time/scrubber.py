@@ -22,7 +22,7 @@ from agent_tui.ui.widgets.bars.track import Track
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
-_PARTS = ("", "newest 10 messages", "newest 2,000 tokens", "new since the moment before")
+_PARTS = ("", "newest 10 messages", "newest 2,000 tokens", "new since the previous moment")
 """Which part of the context is shown; all of it at first."""
 
 _LEAST_FIRST = ("clock", "messages", "step", "tokens", "turn", "part")
@@ -180,7 +180,7 @@ def _look(scrub: Scrub, position: int, part: int) -> ContextAt:
             return scrub.look(position, ContextFilter(max_messages=10))
         case "newest 2,000 tokens":
             return scrub.look(position, ContextFilter(max_tokens=2_000))
-        case "new since the moment before" if position:
+        case "new since the previous moment" if position:
             return scrub.look(position, ContextFilter(since=scrub.time_of(position - 1)))
         case _:
             return scrub.look(position)

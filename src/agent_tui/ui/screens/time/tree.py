@@ -228,7 +228,7 @@ class TreeScreen(Panel[TreeChoice]):
             return
         other = self._marked
         if tree.leaf_of(row) == (tree.leaf_of(other) if other else tree.present):
-            what = "the marked row" if other else "the present; mark another with Space first"
+            what = "the marked row" if other else "the current one; mark another with Space"
             self.tell(f"This is the same branch as {what}.")
             return
         self._compare(tree, row, other)
