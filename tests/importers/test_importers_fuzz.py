@@ -16,11 +16,15 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent_tui.core.errors import AgentTuiError, SessionBusy, SessionReadOnly
+from agent_tui.core.errors import AgentTuiError, SessionBusy, SessionError, SessionReadOnly
 from agent_tui.core.record_writing import record_fields
 from agent_tui.importers.imported import ImportedSession, count_findings
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import import_session, locate, read, read_tail, summarise
+from agent_tui.importers.resume import records_to_resume
+from agent_tui.library.exports.table import FORMATS as EXPORTS
+from agent_tui.library.exports.table import About
+from agent_tui.runtime.stored.exporting import export_records
 from tests.importers.foreign_files import FORMATS, claude_session, opencode_session
 from tests.importers.session_files import write_lines
 
@@ -38,6 +42,12 @@ def check(session: ImportedSession) -> None:
     for records in (*logs, *(child.records for child in session.children)):
         for record in records:
             record_fields(record)
+    with suppress(SessionError):
+        records_to_resume(session.records, session.compactions, len(session.records) - 1)
+    about = About(session.session_id, session.title, compactions=session.compactions)
+    for form, export in EXPORTS.items():
+        whole = session.context if export.of_context else session.records
+        assert list(export_records(form, whole, about).content)
 
 
 def try_everything(ref: SessionRef) -> None:

@@ -214,6 +214,9 @@ def test_a_file_of_nothing_but_branches_is_read_in_linear_time(tmp_path: Path) -
         {"role": "user", "content": 3},
         {"role": "x", "content": []},
         {"role": "assistant", "content": [{"type": "toolCall"}]},
+        {"role": "assistant", "content": [{"type": "toolCall", "id": [], "name": "ls"}]},
+        {"role": "assistant", "content": [{"type": "toolCall", "id": "c1", "name": 3}]},
+        {"role": "toolResult", "toolCallId": ["c1"], "content": "a.txt"},
         {"role": "user", "content": [{"type": "text", "text": 3}]},
     ],
 )

@@ -108,7 +108,7 @@ def _message(entry: dict[str, Any], stamp: Stamp) -> Records:
         case "toolResult":
             return (
                 ToolMessage(
-                    tool_call_id=message["toolCallId"],
+                    tool_call_id=_required(message, "toolCallId"),
                     content=_content(message["content"]),
                     is_error=message.get("isError") is True,
                     stamp=stamp,
@@ -125,7 +125,7 @@ def _assistant(message: dict[str, Any], stamp: Stamp) -> Records:
     for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
         if part["type"] == "toolCall":
             arguments = arguments_text(part.get("arguments") or {})
-            calls.append(Call(part["id"], part["name"], arguments))
+            calls.append(Call(_required(part, "id"), _required(part, "name"), arguments))
         else:
             parts.append(_part(part))
     if trouble := _text(message, "errorMessage"):
