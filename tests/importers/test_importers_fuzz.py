@@ -47,7 +47,7 @@ def check(session: ImportedSession) -> None:
     about = About(session.session_id, session.title, compactions=session.compactions)
     for form, export in EXPORTS.items():
         whole = session.context if export.of_context else session.records
-        assert list(export_records(form, whole, about).content)
+        export_records(form, whole, about)
 
 
 def try_everything(ref: SessionRef) -> None:
