@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent_tui.core.messages import DiffDisplay, ThinkPart, text_of
+from agent_tui.core.messages import DiffDisplay, MediaPart, TextPart, ThinkPart, text_of
 from agent_tui.core.records import (
     AssistantMessage,
     CompactionRecord,
@@ -17,6 +17,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.history.found_record import FoundLine, find_record
 from agent_tui.importers.imported import ImportedSession
 from agent_tui.importers.registry import import_session, resume_command
 from tests.importers.foreign_files import (
@@ -226,6 +227,64 @@ def test_a_line_that_was_logged_again_is_shown_once(tmp_path: Path) -> None:
 def test_contents_of_any_shape_are_kept(tmp_path: Path, content: object) -> None:
     session = load(tmp_path, [*claude_session(), claude_user("u9", "a4", 30, content)])
     assert isinstance(session.records[-1], UserMessage)
+
+
+@pytest.mark.parametrize(
+    ("attachment", "shown"),
+    [
+        (
+            {
+                "type": "file",
+                "filename": "/w/a.txt",
+                "displayPath": "a.txt",
+                "content": {"type": "text", "file": {"filePath": "/w/a.txt", "content": "tide"}},
+            },
+            "a.txt\ntide",
+        ),
+        ({"type": "edited_text_file", "filename": "/w/a.txt", "snippet": "1 tide"}, "1 tide"),
+        ({"type": "compact_file_reference", "filename": "/w/a.txt", "displayPath": "a"}, "a"),
+        (
+            {"type": "nested_memory", "path": "/w/CLAUDE.md", "content": {"content": "Be brief"}},
+            "/w/CLAUDE.md\nBe brief",
+        ),
+        (
+            {
+                "type": "selected_lines_in_ide",
+                "filename": "/w/a.txt",
+                "lineStart": 3,
+                "lineEnd": 4,
+                "content": "tide",
+            },
+            "/w/a.txt:3-4\ntide",
+        ),
+        ({"type": "directory", "path": "/w/src", "content": "one.py"}, "/w/src\none.py"),
+        ({"type": "opened_file_in_ide", "filename": ["odd"]}, "a file"),
+    ],
+)
+def test_a_file_that_the_model_was_shown_is_a_quiet_message(
+    tmp_path: Path, attachment: dict[str, Any], shown: str
+) -> None:
+    lines = claude_session()
+    lines.insert(3, claude_line("attachment", "x2", "u1", 1, attachment=attachment))
+    session = import_session(write_lines(tmp_path / "S.jsonl", lines))
+    found = next(record for record in session.records if record.stamp.uuid == "x2")
+    assert isinstance(found, UserMessage)
+    assert found.origin == "reminder"
+    assert shown in text_of(found.content)
+    assert session.accounting.unaccounted == 0
+    assert find_record(session.records, FoundLine(found.stamp.at or "", shown)) is not None
+
+
+def test_a_picture_that_the_model_was_shown_is_one(tmp_path: Path) -> None:
+    lines = claude_session()
+    file = {"base64": "aGk=", "type": "image/webp"}
+    told = {"type": "file", "filename": "a.webp", "content": {"type": "image", "file": file}}
+    lines.insert(3, claude_line("attachment", "x2", "u1", 1, attachment=told))
+    session = import_session(write_lines(tmp_path / "S.jsonl", lines))
+    found = next(record for record in session.records if record.stamp.uuid == "x2")
+    assert isinstance(found, UserMessage)
+    url = "data:image/webp;base64,aGk="
+    assert found.content == (TextPart("a.webp"), MediaPart("image_url", url))
 
 
 def test_an_attachment_of_an_unknown_kind_is_kept_raw(tmp_path: Path) -> None:

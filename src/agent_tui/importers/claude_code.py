@@ -28,9 +28,13 @@ from agent_tui.core.records import (
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
 from agent_tui.importers import fields
+from agent_tui.importers.claude_attachments import (
+    FILE_ATTACHMENTS,
+    NOTED_ATTACHMENTS,
+    attached_file,
+)
 from agent_tui.importers.claude_children import child_files, resume, tell_agents
 from agent_tui.importers.claude_entries import (
-    NOTED_ATTACHMENTS,
     NOTES,
     call_of,
     content_of,
@@ -390,6 +394,10 @@ class _Reader:
             origin: Origin = "steer" if typed_text(said) else "reminder"
             self._close_answer()
             self.conversation.add(UserMessage(content_of(blocks), origin, stamp=stamp_of(entry)))
+            return ""
+        if kind in FILE_ATTACHMENTS:
+            shown = UserMessage(attached_file(attachment), "reminder", stamp=stamp_of(entry))
+            self.conversation.add(shown)
             return ""
         return f"attachment: {kind}" if kind in NOTED_ATTACHMENTS else None
 

@@ -43,60 +43,6 @@ NOTES = frozenset(
 )
 """Notes for the screen of Claude Code, which no model was sent; they are left out by rule."""
 
-NOTED_ATTACHMENTS = frozenset(
-    {
-        "agent_listing_delta",
-        "agent_mention",
-        "async_hook_response",
-        "auto_mode",
-        "auto_mode_exit",
-        "batching_reminder_sent",
-        "budget_usd",
-        "command_permissions",
-        "compact_file_reference",
-        "critical_system_reminder",
-        "date_change",
-        "deferred_tools_delta",
-        "diagnostics",
-        "directory",
-        "dynamic_skill",
-        "edited_image_file",
-        "edited_text_file",
-        "file",
-        "hook_additional_context",
-        "hook_blocking_error",
-        "hook_cancelled",
-        "hook_error_during_execution",
-        "hook_non_blocking_error",
-        "hook_stopped_continuation",
-        "hook_success",
-        "hook_system_message",
-        "invoked_skills",
-        "mcp_instructions_delta",
-        "mcp_resource",
-        "nested_memory",
-        "opened_file_in_ide",
-        "output_style",
-        "plan_file_reference",
-        "plan_mode",
-        "plan_mode_exit",
-        "plan_mode_reentry",
-        "read_truncation_notice",
-        "selected_lines_in_ide",
-        "silent_turn_reminder",
-        "skill_listing",
-        "task_reminder",
-        "task_status",
-        "todo",
-        "todo_reminder",
-        "token_usage",
-        "total_tokens_reminder",
-        "ultra_effort_enter",
-        "ultra_effort_exit",
-    }
-)
-"""Kinds of what Claude Code adds to a prompt by itself; nobody said it."""
-
 _REJECTED = "The user doesn't want to proceed with this tool use"
 _INTERRUPTED = "[Request interrupted by user"
 
