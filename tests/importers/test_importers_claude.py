@@ -275,6 +275,13 @@ def test_a_file_that_the_model_was_shown_is_a_quiet_message(
     assert find_record(session.records, FoundLine(found.stamp.at or "", shown)) is not None
 
 
+def test_a_copy_that_repeats_its_original_is_named_as_its_file(tmp_path: Path) -> None:
+    own = claude_user("u9", "a4", 9, "more")
+    path = write_lines(tmp_path / "T.jsonl", [*claude_session(), {**own, "sessionId": "T"}])
+    session = import_session(path)
+    assert (session.session_id, resume_command(session)) == ("T", "cd /w && claude --resume T")
+
+
 def test_a_picture_that_the_model_was_shown_is_one(tmp_path: Path) -> None:
     lines = claude_session()
     file = {"base64": "aGk=", "type": "image/webp"}

@@ -179,11 +179,14 @@ def _header(lines: Entries, *, own_side: bool) -> SessionHeader:
     named = next((e for e in lines.objects if fields.text(e, "cwd")), {})
     first = next((e for e in lines.objects if fields.text(e, "sessionId")), {})
     timed = next((e for e in lines.objects if fields.text(e, "timestamp")), {})
-    session_id = fields.text(first, "sessionId")
+    # A copy may repeat lines under the id of its original; its file has its own name.
+    stem = lines.path.stem
+    is_named = any(fields.text(entry, "sessionId") == stem for entry in lines.objects)
+    session_id = stem if is_named else fields.text(first, "sessionId")
     parent = {"session_id": session_id} if own_side and session_id else None
     version = fields.text(named, "version") or fields.text(first, "version")
     return SessionHeader(
-        session_id=lines.path.stem if own_side or not session_id else session_id,
+        session_id=stem if own_side or not session_id else session_id,
         cwd=fields.text(named, "cwd"),
         created_at=fields.text(timed, "timestamp"),
         version=version,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -151,3 +153,66 @@ def test_a_file_copied_by_claude_code_is_no_second_author(
         library.index.update()
     (found,) = library.index.why("src/tide.py", work, limit)
     assert (found.session_id, found.copied_to) == ("S", ("T",))
+
+
+CLAUDE_TALK = (
+    {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Round it"}},
+    {
+        "type": "assistant",
+        "uuid": "u2",
+        "message": {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "tool_use",
+                    "id": "t1",
+                    "name": "Edit",
+                    "input": {"file_path": "src/tide.py", "new_string": "x"},
+                }
+            ],
+        },
+    },
+)
+
+
+def claude_copy(library: Library, name: str, own: int, age: int, told: str = "") -> None:
+    """A file that begins with the talk and goes on with a prompt of its own at minute ``own``."""
+    folder = library.home / ".claude" / "projects" / "-w"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.jsonl"
+    at = {"timestamp": "2026-11-01T10:00:00Z", "cwd": f"/{name}"}
+    lines = [{"sessionId": name, **at, **line} for line in CLAUDE_TALK]
+    for line in lines if told == "session" else ():
+        line["sessionId"] = "S"
+    for line in lines if told == "forked" else ():
+        line["forkedFrom"] = {"sessionId": "S", "messageUuid": line["uuid"]}
+        line["uuid"] = f"{name}-{line['uuid']}"
+    if own:
+        said = {"role": "user", "content": f"And more of {own}"}
+        at = {"timestamp": f"2026-11-01T10:{own:02}:00Z", "cwd": f"/{name}"}
+        lines.append(
+            {"type": "user", "uuid": f"own{own}", "sessionId": name, "message": said, **at}
+        )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    os.utime(path, (age, age))
+
+
+@pytest.mark.parametrize("names", list(permutations(("R", "S", "T"))))
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("says_origin", ["nothing", "session", "forked"])
+def test_which_copy_is_the_original_is_told_by_what_they_say(
+    library: Library, work: Path, names: tuple[str, ...], at_once: bool, says_origin: str
+) -> None:
+    for age, name in enumerate(names, 1_000):
+        if name == "S":  # where nothing tells, the original is the one that did not go on
+            claude_copy(library, "S", 0 if says_origin == "nothing" else 50, age)
+        else:
+            claude_copy(library, name, 20 if name == "R" else 30, age, says_origin)
+        if not at_once:
+            library.index.update()
+    library.index.update()
+    (found,) = library.index.why("src/tide.py", work)
+    assert (found.session_id, found.copied_to) == ("S", ("R", "T"))
+    prompts = {each.name: each.prompts for each in library.index.statistics("project")}
+    assert prompts == {"/S": 1 if says_origin == "nothing" else 2, "/R": 1, "/T": 1}
+    assert library.index.check().differences == ()

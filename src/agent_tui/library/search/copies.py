@@ -6,7 +6,9 @@ uuids, in the file of its copy. Codex begins a fork with its parent's turns unde
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from agent_tui.importers.claude_code import CLAUDE
@@ -40,6 +42,43 @@ def origin_of(ref: SessionRef) -> str:
         if ref.source == CODEX:
             break
     return ""
+
+
+def original_first(refs: Iterable[SessionRef]) -> list[SessionRef]:
+    """Files of Claude Code that share a beginning, each before those that were copied from it.
+
+    What they say decides, so that it is the same in whatever order they are found: a copy names
+    where it came from, or has lines under an id that is not its own; the original went on first.
+    """
+    refs = list(refs)
+    entries = {ref.path: list(_entries(ref)) for ref in refs}
+    shared = Counter(key for told in entries.values() for key in {each.key for each in told})
+
+    def rank(ref: SessionRef) -> tuple[bool, str, int, str]:
+        told = entries[ref.path]
+        own = next((each.at for each in told if shared[each.key] == 1), "")
+        is_named = bool(told) and told[0].session != ref.path.stem
+        return (is_named, own, len(told), str(ref.path))
+
+    return sorted(refs, key=rank)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A line with a uuid: what it is known by, when it was said, and in which session first."""
+
+    key: object
+    at: str
+    session: str
+
+
+def _entries(ref: SessionRef) -> Iterator[_Entry]:
+    for _, line in whole_lines(ref, 0):
+        value = decode(line) or {}
+        if _uuid(value):
+            origin = value.get("forkedFrom")
+            session = (origin if isinstance(origin, dict) else value).get("sessionId")
+            yield _Entry(_entry_key(value), str(value.get("timestamp")), str(session))
 
 
 class Copies:

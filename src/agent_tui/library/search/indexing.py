@@ -19,7 +19,7 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.importers.claude_code import CLAUDE
 from agent_tui.importers.codex import CODEX
 from agent_tui.importers.importer import SessionRef
-from agent_tui.library.search.copies import origin_of
+from agent_tui.library.search.copies import origin_of, original_first
 from agent_tui.library.search.readers import LazyUnit, read_units
 from agent_tui.library.search.reading import (
     ROTATED,
@@ -87,7 +87,9 @@ class Indexer:
         about = base.execute("SELECT id, updated, model FROM files")
         self._about = {file: (updated or "", model or "") for file, updated, model in about}
         self._next_file = max(self._about, default=0) + 1
-        self._roots: dict[str, str] = dict(base.execute(_ROOTS))
+        self._roots: defaultdict[str, set[str]] = defaultdict(set)
+        for root, path in base.execute(_ROOTS):
+            self._roots[root].add(path)
         self._named: dict[str, SessionRef | Path] = {}
         self._left: set[str] = set()
         self.progress = Progress()
@@ -113,6 +115,7 @@ class Indexer:
                 units[_unit_of(ref)] += self._planned(ref, row)
         self._forget_missing(refs)
         self._plan_anew(refs, units)
+        self._tell_copies(refs, units)
         jobs = [job for unit in units.values() for job in unit]
         self.progress.changed += len(jobs)
         size = sum(job.ref.stamp[0] - max(0, job.start) for job in jobs)
@@ -166,23 +169,43 @@ class Indexer:
         if not head:
             return Job(ref, file, -1, head, is_new=True)
         name = origin_of(ref)
-        origins = tuple(self._origins(ref, name))
-        root = name if ref.source == CLAUDE else ""
-        return Job(ref, file, 0, head, is_new=True, origins=origins, root=root)
+        if ref.source == CLAUDE:
+            self._roots[name].add(str(ref.path))
+            return Job(ref, file, 0, head, is_new=True, root=name)
+        return Job(ref, file, 0, head, is_new=True, origins=tuple(self._origins(ref, name)))
 
     def _origins(self, ref: SessionRef, name: str) -> Iterator[SessionRef]:
         """The files that a new one may be a copy of.
 
         They may be written to after the copy was made, and be indexed after it: they are read.
         """
-        if ref.source == CLAUDE and name:
-            first = self._roots.setdefault(name, str(ref.path))
-            if first != str(ref.path) and Path(first).is_file():
-                yield replace(ref, path=Path(first))
-        elif isinstance(origin := self._named.get(name), SessionRef):
+        origin = self._named.get(name)
+        if isinstance(origin, SessionRef):
             yield origin
         elif origin is not None and origin != ref.path.parent:
             yield from folder_refs(origin)
+
+    def _tell_copies(self, refs: Iterable[SessionRef], units: dict[str, list[Job]]) -> None:
+        """Number files of Claude Code that share a beginning so that the original is the first.
+
+        A known copy is read again when its original turns up behind it.
+        """
+        there = {str(ref.path): ref for ref in refs if ref.source == CLAUDE}
+        fresh = {job.root for unit in units.values() for job in unit if job.root}
+        for root in sorted(fresh):
+            group = [there[path] for path in sorted(self._roots[root]) if path in there]
+            jobs: list[Job] = []
+            order = original_first(group) if len(group) > 1 else []
+            for place, ref in enumerate(order):
+                planned = units[_unit_of(ref)]
+                if jobs and not any(job.is_new for job in planned):
+                    if (row := self._known.get((str(ref.path), ref.key))) is not None:
+                        self._drop(row)
+                    planned = self._planned(ref, None)
+                jobs += [replace(job, origins=tuple(order[:place])) for job in planned if job.root]
+            numbers = sorted(job.file for job in jobs)
+            for number, job in zip(numbers, jobs, strict=True):
+                units[_unit_of(job.ref)] = [replace(job, file=number)]
 
     def _lazy(self, jobs: list[Job]) -> LazyUnit:
         def make() -> Unit:
@@ -296,7 +319,7 @@ class Indexer:
 
 _KNOWN = """SELECT id, path, key, size, mtime, inode, head, offset, counted FROM files
     WHERE head NOT NULL"""
-_ROOTS = "SELECT root, path FROM files WHERE root <> '' ORDER BY id DESC"
+_ROOTS = "SELECT root, path FROM files WHERE root <> ''"
 _DIGESTS = "SELECT digest FROM said WHERE session = ?"
 _ADD_FILE = """INSERT OR REPLACE INTO files
     (id, source, path, key, session, cwd, title, model, updated)
