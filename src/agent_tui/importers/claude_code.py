@@ -28,14 +28,12 @@ from agent_tui.core.records import (
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
 from agent_tui.importers import fields
-from agent_tui.importers.claude_attachments import (
-    FILE_ATTACHMENTS,
-    NOTED_ATTACHMENTS,
-    attached_file,
-)
 from agent_tui.importers.claude_children import child_files, resume, tell_agents
 from agent_tui.importers.claude_entries import (
+    FILE_ATTACHMENTS,
+    NOTED_ATTACHMENTS,
     NOTES,
+    attached_file,
     call_of,
     content_of,
     parts_of,

@@ -48,7 +48,8 @@ def original_first(refs: Iterable[SessionRef]) -> list[SessionRef]:
     """Files of Claude Code that share a beginning, each before those that were copied from it.
 
     What they say decides, so that it is the same in whatever order they are found: a copy names
-    where it came from, or has lines under an id that is not its own; the original went on first.
+    where it came from, or has lines under an id that is not its own; else the original is the one
+    that has nothing more, or whose next line is the oldest.
     """
     refs = list(refs)
     entries = {ref.path: list(_entries(ref)) for ref in refs}
