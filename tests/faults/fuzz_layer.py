@@ -23,7 +23,7 @@ from tests.faults.outcome import Effort, Outcome, timed
 from tests.faults.verdict import accounts_for
 
 LAYER = "fuzz"
-QUICK, FULL, PROBE = 20_000, 300_000, 3_000
+QUICK, FULL, PROBE = 8_000, 300_000, 3_000
 
 _GOOD = (
     *(line for line in HISTORY.splitlines(keepends=True) if not line.startswith(b"\xff")),

@@ -61,7 +61,7 @@ LAYERS = (
         "every sequence of acts; die in the last, and again in recovery",
         "I4-I6 in every order",
         {"deaths": 2_300, "double deaths": 5_000},
-        {"deaths": 2_300, "double deaths": 5_000},
+        {"deaths": 1_000, "double deaths": 1_500},
     ),
     Layer(
         "SIGKILL",
@@ -69,7 +69,7 @@ LAYERS = (
         "SIGKILL at every system call of the real process",
         "I1, I4, I5 without a model in between",
         {"kills": 200},
-        {"kills": 200},
+        {"kills": 120},
     ),
     Layer(
         "system errors",
@@ -77,7 +77,7 @@ LAYERS = (
         "every system call fails, once and from then on",
         "I3, I22, I23 in the real process",
         {"errors once": 325, "errors from then on": 325},
-        {"errors once": 325, "errors from then on": 325},
+        {"errors once": 120, "errors from then on": 120},
     ),
     Layer(
         "power cut",
@@ -143,7 +143,7 @@ LAYERS = (
         "random stories with deaths against a model (hypothesis)",
         "I3-I9 together",
         {"stories": 300, "steps": 8_000},
-        {"stories": 300, "steps": 8_000},
+        {"stories": 90, "steps": 2_400},
     ),
     Layer(
         "fuzz",
@@ -151,7 +151,7 @@ LAYERS = (
         "twisted bytes are loaded",
         "I10-I13: never raises, every byte accounted for, every good line read",
         {"inputs": 300_000},
-        {"inputs": 20_000},
+        {"inputs": 8_000},
     ),
     Layer(
         "damaged files",
@@ -167,7 +167,7 @@ LAYERS = (
         "4 writers, 2 lock-free readers, SIGKILL and SIGSTOP",
         "I1, I18-I20: none lost, none out of order",
         {"acknowledged": 1_000},
-        {"acknowledged": 1_000},
+        {"acknowledged": 300},
     ),
     Layer(
         "signals",
@@ -193,7 +193,7 @@ LAYERS = (
         " then the power goes",
         "I29, I30",
         {"deaths": 100, "errors": 800, "double deaths": 8_000, "disks": 80, "broken captures": 300},
-        {"deaths": 100, "errors": 300, "double deaths": 1_000, "disks": 80, "broken captures": 80},
+        {"deaths": 100, "errors": 300, "double deaths": 700, "disks": 80, "broken captures": 80},
         hunts=False,
     ),
     Layer(

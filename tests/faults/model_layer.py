@@ -189,9 +189,9 @@ async def _do(session: SessionLog, act: Act, shim: Shim, fault: Fault | None) ->
 
 
 def run(effort: Effort) -> Outcome:
-    """300 stories of 40 steps; a few short ones against a mutant."""
+    """300 stories of 40 steps, 90 in the short form; a few short ones against a mutant."""
     outcome = Outcome(LAYER)
-    examples, steps = (25, 20) if effort.first_only else (300, 40)
+    examples, steps = (25, 20) if effort.first_only else (300 if effort.full else 90, 40)
 
     class Story(SessionStory):
         pass

@@ -365,7 +365,7 @@ MUTANTS = (
     Mutant("archive numbers are used again", "I6", "shim",
            lambda: _numbered_by(_fill_gaps)),
     Mutant("the newest archive is overwritten", "I6", "shim", _overwrite_newest),
-    Mutant("a restored archive is moved, not copied", "I7", "shim", _restore_by_moving),
+    Mutant("a restored archive is moved, not copied", "I7", "power cut", _restore_by_moving),
     Mutant("what is kept is serialised again", "I9", "shim",
            lambda: replaced(log_writer, "Span", _reserialised)),
     Mutant("a missing newline is not healed", "I12", "shim",

@@ -32,11 +32,11 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL)
 def run(effort: Effort) -> Outcome:
     """Four writers and two readers of one log, with random SIGKILL and SIGSTOP."""
     outcome = Outcome(LAYER)
-    seconds = 4.0 if effort.first_only else 30.0
+    seconds = 4.0 if effort.first_only else 30.0 if effort.full else 8.0
     folder = put(Snapshot({LIVE: b""}), effort.scratch / "s1")
     with timed(outcome):
         with _workers(folder, effort.mutant):
-            _disturb(folder, outcome, seconds)
+            _disturb(folder, outcome, seconds, effort.first_only)
         _judge(folder, outcome)
     return outcome
 
@@ -63,12 +63,12 @@ def _workers(folder: Path, mutant: str) -> Iterator[None]:
             process.wait()
 
 
-def _disturb(folder: Path, outcome: Outcome, seconds: float) -> None:
+def _disturb(folder: Path, outcome: Outcome, seconds: float, first_only: bool) -> None:
     chance = random.Random(7)
     while not all((folder.parent / f"pid-writer-{n}").exists() for n in range(WRITERS)):
         time.sleep(0.01)
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end and not (first_only and _is_told(folder)):
         time.sleep(chance.uniform(0.01, 0.06))
         with contextlib.suppress(ProcessLookupError, ValueError):
             writer = _someone(folder, chance)
@@ -80,6 +80,13 @@ def _disturb(folder: Path, outcome: Outcome, seconds: float) -> None:
                 time.sleep(chance.choice((0.02, 0.05, 2 * LOCK_TIMEOUT_SECONDS)))
                 os.kill(writer, signal.SIGCONT)
                 outcome.count("SIGSTOP")
+
+
+def _is_told(folder: Path) -> bool:
+    """Whether a writer or a reader has already said that something is broken."""
+    raised = any((folder.parent / f"raised-{n}").exists() for n in range(WRITERS))
+    notes = [folder.parent / f"read-{n}" for n in range(READERS)]
+    return raised or any(set(note.read_bytes()) - set(b".\n") for note in notes if note.exists())
 
 
 def _someone(folder: Path, chance: random.Random) -> int:

@@ -49,7 +49,7 @@ def kill(effort: Effort) -> Outcome:
     tried, missed = 0, list[str]()
     with timed(outcome), Stage(effort.scratch) as stage, _victim(effort) as victim:
         for act in ACTS.values():
-            if effort.first_only and act.name not in _IN_A_HUNT:
+            if not effort.full and act.name not in (_IN_A_HUNT if effort.first_only else _IN_BRIEF):
                 continue
             case, _ = stage.rehearse(act, SMALL)
             for call in _calls_of(victim, act, effort.scratch):
@@ -80,7 +80,7 @@ def fail(effort: Effort) -> Outcome:
                 continue
             case, _ = stage.rehearse(act, SMALL)
             for call, error, lasting in _failures(
-                _calls_of(victim, act, effort.scratch), 1 if effort.first_only else None
+                _calls_of(victim, act, effort.scratch), None if effort.full else 1
             ):
                 inject = f"inject={call.name}:error={error}:when={call.nth}{'+' * lasting}"
                 ending = _trace(

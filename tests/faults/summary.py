@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+FULL = "the full form: python -m tests.faults --full"
+
 
 def properties(reporter: pytest.TerminalReporter, name: str) -> list[Any]:
     """What tests recorded under a name, wherever they ran."""
@@ -30,7 +32,7 @@ def attack_counts(reporter: pytest.TerminalReporter) -> list[str]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What attacks counted, one line for each layer, and one for each mutant."""
+    """What attacks counted, one line for each layer, and one for each mutant: the short forms."""
     layers = properties(terminalreporter, "faults")
     mutants = properties(terminalreporter, "mutants")
     if counts := attack_counts(terminalreporter):
@@ -38,10 +40,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for line in sorted(counts):
             terminalreporter.write_line(line)
     if layers:
-        terminalreporter.section("fault harness: what was tried")
+        terminalreporter.section(
+            "fault harness: what the short form tried (all: python -m tests.faults --full)"
+        )
         for line in layers:
             terminalreporter.write_line(str(line))
     if mutants:
-        terminalreporter.section("fault harness: mutants (python -m tests.faults: full table)")
+        terminalreporter.section(
+            "fault harness: mutants, each on one layer (on all: python -m tests.faults --full)"
+        )
         for name, promise, soonest, verdict in mutants:
             terminalreporter.write_line(f"{verdict} by {soonest}: {name} ({promise})")

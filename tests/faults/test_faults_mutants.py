@@ -23,7 +23,7 @@ def test_a_bug_in_the_protocol_is_caught(mutant: Mutant, record_property: Record
 
 
 @pytest.mark.parametrize("mutant", NO_BUGS, ids=lambda mutant: mutant.name.replace(" ", "-"))
-@pytest.mark.parametrize("layer", ["shim", "sequences", "power cut"])
+@pytest.mark.parametrize("layer", ["sequences", "power cut"])
 def test_what_is_no_bug_is_not_called_one(mutant: Mutant, layer: str) -> None:
     assert hunt(mutant, BY_NAME[layer]) == MISSED
 
