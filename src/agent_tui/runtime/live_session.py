@@ -43,12 +43,18 @@ class LiveSession:
         shares: what fills its context.
         drafts: what was typed and not sent, or waited for the agent, when the program last ended.
         instructions: which of the project's instruction files a new session took, in words.
+        approvals: what is allowed without asking, and in which mode; takes answers to requests.
+        questions: what the agent asks; takes the answers.
+        commands: the agent's commands in the background, which a person can stop.
         subagents: those that work for calls of the running turn; None where there can be none.
         wide_folder: the folder that its log names, where it is too wide to be used unasked.
     """
 
     def __init__(self, parts: CurrentParts, related: Callable[[], Sequence[Path]] = tuple) -> None:
         self._parts = parts
+        self.approvals: Approvals = parts.equipment.approvals
+        self.questions: Questions = parts.equipment.questions
+        self.commands: RunningCommands = parts.equipment.commands
         self.subagents = parts.equipment.subagents
         self._log = parts.log
         self._gate = Gate(parts.log)
@@ -210,21 +216,6 @@ class LiveSession:
     def take_steers(self) -> list[str]:
         """What was sent to a turn that ended before it could join: for the prompt."""
         return self._parts.now.agent.take_steers()
-
-    @property
-    def approvals(self) -> Approvals:
-        """What is allowed without asking, and in which mode; takes answers to requests."""
-        return self._parts.equipment.approvals
-
-    @property
-    def commands(self) -> RunningCommands:
-        """The agent's commands in the background, which a person can stop."""
-        return self._parts.equipment.commands
-
-    @property
-    def questions(self) -> Questions:
-        """What the agent asks; takes the answers."""
-        return self._parts.equipment.questions
 
     async def warm(self) -> None:
         """Count the history exactly, off the loop; until then a long one is counted roughly."""
