@@ -7,14 +7,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.pilot import Pilot
 
-from agent_tui.core.events import ApprovalRequest, Question
+from agent_tui.core.events import ApprovalRequest, Question, TurnFinished
 from agent_tui.core.messages import DiffDisplay, ToolCall
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import AssistantBlock, ToolBlock
+from agent_tui.ui.conversation import asking
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.sheet import SheetFrame
@@ -191,3 +193,33 @@ async def test_a_question_is_taken_apart_only_when_what_came_of_it_is_drawn(
         await here.reject()
         assert asked.is_running
         await until(here.pilot, lambda: not asked.is_running)
+
+
+async def test_a_rejection_that_ends_the_turn_is_drawn_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "_END_SECONDS", 60.0)  # until the turn ends, however slowly
+    async with place(tmp_path, monkeypatch, (120, 40)) as here:
+        await here.ask(edit())
+        app, display, frames = here.app, here.app._display, list[object]()
+
+        def watch(screen: object, update: object) -> None:
+            if screen is app.chat_screen is app.screen and not app._batch_count:
+                frames.append(update)
+            display(screen, update)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(app, "_display", watch)
+        await here.reject()
+        assert frames == []
+        app.chat.log.view.handle(TurnFinished(1, "rejected", 1, "Stopped."))
+        await until(here.pilot, lambda: "Stopped." in "".join(here.rows) and bool(frames))
+        await here.pilot.pause()
+        whole = [each for each in frames if is_whole(each)]
+        assert len(whole) == 1, "laid out, painted and scrolled in the same frame"
+
+
+def is_whole(update: object) -> bool:
+    """Whether more than half of the screen is painted."""
+    if isinstance(update, ChopsUpdate):
+        return sum(stop - start for _, start, stop in update.spans) > 60 * 40
+    return isinstance(update, LayoutUpdate)

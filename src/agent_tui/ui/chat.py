@@ -15,7 +15,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.geometry import Size
-from textual.screen import Screen
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands.table import COMMANDS, name_keys_of_hint
@@ -23,7 +22,7 @@ from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.conversation.panes import WIDE, Panes
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
-from agent_tui.ui.widgets.compositing import SparingCompositor
+from agent_tui.ui.widgets.compositing import SparingScreen
 from agent_tui.ui.widgets.panes.welcome import Welcome
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.prompt.queue import PromptQueue
@@ -90,7 +89,7 @@ def key_bindings() -> list[Binding]:
     ]
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(SparingScreen[None]):
     """Shows a conversation; ``begin`` brings the engine when it is ready.
 
     Attributes:
@@ -107,7 +106,6 @@ class ChatScreen(Screen[None]):
 
     def __init__(self, *, demo: bool = False, is_new: bool = True) -> None:
         super().__init__()
-        self._compositor = SparingCompositor()
         prompt_box = PromptBox(self._complete_path, take_empty_key=self._take_empty_key)
         panes = Panes(prompt_box, StatusLine(), TokenGauge(), Welcome(waits=demo))
         panes.welcome.visible = is_new  # else a conversation will stand in its place at once

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _LONGEST_TOLD = 200
 _HOLD_SECONDS = 0.02
 """For so long after an answer nothing is drawn: what follows from it is drawn in the same frame."""
+_END_SECONDS = 0.08
+"""The same for an answer that ends the turn, if that takes so long: its log is written first."""
 
 
 class ConversationAbove:
@@ -70,6 +73,7 @@ class Requests:
         self._waiting: deque[_Request] = deque()
         self._shown: _Request | None = None
         self._sheet: Screen[Any] | None = None
+        self._turn_ended = asyncio.Event()
 
     def follow_screens(self) -> None:
         """Look after what waits whenever a screen was opened or closed."""
@@ -113,6 +117,11 @@ class Requests:
         self._waiting = deque(each for each in self._waiting if each.is_wanted())
         if self._out_of_view is None:
             self._tell("")
+
+    def end_turn(self) -> None:
+        """The turn ended, and nobody waits for what it asked: draw that now."""
+        self.drop_stale()
+        self._turn_ended.set()
 
     def _put(self, request: _Request) -> None:
         if self._has_room:
@@ -162,15 +171,25 @@ class Requests:
         above = ConversationAbove(self._panes)
 
         def answered(answer: ApprovalAnswer | None) -> None:
+            given = answer or ApprovalAnswer("reject")
             above.give_way(0)
-            self._screen.run_worker(_hold_frame(self._screen), group="frame", exit_on_error=False)
+            self._turn_ended.clear()
+            ends = given.decision == "reject" and not given.feedback
+            hold = self._hold_frame(_END_SECONDS if ends else _HOLD_SECONDS)
+            self._screen.run_worker(hold, group="frame", exit_on_error=False)
             if session is not None:
-                session.approvals.answer(request.id, answer or ApprovalAnswer("reject"))
+                session.approvals.answer(request.id, given)
 
         self._panes.timeline.action_last()
         sheet = ApprovalScreen(request, draft=self._panes.prompt_box, above=above)
         self._screen.app.push_screen(sheet, answered)
         return sheet
+
+    async def _hold_frame(self, seconds: float) -> None:
+        """Draw once, and not the conversation without the question before a turn that ends."""
+        with self._screen.app.batch_update(), suppress(TimeoutError):
+            await asyncio.wait_for(self._turn_ended.wait(), seconds)
+        self._screen.check_idle()
 
     def _open_question(self, question: Question, session: LiveSession | None) -> Screen[Any]:
         from agent_tui.ui.screens.dialogs.question import QuestionScreen
@@ -195,10 +214,3 @@ class _Request:
     question: str
     show: Callable[[], Screen[Any]]
     is_wanted: Callable[[], bool]
-
-
-async def _hold_frame(screen: Screen[Any]) -> None:
-    """Draw once, and not the conversation without the question before a turn that ends with it."""
-    with screen.app.batch_update():
-        await asyncio.sleep(_HOLD_SECONDS)
-    screen.check_idle()

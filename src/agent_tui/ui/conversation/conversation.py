@@ -80,10 +80,10 @@ class Conversation:
             self._requests.follow_screens()
         return self._requests
 
-    def drop_stale_requests(self) -> None:
-        """Forget what nobody waits for any longer."""
+    def end_requests(self) -> None:
+        """The turn ended: forget what nobody waits for any longer."""
         if self._requests is not None:
-            self._requests.drop_stale()
+            self._requests.end_turn()
 
     async def show_session(self, session: LiveSession) -> None:
         """Put a session on the screen in place of the one that is there, which is closed."""

@@ -52,7 +52,7 @@ class TurnListener:
         self._chat.status.show_retry(event.attempt, event.wait_seconds, event.reason)
 
     def turn_finished(self, end: TurnEnd, steps: int) -> None:
-        self._chat.drop_stale_requests()
+        self._chat.end_requests()
         self._chat.panes.show_work("")
         self._chat.notices.drop_progress()
         self._chat.log.settle()

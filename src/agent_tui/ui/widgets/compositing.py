@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
+from textual.screen import Screen, ScreenResultType
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -55,3 +56,18 @@ class SparingCompositor(Compositor):
                     if seen.contains_region(changed):
                         break
         return wanted
+
+
+class SparingScreen(Screen[ScreenResultType]):
+    """A screen that paints with it, and where much changes at once only once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = SparingCompositor()
+
+    def _on_timer_update(self) -> None:
+        """Lay out and paint in one go: Textual paints what was moved, and then all of it."""
+        if self._layout_required and self._repaint_required:
+            self._repaint_required = False
+            self._dirty_widgets.add(self)
+        super()._on_timer_update()

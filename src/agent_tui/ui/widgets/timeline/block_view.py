@@ -16,7 +16,6 @@ from textual.filter import ANSIToTruecolor
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -28,7 +27,7 @@ from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.themes.palette import Palette, read_palette
 from agent_tui.ui.widgets.timeline.block_list import BlockList
 from agent_tui.ui.widgets.timeline.drawn_blocks import Drawn, Place
-from agent_tui.ui.widgets.timeline.thumb_bar import ThumbBar
+from agent_tui.ui.widgets.timeline.thumb_bar import ThumbScrollView
 
 if TYPE_CHECKING:
     from agent_tui.ui.widgets.timeline.minimap import Minimap
@@ -39,7 +38,7 @@ _MINIMAP_SECONDS = 0.02
 _MANY_COLOURS = ("truecolor", "256")
 
 
-class BlockView(ScrollView):
+class BlockView(ThumbScrollView):
     """Shows a stretch of a block list and keeps either its place or the end in view.
 
     Attributes:
@@ -63,7 +62,7 @@ class BlockView(ScrollView):
         self._view: list[Place] = []
         self._painted: list[Strip] = []
         self._kept: dict[int, tuple[Row, Strip]] = {}
-        self._placing = False
+        self._placing = self._is_fitting = False
         self._following = True
         self._colouring = False
         self._minimap: Minimap | None = None
@@ -73,15 +72,6 @@ class BlockView(ScrollView):
     def at_end(self) -> bool:
         """Whether the last row is in view and new ones will be followed."""
         return self._following
-
-    @property
-    def vertical_scrollbar(self) -> ThumbBar:
-        """The scroll bar, made when it is first asked for."""
-        if not isinstance(self._vertical_scrollbar, ThumbBar):
-            self._vertical_scrollbar = ThumbBar(thickness=self.scrollbar_size_vertical)
-            self._vertical_scrollbar.display = False
-            self.app._start_widget(self, self._vertical_scrollbar)
-        return self._vertical_scrollbar
 
     @property
     def view_height(self) -> int:
@@ -227,6 +217,22 @@ class BlockView(ScrollView):
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, lambda _: self.lay_out())
 
+    def _size_updated(
+        self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
+    ) -> bool:
+        """Show the rows of another height in the frame that gives it, not in the next one."""
+        self._placing = True  # an offset that no longer fits is none that anybody asked for
+        try:
+            is_changed = super()._size_updated(size, virtual_size, container_size, layout)
+        finally:
+            self._placing = False
+        is_as_wide = self.scrollable_content_region.width == self._columns
+        if self._painted and is_as_wide and len(self._painted) != self.view_height:
+            self._is_fitting = True
+            self.show_change()
+            self._is_fitting = False
+        return is_changed
+
     def on_resize(self) -> None:
         if self.scrollable_content_region.width != self._columns:
             self.lay_out()
@@ -273,6 +279,8 @@ class BlockView(ScrollView):
         if not self._colouring and (self._languages.missing or self._blocks.has_rough):
             self._colouring = True
             self.call_after_refresh(self._colour)
+        if self._is_fitting:
+            return  # the frame that is on its way shows all of it
         if len(before) != len(strips):
             self.refresh()
             return

@@ -11,6 +11,7 @@ from textual import events
 from textual.filter import ANSIToTruecolor
 from textual.geometry import Region
 from textual.message import Message
+from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 
@@ -129,3 +130,16 @@ class ThumbBar(ScrollBar):
                 on_thumb = self._has_thumb(y)
                 cell = draw_spot(kind, self.app.theme_variables, bar, on_thumb=on_thumb)
                 strips[y] = Strip([cell], self.size.width)
+
+
+class ThumbScrollView(ScrollView):
+    """Scrolls by such a bar."""
+
+    @property
+    def vertical_scrollbar(self) -> ThumbBar:
+        """The scroll bar, made when it is first asked for."""
+        if not isinstance(self._vertical_scrollbar, ThumbBar):
+            self._vertical_scrollbar = ThumbBar(thickness=self.scrollbar_size_vertical)
+            self._vertical_scrollbar.display = False
+            self.app._start_widget(self, self._vertical_scrollbar)
+        return self._vertical_scrollbar
