@@ -46,6 +46,7 @@ from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.timeline.block_list import BlockList
 from tests.agent.stage import Stage
+from tests.providers.sse_server import Pause, SseServer, stream, text_chunk
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -466,11 +467,7 @@ async def test_a_session_of_a_wide_folder_asks_before_it_works_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, folder: str
 ) -> None:
     monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
-    place = tmp_path / "home" / "projects" / "-" / "wide"
-    place.mkdir(parents=True, mode=0o700)
-    header = {"role": "_session", "format": 1, "session_id": "wide", "cwd": "/"}
-    lines = (header, {"role": "user", "content": "go"}, {"role": "assistant", "content": "on"})
-    (place / "context.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    _write_wide_session(tmp_path)
     app = AgentTui(Launch(tmp_path, resume="wide"))
     async with app.run_test(size=(100, 30)) as pilot:
         here = Desk(app, pilot)
@@ -483,6 +480,38 @@ async def test_a_session_of_a_wide_folder_asks_before_it_works_there(
         await here.chat.session.run_shell(f"pwd > {tmp_path}/told")
         assert (tmp_path / "told").read_text().strip() == (folder or str(tmp_path))
         await here.chat.end()
+
+
+async def test_a_turn_that_runs_is_interrupted_before_its_session_moves_to_a_wide_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The prompt of the command line begins a turn while the question stands there."""
+    with SseServer([stream(text_chunk("Half an"), Pause(600), text_chunk("answer"))]) as server:
+        for name, value in {"API_KEY": "sk-x", "BASE_URL": server.url}.items():
+            monkeypatch.setenv(f"OPENAI_{name}", value)
+        monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+        log = _write_wide_session(tmp_path)
+        app = AgentTui(Launch(tmp_path, resume="wide", prompt="Go on", model="m"))
+        async with app.run_test(size=(100, 30)) as pilot:
+            here = Desk(app, pilot)
+            await here.until(lambda: isinstance(app.screen, WideFolderScreen))
+            await here.until(lambda: bool(server.requests) and here.chat.runner.is_busy)
+            await pilot.pause(0.5)
+            await pilot.press("y")
+            await here.until(lambda: not here.wide_folder and not here.chat.runner.is_busy)
+            ends = [json.loads(line) for line in log.read_text().splitlines()]
+            assert [each["end"] for each in ends if each["role"] == "_turn_end"] == ["cancelled"]
+            await here.chat.end()
+
+
+def _write_wide_session(folder: Path) -> Path:
+    """The log of a session that names the root as its folder."""
+    place = folder / "home" / "projects" / "-" / "wide"
+    place.mkdir(parents=True, mode=0o700)
+    header = {"role": "_session", "format": 1, "session_id": "wide", "cwd": "/"}
+    lines = (header, {"role": "user", "content": "go"}, {"role": "assistant", "content": "on"})
+    (place / "context.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return place / "context.jsonl"
 
 
 @pytest.mark.parametrize("key", ["f1", "f2", "f3", "f8"])

@@ -17,4 +17,6 @@ async def ask_for_wide_folder(chat: Conversation) -> None:
 
     folder, workspace = str(session.wide_folder), str(engine.workspace)
     if await chat.app.push_screen_wait(WideFolderScreen(folder, workspace, chat.prompt_box)):
+        # The prompt of the command line may have begun a turn, in the folder of before.
+        await chat.runner.interrupt()
         await chat.show_session(await engine.open_in_its_folder(session))
