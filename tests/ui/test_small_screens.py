@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
+from textual import events
 from textual._compositor import Compositor, LayoutUpdate
+from textual.screen import Screen
 from textual.visual import VisualType
 
 from agent_tui.core.errors import StorageError
@@ -17,7 +20,9 @@ from agent_tui.history.checkpoints import preview_revert
 from agent_tui.ui.commands.table import COMMANDS
 from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.screens.context.attribution import AttributionScreen
+from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from agent_tui.ui.screens.dialogs.grant import GrantScreen
 from agent_tui.ui.screens.dialogs.help import HelpScreen
 from agent_tui.ui.screens.time.archives import ArchivesScreen
 from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
@@ -186,6 +191,44 @@ async def test_a_question_is_answered_by_keys(make, keys: list[str], result: boo
         await pilot.press(*keys)
         await settle(pilot)
         assert app.results == [result]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RevertPreviewScreen(PREVIEW),
+        lambda: ConfirmScreen("Clear?", "All of it.", "Clear"),
+        lambda: ChoiceScreen("Which?", [Choice("a", "One"), Choice("b", "Other")]),
+    ],
+)
+async def test_two_enters_that_come_together_close_one_screen(
+    make: Callable[[], Screen[Any]],
+) -> None:
+    """The second is on its way to the rows before the first has closed their screen."""
+    below = ConfirmScreen("Below?", "It stays.", "Close")
+    async with (app := Stage(screen=below)).run_test() as pilot:
+        await settle(pilot)
+        answers: list[Any] = []
+        await app.push_screen(make(), answers.append)
+        await settle(pilot)
+        for _ in range(2):
+            app.post_message(events.Key("enter", None))
+        await settle(pilot)
+        assert len(answers) == 1
+        assert below in app.screen_stack
+        assert not app.results
+
+
+async def test_an_answer_by_key_and_one_by_click_close_one_screen() -> None:
+    """A held key counts in the moment in which the other answer is clicked."""
+    screen = GrantScreen("Allow?", "All of it.", "Allow", "Cancel")
+    async with (app := Stage(screen=ConfirmScreen("Below?", "It stays.", "Close"))).run_test():
+        answers: list[bool | None] = []
+        await app.push_screen(screen, answers.append)
+        screen.action_answer(answer=False)
+        screen.action_answer(answer=True)
+        assert answers == [False]
+        assert not app.results
 
 
 async def test_a_question_is_answered_by_a_click() -> None:

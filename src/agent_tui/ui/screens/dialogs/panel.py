@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from textual import events
 from textual.binding import Binding
-from textual.screen import Screen
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import spell_key
 from agent_tui.ui.commands.table import COMMANDS
+from agent_tui.ui.screens.dismissed_once import DismissedOnce
 from agent_tui.ui.screens.remapping import Remappable
 from agent_tui.ui.widgets.bars.heading import Heading
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
@@ -40,7 +40,7 @@ WITH_PREVIEW = [(0, "-narrow"), (110, "-wide")]
 _BREATH_SECONDS = 0.001
 
 
-class Panel(Remappable, Screen[Result]):
+class Panel(Remappable, DismissedOnce[Result]):
     """A full screen over the conversation; Esc leaves it without a result."""
 
     BINDINGS = [

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import label_of
+from agent_tui.ui.screens.dismissed_once import DismissedOnce
 from agent_tui.ui.screens.remapping import Remappable
 
 Result = TypeVar("Result")
@@ -22,7 +23,7 @@ Hints: TypeAlias = Sequence[tuple[str, str]]
 POPUP_SHEETS = [stylesheet("widgets/rows.tcss"), stylesheet("widgets/line_input.tcss")]
 
 
-class Popup(Remappable, ModalScreen[Result]):
+class Popup(Remappable, DismissedOnce[Result], ModalScreen[Result]):
     """Stands over a screen, which stays readable; Esc leaves it without a result."""
 
     CSS_PATH = [*POPUP_SHEETS]

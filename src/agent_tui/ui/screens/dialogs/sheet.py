@@ -6,7 +6,6 @@ from time import monotonic
 from typing import Protocol, TypeVar
 
 from textual import events, on
-from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.message import Message
@@ -20,6 +19,7 @@ from agent_tui.ui.screens.dialogs.answer_guard import (
     AnswerGuard,
 )
 from agent_tui.ui.screens.dialogs.typed_answers import Draft, NoDraft
+from agent_tui.ui.screens.dismissed_once import DismissedOnce
 
 Result = TypeVar("Result")
 
@@ -90,7 +90,7 @@ class SheetFrame(Vertical):
         self.post_message(self.Fitted())
 
 
-class Sheet(ModalScreen[Result]):
+class Sheet(DismissedOnce[Result], ModalScreen[Result]):
     """Stands where the prompt does; hears nothing that was meant for what was there before.
 
     Args:
@@ -117,13 +117,6 @@ class Sheet(ModalScreen[Result]):
         self._above = above or NothingAbove()
         self.guard = AnswerGuard(TYPING_GUARD_SECONDS if self._prompt.text else GUARD_SECONDS)
         self._press_counts = False
-
-    def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        """Close it with an answer; where it is not on top, or was closed before, nothing.
-
-        A closed question lingers, and what is on top by then is what would be closed.
-        """
-        return super().dismiss(result) if self.is_active else AwaitComplete()
 
     @property
     def text_pane(self) -> Widget:
