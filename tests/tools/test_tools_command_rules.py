@@ -147,6 +147,26 @@ LEAVING = [
     "diff tied other",
     "diff other {here}/tied",
     "diff ot* tied",
+    "diff -r deep other",
+    "diff -ru other deep",
+    "diff --recursive other deep",
+    "diff -rq deep/er other",
+    "diff -r . other",
+    "diff -r other away",
+    "cat note?",
+    "cat not[er]s",
+    "cat ./note?",
+    "cat n[!a]tes",
+    "wc -l su?/*",
+    "cat {here}/note[s]",
+    "grep -rn canary s?b/aw[a]y",
+    "cd sub && cat u?",
+    "cat m[a]ny/?/?",
+    "cat od?/x?..",
+    "cat pip?",
+    "cat lit[e]ral",
+    "diff other tie?",
+    "diff -r othe[r] dee?",
 ]
 STAYING = [
     "cat a.txt",
@@ -175,6 +195,16 @@ STAYING = [
     "cd missing; cat a.txt",
     "diff other same",
     "diff {here}/other same",
+    "diff deep other",
+    "diff -r other same",
+    "diff -rN {here}/other same",
+    "diff -ruN other missing",
+    "diff --recursive --brief circle other",
+    "cat ?/x a.?xt",
+    "cat a.[tu]xt",
+    "wc -l sub/b?txt",
+    "wc -l {here}/sub/b[.-]txt a.txt",
+    "cd sub && cat b.tx?",
 ]
 
 
@@ -188,6 +218,11 @@ def test_no_link_of_the_workspace_takes_a_command_out_of_it(tmp_path: Path) -> N
     (workspace / "other" / "c.txt").write_text("c")
     (workspace / "tied" / "c.txt").symlink_to(outside / "secret")
     (workspace / "odd" / "x=..").touch()
+    (workspace / "deep" / "er").mkdir(parents=True)
+    (workspace / "deep" / "er" / "c.txt").symlink_to(outside / "secret")
+    (workspace / "circle").mkdir()
+    (workspace / "circle" / "again").symlink_to(workspace / "circle")
+    (workspace / "lit[e]ral").symlink_to(outside / "secret")
     os.mkfifo(workspace / "pipe")
     (workspace / "a.txt").write_text("a")
     (workspace / "sub" / "b.txt").write_text("b")

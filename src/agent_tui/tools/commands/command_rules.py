@@ -23,7 +23,7 @@ _ENDINGS = {"python3": "-m pytest", "python": "-m pytest", "make": "test", "git"
 _MOVERS = frozenset({"cd", "pushd", "popd"})
 _VERSION = re.compile(r"[\d.-]+$")
 _ASKS_GNUPG = re.compile(r"%[-+ ]?G")
-_GLOB_OF_HIDDEN = re.compile(r"(?:^|/)\.[^/]*\*")
+_GLOB_OF_HIDDEN = re.compile(r"(?:^|/)\.[^/]*[*?[]")
 _TAKES_GLOB = re.compile(r"--(?:include|exclude|exclude-dir|glob)=")
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 
@@ -106,7 +106,7 @@ def _is_harmless_glob(word: str) -> bool:
     Nor the value of a flag where that could be more than a pattern: a file may be called
     ``--format=%G?``.
     """
-    if word.startswith("*") or _GLOB_OF_HIDDEN.search(word):
+    if word.startswith(("*", "?", "[")) or _GLOB_OF_HIDDEN.search(word):
         return False
     return not word.startswith("-") or bool(_TAKES_GLOB.match(word))
 
@@ -213,8 +213,10 @@ def _is_harmless(word: str, flags: set[str], known: Known, places: Places) -> bo
         return word != "--" and (known.anywhere or not places.looks_outside(word))
     if word in flags or word[1:] in known.words.split():
         return True
+    deep = () if places is ANYWHERE else known.deep.split()
     if word.startswith("--"):
         name, _, value = word[2:].partition("=")
-        return name in known.names.split() and (known.anywhere or not places.looks_outside(value))
+        is_known = name in known.names.split() or name in deep
+        return is_known and (known.anywhere or not places.looks_outside(value))
     letters = word[1:].rstrip("0123456789")
-    return all(letter in known.letters for letter in letters) and bool(letters or known.letters)
+    return set(letters) <= {*known.letters, *deep} and bool(letters or known.letters)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import field
 from glob import iglob
 from itertools import islice
 from os import scandir
@@ -18,6 +19,8 @@ _OUTSIDE = re.compile(r"(?:^|[=:,@])(?:/|~)|(?:^|/|[=:,@])\.\.(?:/|$)|^[A-Za-z]+
 _MOST_FILES = 2_000
 _MOST_FOLDERS = 8
 _DEEPEST_GLOB = 2
+_ONE_CHARACTER = re.compile(r"\?|\[[^]]*\]")
+_WILD = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +67,12 @@ def find_places(command: str, workspace: Path) -> Places:
     folders, found = {root}, set[str]()
     for each in read_commands(command) or ():
         program, *words = each.words
+        compared = _Compared.of(words) if program == "diff" else None
         for word in words:
             for folder in folders:
                 names = _expand(word, folder, written) if word in each.globs else (word,)
                 if names is None or not all(
-                    _is_inside(Path(folder, name), root, compares=program == "diff")
-                    for name in names
+                    _is_inside(Path(folder, name), root, compared) for name in names
                 ):
                     found.add(word)
         if program == "cd" and len(words) == 1:
@@ -85,17 +88,56 @@ def _words_of(command: str) -> Iterator[str]:
 
 
 def _expand(glob: str, folder: str, written: Places) -> list[str] | None:
-    """The files for which a glob stands; None where they are too many, or one is no plain name."""
-    if sum("*" in part for part in glob.split("/")) > _DEEPEST_GLOB:
+    """The files for which a glob stands; None where they are too many, or one is no plain name.
+
+    And more than those: what one character is depends on the shell's language, and a glob that
+    fits nothing stands for itself.
+    """
+    if sum(bool(_WILD.search(part)) for part in glob.split("/")) > _DEEPEST_GLOB:
         return None
-    found = iglob(glob, root_dir=folder)  # noqa: PTH207  # no hidden ones, as in the shell
+    found = iglob(_ONE_CHARACTER.sub("*", glob), root_dir=folder)  # noqa: PTH207  # no hidden ones, as in the shell
     names = list(islice(found, _MOST_FILES + 1))
     odd = any(map(written.looks_outside, names))
     return None if odd or len(names) > _MOST_FILES else names
 
 
-def _is_inside(path: Path, root: str, *, compares: bool) -> bool:
-    """Whether a path is in the workspace, and no device; what is compared, with its files."""
+@dataclass(slots=True)
+class _Compared:
+    """What ``diff`` reads of the folders that it is given: their files, or all that is below.
+
+    Attributes:
+        is_deep: whether it goes on into the folders in them.
+        left: so many more names are looked at.
+        seen: the folders that were looked at, for links may lead in a circle.
+    """
+
+    is_deep: bool
+    left: int = _MOST_FILES
+    seen: set[Path] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> _Compared:
+        """By the flags of a command; one that has a letter of theirs counts as them."""
+        short = (word for word in words if word.startswith("-") and word[1:2] != "-")
+        return cls("--recursive" in words or any("r" in word for word in short))
+
+    def holds_only_its_own(self, folder: Path, root: str) -> bool:
+        """Whether nothing that is read of a folder is a link that leaves the workspace."""
+        if folder in self.seen:
+            return True
+        self.seen.add(folder)
+        try:
+            with scandir(folder) as found:
+                names = [each.name for each in islice(found, self.left + 1)]
+        except OSError:
+            return False
+        self.left -= len(names)
+        inner = self if self.is_deep else None
+        return self.left >= 0 and all(_is_inside(folder / name, root, inner) for name in names)
+
+
+def _is_inside(path: Path, root: str, compared: _Compared | None) -> bool:
+    """Whether a path is in the workspace, and no device; what is compared, with what it holds."""
     place = Path(realpath(path))
     if not place.is_relative_to(root):
         return False
@@ -104,17 +146,5 @@ def _is_inside(path: Path, root: str, *, compares: bool) -> bool:
     except (OSError, ValueError):
         return True  # there is nothing yet
     if stat.S_ISDIR(kind):
-        return not compares or _holds_only_its_own(place, root)
+        return compared is None or compared.holds_only_its_own(place, root)
     return stat.S_ISREG(kind)
-
-
-def _holds_only_its_own(folder: Path, root: str) -> bool:
-    """Whether no file of a folder is a link that leaves the workspace: ``diff`` would read it."""
-    try:
-        with scandir(folder) as found:
-            names = [each.name for each in islice(found, _MOST_FILES + 1)]
-    except OSError:
-        return False
-    return len(names) <= _MOST_FILES and all(
-        _is_inside(folder / name, root, compares=False) for name in names
-    )

@@ -16,6 +16,8 @@ class Known:
         words: those of several letters behind one dash.
         anywhere: whether it may name what lies outside of the workspace.
         most_words: how many words it may be given besides flags; more would be written to.
+        deep: flags with which it follows the links in folders: harmless only where ``Places``
+            knows where they lead.
     """
 
     letters: str = ""
@@ -23,6 +25,7 @@ class Known:
     words: str = ""
     anywhere: bool = False
     most_words: int = 1_000
+    deep: str = ""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -67,7 +70,10 @@ READERS: dict[Words, Known] = {
         "files-with-matches fixed-strings glob hidden ignore-case line-number max-count "
         "multiline no-heading no-ignore sort type word-regexp",
     ),
-    ("diff",): Known("abBCcdeEiInpqstTuUwWyZ", "brief color ignore-all-space stat unified"),
+    ("diff",): Known(
+        "abBCcdeEiInNpqstTuUwWyZ", "brief color ignore-all-space new-file stat unified",
+        deep="r recursive",
+    ),
     ("cut",): Known("bcdfns", "delimiter fields"),
     ("sort",): Known("bcCdfghiknRrstuVz", "numeric-sort reverse unique"),
     ("uniq",): Known("cdDfisuwz", "count repeated unique", most_words=1),

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Words: TypeAlias = tuple[str, ...]
 
 _LONGEST = 4_000
-_GLOB = re.compile(r"(?:[\w@%+=:,./^*-]|(?<=\w)~)+")
+_GLOB = re.compile(r"(?:[\w@%+=:,./^*?-]|\[!?[\w-]+\]|(?<=\w)~)+")
+_WILD = frozenset("*?[")
 _BARE = re.compile(r"(?:[\w@%+=:,./^-]|(?<=\w)~)+")
 _QUOTED = re.compile(r"[^\\$`!\"\x00-\x1f\x7f-\x9f]*")
 _RAW = re.compile(r"[^'\x00-\x1f\x7f-\x9f]*")
@@ -115,9 +116,15 @@ def _words(command: Node) -> Iterator[str]:
 
 
 def _is_glob(node: Node) -> bool:
-    """Whether a word as a whole stands for names of files: there is a bare star in it."""
+    """Whether a word as a whole stands for names of files: a bare ``*``, ``?``, ``[ab]`` is in it.
+
+    Of brackets only those that hold plain letters, digits and ranges of them.
+    """
     text = _text(node)
-    return node.type == "word" and "*" in text and bool(_GLOB.fullmatch(text))
+    is_bare = node.type == "word" or (
+        node.type == "concatenation" and all(child.type == "word" for child in node.children)
+    )
+    return is_bare and not _WILD.isdisjoint(text) and bool(_GLOB.fullmatch(text))
 
 
 def _word(node: Node) -> str:
