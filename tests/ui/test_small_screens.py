@@ -231,6 +231,7 @@ async def test_an_answer_by_key_and_one_by_click_close_one_screen() -> None:
         await settle(pilot)
         screen.action_answer(answer=False)
         screen.action_answer(answer=True)
+        await settle(pilot)
         assert answers == [False]
         assert not app.results
 

@@ -106,7 +106,7 @@ class _Compared:
     """What ``diff`` reads of the folders that it is given: their files, or all that is below.
 
     Attributes:
-        is_deep: whether it goes on into the folders in them.
+        is_deep: whether it reads the folders in them too.
         left: so many more names are looked at.
         seen: the folders that were looked at, for links may lead in a circle.
     """
