@@ -116,6 +116,7 @@ async def test_the_keys_that_are_named_are_those_that_something_answers(tmp_path
         named = {each.aside.strip(): each.term for each in describe_keys(app.screen)}
         assert "timeline-copy" in named
         assert not {"timeline-find", "timeline-quote"} & set(named)
+        assert named["browse-find"] == "/"
         assert named["timeline-toggle-all"] == "Ctrl+O"
         assert named["timeline-activate"] == "Space"
 
@@ -215,3 +216,18 @@ async def test_what_was_opened_from_the_tree_can_be_restored_and_ends_in_the_con
         await pilot.press("r")
         await until(pilot, lambda: app.screen is app.chat_screen)
         await until(pilot, lambda: session.view.message_count == 4)
+
+
+@pytest.mark.parametrize("key", ["slash", "ctrl+f"])
+async def test_text_is_found_in_what_is_only_looked_at(tmp_path: Path, key: str) -> None:
+    path = log(tmp_path, SessionHeader("s", "/w", "", ""))
+    app = AgentTui(Launch(tmp_path, path=path))
+    async with app.run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "answer 299" in shown(app))
+        await pilot.press(key, *"answer 41")
+        await until(pilot, lambda: "1 of 1" in shown(app), "nothing was found")
+        assert "answer 41" in shown(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen.focused, Timeline))
+        assert isinstance(app.screen, BrowseScreen)

@@ -68,6 +68,8 @@ async def test_a_session_of_another_agent_is_resumed_here(tmp_path: Path) -> Non
         assert contents(app) == ["fix the bug", "Looking.", "ok", "no", "Done."]
         assert app.chat.session is not None
         assert app.chat.session.view.title == "fix the bug (from Claude Code)"
+        await until(pilot, lambda: "ready" in shown(app), "it starts forever")
+        await until(pilot, lambda: app.chat.panes.side is not None, "it has no side panel")
 
 
 async def test_it_is_resumed_from_any_prompt_of_its_tree(tmp_path: Path) -> None:

@@ -122,11 +122,13 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             troubles = await self._take_keys(engine)
             if self.launch.path is not None:
                 collect_in_bites()
-                await self._browse(self.launch.path)
-                return
+                if not await self._browse(self.launch.path):
+                    return
+                screen.show_begun()
             warming = asyncio.create_task(engine.warm())  # the SDK is what an answer waits for
-            engine = await self._ask_for_trust(engine)
-            await screen.begin(engine)
+            if self.launch.path is None:
+                engine = await self._ask_for_trust(engine)
+                await screen.begin(engine)
             for trouble in troubles:
                 screen.chat.notices.warning(trouble)
             if theme and theme not in self.available_themes:
@@ -212,17 +214,22 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         if self.stylesheet is known and len(known.source) == sources:
             self.stylesheet = whole
 
-    async def _browse(self, path: Path) -> None:
-        """Show a file read-only; when it is left, so is the program."""
+    async def _browse(self, path: Path) -> bool:
+        """Show a file read-only; when it is left, so is the program.
+
+        Returns:
+            Whether a session was made of it, which is open now.
+        """
         from agent_tui.ui.flows.file_acts import open_file
 
         try:
             is_open = await open_file(self.chat, path)
         except AgentTuiError as error:
             self.exit(1, return_code=1, message=clean(f"agent-tui: {error}"))
-            return
+            return False
         if not is_open:
             await self.leave()
+        return is_open
 
     async def _ask_for_trust(self, engine: Engine) -> Engine:
         """The first time in a folder that ships files for agents: may they be used?"""

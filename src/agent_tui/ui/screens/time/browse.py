@@ -16,6 +16,7 @@ from agent_tui.history.found_record import find_record
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
+from agent_tui.ui.widgets.prompt.find_bar import FindBar
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
     CSS_PATH = [
         *PANEL_SHEETS,
         stylesheet("widgets/timeline.tcss"),
+        stylesheet("widgets/find_bar.tcss"),
         stylesheet("screens/browse.tcss"),
     ]
     AUTO_FOCUS = "Timeline"
@@ -57,6 +59,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         Binding("f", "continue_here", "resume here", key_display="f"),
         Binding("o", "copy_command", "resume command", key_display="o"),
         Binding("d,alt+c", "list_changes", "changes", key_display="d"),
+        Binding("slash,ctrl+f", "find", "find", key_display="/"),
     ]
 
     def __init__(
@@ -78,10 +81,12 @@ class BrowseScreen(Panel[Literal["changed"]]):
         self._is_tail = is_tail
         self._changes = changes
         self._child = child
+        self._find_bar = FindBar()
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield Timeline()
+        yield self._find_bar
         yield self.key_hints()
 
     def on_mount(self) -> None:
@@ -184,6 +189,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
 
     def action_continue_here(self) -> None:
         """Continue it in a session of ours; the tree continues it from any message."""
+        self.tell("Importing as a new session…")
         self._go(lambda: self._lead.continue_here())
 
     def action_copy_command(self) -> None:
@@ -242,7 +248,22 @@ class BrowseScreen(Panel[Literal["changed"]]):
         else:
             lines = format_count(event.text.count("\n") + 1, "line")
             markdown = isinstance(event, Timeline.ViewWanted) and event.markdown
-            self.app.push_screen(ReaderScreen("Message", lines, event.text, markdown=markdown))
+            find = event.find if isinstance(event, Timeline.ViewWanted) else ""
+            screen = ReaderScreen("Message", lines, event.text, find=find, markdown=markdown)
+            self.app.push_screen(screen)
+
+    def action_find(self) -> None:
+        """Find text, while it is typed."""
+        self._find_bar.start(self.query_one(Timeline))
+
+    @on(FindBar.WholeWanted)
+    def _view_found(self, event: FindBar.WholeWanted) -> None:
+        """What was found is in a part of its block that the timeline does not show."""
+        self.query_one(Timeline).action_view(event.text)
+
+    @on(FindBar.Closed)
+    def _close_find(self) -> None:
+        self.query_one(Timeline).focus()
 
     def action_restore(self) -> None:
         self._lead.restore(self._view.archive)
