@@ -93,3 +93,42 @@ def test_a_lone_esc_is_waited_for_no_longer_than_it_takes_to_know_it() -> None:
     time.sleep(wait)
     assert [event.key for event in parser.tick() if isinstance(event, Key)] == ["escape"]
     assert parser.seconds_to_wait(60.0) == 60.0
+
+
+@pytest.mark.parametrize("sign", ["/", "!", "@"])
+def test_an_esc_right_before_a_sign_is_a_key_of_its_own(sign: str) -> None:
+    heard = list(ReplyParser().feed(f"\x1b{sign}quit"))
+    assert all(isinstance(each, Key) for each in heard)
+    assert typed_in(heard) == f"\x1b{sign}quit"
+
+
+@pytest.mark.parametrize("behind", ["", "\x1b[<35;10;10M", "\x1bu", "\x1b[A", "x"])
+@pytest.mark.parametrize("pieces", [("\x1bu",), ("\x1b", "u")])
+def test_a_key_with_alt_is_none_other_whatever_follows_it(
+    pieces: tuple[str, ...], behind: str
+) -> None:
+    """Beside a mouse that moves, or held down, it was typed as ``^u``."""
+    parser = ReplyParser()
+    heard = [
+        message for piece in (*pieces, *filter(None, [behind])) for message in parser.feed(piece)
+    ]
+    keys = [each.key for each in heard if isinstance(each, Key)]
+    assert keys[0] == "alt+u"
+    assert not {"circumflex_accent", "escape"} & set(keys)
+
+
+def test_alt_and_enter_are_one_key() -> None:
+    heard = [each for each in ReplyParser().feed("a\x1b\rb") if isinstance(each, Key)]
+    assert [each.key for each in heard] == ["a", "alt+enter", "b"]
+
+
+PASTE = "\x1b[200~a\x1bu\x1b/\x1b[200~\x1b\r\x1b[Ab\x1b[201~"
+
+
+@pytest.mark.parametrize("cut", range(8, len(PASTE)))
+def test_what_is_pasted_never_acts_as_a_key(cut: int) -> None:
+    """Not every terminal takes Esc out of what it pastes; Enter behind one sent the prompt."""
+    parser = ReplyParser()
+    heard = [each for piece in (PASTE[:cut], PASTE[cut:] + "c") for each in parser.feed(piece)]
+    assert [each.text for each in heard if isinstance(each, Paste)] == ["au/[200~\r[Ab"]
+    assert [each.key for each in heard if isinstance(each, Key)] == ["c"]
