@@ -15,7 +15,8 @@ from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.panes.reading import Reading
 from agent_tui.ui.widgets.prompt.completion import Completion
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
-from tests.ui.stage import Stage
+from agent_tui.ui.widgets.timeline import found_text
+from tests.ui.stage import Stage, shown
 from tests.ui.test_chat_acts import Desk, desk
 from tests.ui.timeline_stage import DIFF, TimelineStage
 from tests.waiting import until
@@ -124,6 +125,20 @@ async def found_on(app: TimelineStage, text: str) -> bool:
     """Whether a text is found, and its block then opened so that it can be seen."""
     found = await app.timeline.find(text, lambda _: None)
     return bool(found) and app.timeline.show_found(found[0])
+
+
+async def test_what_is_found_late_is_shown_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first that the line heard was that nothing was found yet."""
+    monkeypatch.setattr(found_text, "_SLICE_SECONDS", 0.0)
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.panes.show_conversation(shown=True)
+        for said in ("a needle", *(f"hay {number}" for number in range(60))):
+            here.chat.timeline.append(UserBlock(said))
+        await here.pilot.press("ctrl+f", *"needle")
+        await until(here.pilot, lambda: "1 of 1" in shown(here.app), "it was not found")
+        assert "a needle" in shown(here.app)
 
 
 async def test_folded_thinking_is_found_and_opened() -> None:

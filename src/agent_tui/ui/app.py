@@ -124,7 +124,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
                 collect_in_bites()
                 if not await self._browse(self.launch.path):
                     return
-                screen.show_begun()
+                screen.chat.status.is_starting = False
             warming = asyncio.create_task(engine.warm())  # the SDK is what an answer waits for
             if self.launch.path is None:
                 engine = await self._ask_for_trust(engine)

@@ -166,17 +166,13 @@ class ChatScreen(SparingScreen[None]):
         chat.holder.engine = engine
         chat.timeline.show_all(shown=engine.settings.ui.unfold)
         await chat.show_session(await engine.open_launched())
-        self.show_begun()
+        chat.status.is_starting = False
         if self._early_command:
             self.run_command(self._early_command)
         chat.prompts.send_early(engine.launch.prompt or "")
         # Where a prompt was waiting, the welcome is gone by now and need not be drawn again.
         chat.welcome.model = engine.connections.label
         chat.welcome.suggestions = engine.suggestions
-
-    def show_begun(self) -> None:
-        """A session is open: prompts are taken."""
-        self.chat.status.is_starting = False
 
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""

@@ -135,8 +135,12 @@ class FindBar(Horizontal):
             self._say("")
             return
 
+        was_shown = False
+
         def tell(found: list[int]) -> None:
-            if found and not self._found:
+            nonlocal was_shown
+            if found and not was_shown:  # the list grows, it is the same each time
+                was_shown = True
                 self._is_shown = searched.show_found(found[0], last=searched.newest_first)
             self._found = found
             self._show_count(done=False)
