@@ -11,7 +11,13 @@ from agent_tui.agent.permissions import Rule
 from agent_tui.agent.toolset import Toolset
 from agent_tui.config import config_path
 from agent_tui.core.errors import ConfigError, UsageError
-from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, Decision, Event
+from agent_tui.core.events import (
+    ApprovalAnswer,
+    ApprovalRequested,
+    ApprovalsQueued,
+    Decision,
+    Event,
+)
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.modes import ApprovalMode
 from agent_tui.runtime.building.kept_rules import drop_rule
@@ -55,6 +61,30 @@ async def test_allowed_for_the_session_is_remembered_for_exactly_that_action() -
     assert len(person.asked) == 2
 
 
+async def test_who_is_asked_hears_how_many_more_requests_wait() -> None:
+    heard: list[str] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, ApprovalRequested):
+            heard.append(event.request.id)
+        elif isinstance(event, ApprovalsQueued):
+            heard.append(f"{event.waiting} more")
+
+    approvals = Approvals(hear)
+    asking = [
+        asyncio.create_task(approvals.ask(CALL, key=key, title=key, display=None)) for key in "abcd"
+    ]
+    await asyncio.sleep(0)
+    assert heard == ["approval-1", "1 more", "2 more", "3 more"]
+    asking[3].cancel()
+    await asyncio.gather(asking[3], return_exceptions=True)
+    for number in (1, 2, 3):
+        approvals.answer(f"approval-{number}", ApprovalAnswer("once"))
+        await asyncio.wait(asking, timeout=0)
+        await asyncio.gather(asking[number - 1])
+    assert heard[4:] == ["2 more", "approval-2", "1 more", "approval-3"]
+
+
 async def test_nobody_is_asked_when_everything_is_allowed() -> None:
     person = Person("reject", yolo=True)
     assert await person.ask("a") == "once"
@@ -63,7 +93,12 @@ async def test_nobody_is_asked_when_everything_is_allowed() -> None:
 
 async def test_requests_are_put_one_at_a_time() -> None:
     heard: list[Event] = []
-    approvals = Approvals(heard.append)
+
+    def hear(event: Event) -> None:
+        if not isinstance(event, ApprovalsQueued):
+            heard.append(event)
+
+    approvals = Approvals(hear)
     tasks = [
         asyncio.create_task(approvals.ask(CALL, key=key, title="", display=None)) for key in "ab"
     ]

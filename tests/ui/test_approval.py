@@ -63,6 +63,28 @@ async def wait_out_the_guard(pilot: Pilot[None]) -> None:
     await pilot.pause(GUARD_SECONDS + 0.05)
 
 
+async def test_how_many_requests_wait_stands_in_the_title() -> None:
+    async with (app := ask()).run_test(size=(60, 20)) as pilot:
+        await until_painted(pilot)
+        assert "1 of" not in app.text
+        for queued, told in ((2, "Run this command? · 1 of 3"), (0, "Run this command? ─")):
+            screen_of(app).queued = queued
+            await pilot.pause()
+            assert told in app.text
+
+
+@pytest.mark.parametrize(("key", "hint"), [("w", "sends it and rejects"), ("e", "runs it once")])
+async def test_the_hints_are_those_of_the_line_that_is_written(key: str, hint: str) -> None:
+    async with (app := ask()).run_test(size=(60, 20)) as pilot:
+        await wait_out_the_guard(pilot)
+        await pilot.press(key)
+        await hold(pilot)
+        assert f"Enter {hint} · Esc back" in app.text
+        await pilot.press("escape")
+        assert "Esc rejects" in app.text
+        assert not app.results
+
+
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [

@@ -222,9 +222,8 @@ async def test_two_enters_that_come_together_close_one_screen(
 async def test_an_answer_by_key_and_one_by_click_close_one_screen() -> None:
     """A held key counts in the moment in which the other answer is clicked."""
     screen = GrantScreen("Allow?", "All of it.", "Allow", "Cancel")
-    async with (
-        app := Stage(screen=ConfirmScreen("Below?", "It stays.", "Close"))
-    ).run_test() as pilot:
+    below = ConfirmScreen("Below?", "It stays.", "Close")
+    async with (app := Stage(screen=below)).run_test() as pilot:
         await settle(pilot)
         answers: list[bool | None] = []
         await app.push_screen(screen, answers.append)
@@ -233,6 +232,7 @@ async def test_an_answer_by_key_and_one_by_click_close_one_screen() -> None:
         screen.action_answer(answer=True)
         await settle(pilot)
         assert answers == [False]
+        assert below in app.screen_stack
         assert not app.results
 
 

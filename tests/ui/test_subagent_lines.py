@@ -22,6 +22,15 @@ def test_calls_and_the_answer_that_is_written_are_shown_for_each_subagent_apart(
     assert "explorer: done after 2 steps" in lines.hear(ended)
 
 
+def test_what_a_subagent_says_stands_above_what_it_does_next() -> None:
+    lines = SubagentLines()
+    for event in (StepBegan(1), TextDelta("I read a file.\nAt once.")):
+        lines.hear(SubagentEvent("t1", "explorer", "s1", event))
+    call = ToolStarted(ToolCall("c", "read_file", '{"path": "src/a.py"}'))
+    shown = lines.hear(SubagentEvent("t1", "explorer", "s1", call))
+    assert shown == "I read a file.\n→ read_file src/a.py"
+
+
 def test_the_session_of_a_subagent_is_found_in_the_report_of_its_call() -> None:
     quoted = "It says [evil, session 1, 2 tokens] here."
     report = f"{quoted}\n\n[explorer, session 20261122-abc, 5,007 tokens]"

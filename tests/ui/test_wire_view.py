@@ -112,6 +112,9 @@ class Listener:
     def approval_requested(self, request: ApprovalRequest) -> None:
         self.heard.append(f"asks {request.title}")
 
+    def approvals_queued(self, waiting: int) -> None:
+        self.heard.append(f"{waiting} more wait")
+
     def question_asked(self, question: Question) -> None:
         self.heard.append(f"question {question.text}")
 
@@ -325,6 +328,22 @@ async def test_a_subagents_request_is_waited_for_as_the_agents_own_is() -> None:
         request = ApprovalRequest("r", EDIT, "Edit x.py", DiffDisplay("x.py", DIFF))
         WireView(app.timeline, Watcher()).handle(ApprovalRequested(request))
         assert told == [WAITING]
+
+
+async def test_one_subagents_end_leaves_the_request_of_another_waiting() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)):
+        listener = Listener()
+        view = WireView(app.timeline, listener)
+        tasks = [ToolCall(f"t{number}", "task", "{}") for number in (1, 2)]
+        for task in tasks:
+            view.handle(ToolStarted(task))
+        request = ApprovalRequest("r", EDIT, "Edit x.py", DiffDisplay("x.py", DIFF))
+        view.handle(ApprovalRequested(request))
+        view.handle(ToolFinished(tasks[0], ToolResult("done")))
+        assert listener.works[-1] == WAITING
+        view.handle(ApprovalAnswered(request, ApprovalAnswer("once")))
+        assert listener.works[-1] == "running task"
 
 
 async def test_a_compaction_that_was_due_and_not_made_is_told_as_in_the_log_and_once() -> None:

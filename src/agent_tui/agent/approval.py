@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from agent_tui.agent.permissions import Rule, allowing_rules, is_risky_edit, offers_for
@@ -15,6 +16,7 @@ from agent_tui.core.events import (
     ApprovalAnswered,
     ApprovalRequest,
     ApprovalRequested,
+    ApprovalsQueued,
     Event,
     ModeChanged,
     NoticeGiven,
@@ -74,6 +76,7 @@ class Approvals:
         self._waiting: dict[str, asyncio.Future[ApprovalAnswer]] = {}
         self._numbers = itertools.count(1)
         self._turnstile = asyncio.Lock()
+        self._queued = 0
 
     def set_mode(self, mode: ApprovalMode) -> None:
         """Work in another mode from the next action on."""
@@ -138,7 +141,7 @@ class Approvals:
         """
         if allowed := self._allowed_already(call.name, key, subject):
             return "", allowed
-        async with self._turnstile:
+        async with self._turn_to_ask():
             if allowed := self._allowed_already(call.name, key, subject):
                 return "", allowed
             is_plan = call.name == PRESENT_PLAN
@@ -152,6 +155,25 @@ class Approvals:
                 await self._remember(key, answer)
             self._emit(ApprovalAnswered(request, answer))
             return request.id, answer
+
+    @asynccontextmanager
+    async def _turn_to_ask(self) -> AsyncIterator[None]:
+        """Wait until nobody else asks; who is asked hears how many wait."""
+        self._queued += 1
+        self._tell_queue()
+        try:
+            await self._turnstile.acquire()
+        finally:
+            self._queued -= 1
+            self._tell_queue()
+        try:
+            yield
+        finally:
+            self._turnstile.release()
+
+    def _tell_queue(self) -> None:
+        if self._waiting:
+            self._emit(ApprovalsQueued(self._queued))
 
     def _allowed_already(self, tool: str, key: str, subject: Subject) -> ApprovalAnswer | None:
         """The answer to what nobody has to be asked for; None where somebody has to."""
@@ -196,6 +218,8 @@ class Approvals:
         self._waiting[request.id] = future
         try:
             self._emit(ApprovalRequested(request))
+            if self._queued:
+                self._tell_queue()
             return await future
         finally:
             del self._waiting[request.id]

@@ -190,6 +190,13 @@ class ApprovalRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalsQueued:
+    """So many more actions wait behind the request that a person is asked about now."""
+
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalAnswered:
     """A person decided."""
 
@@ -392,6 +399,7 @@ Event: TypeAlias = (
     | ToolFinished
     | FilesChanged
     | ApprovalRequested
+    | ApprovalsQueued
     | ApprovalAnswered
     | ModeChanged
     | QuestionAsked

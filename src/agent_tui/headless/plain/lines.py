@@ -9,6 +9,7 @@ from agent_tui.core.events import (
     AnswerUnsaved,
     ApprovalAnswered,
     ApprovalRequested,
+    ApprovalsQueued,
     BackgroundChanged,
     CheckpointMade,
     CompactionBegan,
@@ -163,6 +164,7 @@ class PlainLines:
                 | ToolCallDelta()
                 | ToolOutput()
                 | ApprovalRequested()
+                | ApprovalsQueued()
                 | ApprovalAnswered()
                 | QuestionAsked()
                 | QuestionAnswered()

@@ -74,6 +74,7 @@ class Requests:
         self._shown: _Request | None = None
         self._sheet: Screen[Any] | None = None
         self._turn_ended = asyncio.Event()
+        self._queued = 0
 
     def follow_screens(self) -> None:
         """Look after what waits whenever a screen was opened or closed."""
@@ -84,6 +85,7 @@ class Requests:
         """Ask the user; who closes the question without an answer rejects the action."""
         from agent_tui.ui.screens.dialogs.approval import question_about
 
+        self._queued = 0
         holder, session = self._holder, self._holder.session
         self._put(
             _Request(
@@ -111,6 +113,14 @@ class Requests:
                 ),
             )
         )
+
+    def tell_queue(self, waiting: int) -> None:
+        """Say in the request that stands there, or comes next, how many more wait behind it."""
+        from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
+
+        self._queued = waiting
+        if isinstance(self._sheet, ApprovalScreen):
+            self._sheet.queued = waiting
 
     def drop_stale(self) -> None:
         """Forget what nobody waits for any longer."""
@@ -182,6 +192,7 @@ class Requests:
 
         self._panes.timeline.action_last()
         sheet = ApprovalScreen(request, draft=self._panes.prompt_box, above=above)
+        sheet.queued = self._queued
         self._screen.app.push_screen(sheet, answered)
         return sheet
 

@@ -38,6 +38,12 @@ class _Progress:
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_LINES))
     answer: str = ""
 
+    def end_answer(self) -> None:
+        """What was said stands above what is done next."""
+        if said := first_line(self.answer.strip(), _LONGEST):
+            self.lines.append(said)
+        self.answer = ""
+
     def text(self) -> str:
         said = [first_line(self.answer, _LONGEST)] if self.answer.strip() else []
         return "\n".join([*self.lines, *said])
@@ -58,6 +64,7 @@ class SubagentLines:
             case StepBegan():
                 progress.answer = ""
             case ToolStarted(call):
+                progress.end_answer()
                 said = " ".join(show_arguments(call.arguments).values())
                 progress.lines.append(f"→ {call.name} {first_line(said, _LONGEST)}")
             case StepRetried(_, _, reason) | Failed(reason):

@@ -79,6 +79,9 @@ class TurnListener:
     def approval_requested(self, request: ApprovalRequest) -> None:
         self._chat.requests.approve(request)
 
+    def approvals_queued(self, waiting: int) -> None:
+        self._chat.requests.tell_queue(waiting)
+
     def question_asked(self, question: Question) -> None:
         self._chat.requests.ask(question)
 

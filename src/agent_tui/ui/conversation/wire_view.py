@@ -16,6 +16,7 @@ from agent_tui.core.events import (
     ApprovalAnswered,
     ApprovalRequest,
     ApprovalRequested,
+    ApprovalsQueued,
     BackgroundChanged,
     CheckpointMade,
     CompactionBegan,
@@ -94,6 +95,7 @@ class WireListener(Protocol):
     def prompt_joined(self, text: str) -> None: ...
     def working(self, work: str) -> None: ...
     def approval_requested(self, request: ApprovalRequest) -> None: ...
+    def approvals_queued(self, waiting: int) -> None: ...
     def question_asked(self, question: Question) -> None: ...
     def todo_changed(self, items: tuple[TodoItem, ...]) -> None: ...
     def background_changed(self, commands: tuple[str, ...]) -> None: ...
@@ -145,6 +147,7 @@ class WireView:
         self._shell: tuple[int, str] | None = None
         self._shell_block: tuple[int, ShellBlock] | None = None
         self._changed: dict[str, Changed] = {}
+        self._asked: set[str] = set()
 
     def handle(self, event: Event) -> None:
         """Show one event."""
@@ -160,6 +163,7 @@ class WireView:
                 self._add_checkpoint(number, step)
             case StepBegan(step):
                 self._writing.clear()
+                self._asked.clear()
                 self._listener.step_began(step)
                 self._listener.working("thinking")
             case StepRetried():
@@ -189,15 +193,19 @@ class WireView:
                 if request.call.id in self._tools:  # a subagent's call has no row of its own
                     self._change_call(request.call, "approval", display=request.display)
                 self._listener.approval_requested(request)
-                self._listener.working(WAITING)
+                self._await_person(request.id)
+            case ApprovalsQueued(waiting):
+                self._listener.approvals_queued(waiting)
             case ApprovalAnswered(request, answer):
+                self._asked.discard(request.id)
                 if answer.decision != "reject" and request.call.id in self._tools:
                     self._change_call(request.call, "running", display=request.display)
                 self._tell_work()
             case QuestionAsked(question):
                 self._listener.question_asked(question)
-                self._listener.working(WAITING)
-            case QuestionAnswered():
+                self._await_person(question.id)
+            case QuestionAnswered(question):
+                self._asked.discard(question.id)
                 self._tell_work()
             case PromptJoined(text):
                 self._timeline.append(UserBlock(text, "steer"))
@@ -351,9 +359,11 @@ class WireView:
         blocks = [block for _, block in self._tools.values()]
         running = [block.name for block in blocks if block.state == "running"]
         work = f"running {running[-1]}" if running else "thinking"
-        if any(block.state == "approval" for block in blocks):
-            work = WAITING
-        self._listener.working(work)
+        self._listener.working(WAITING if self._asked else work)
+
+    def _await_person(self, request_id: str) -> None:
+        self._asked.add(request_id)
+        self._listener.working(WAITING)
 
     def _interrupt(self) -> None:
         self._writing.clear()

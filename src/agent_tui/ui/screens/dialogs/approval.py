@@ -9,6 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
+from textual.reactive import reactive
 from textual.widgets import Static
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
@@ -38,6 +39,8 @@ _FRAME_SECONDS = 0.02
 _AIRY_HEIGHT = 20
 """From this height on the action stands between two blank rows."""
 _HINT = "PgUp PgDn scroll · Esc rejects"
+_HINT_OF_FEEDBACK = "Enter sends it and rejects · Esc back"
+_HINT_OF_COMMAND = "Enter runs it once · Esc back"
 _MORE = "PgDn for more · ends with: "
 
 
@@ -69,7 +72,12 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         draft: the prompt behind the question: what is typed goes there. While it holds text, only
             a key after a longer pause counts, and no letter does.
         above: the conversation, which ends with the agent's reason.
+
+    Attributes:
+        queued: how many more requests wait behind this one.
     """
+
+    queued: reactive[int] = reactive(0)
 
     CSS_PATH = [*SHEET_SHEETS, stylesheet("screens/approval.tcss")]
     AUTO_FOCUS = "Options"
@@ -112,7 +120,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
 
     def compose(self) -> ComposeResult:
         with SheetFrame(id="approval") as box:
-            box.border_title = Content(question_about(self.request))
+            box.border_title = self._title()
             yield Static(
                 Content(first_line(reveal(self.request.title[:4_000]), 400)), id="approval-title"
             )
@@ -122,6 +130,15 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
             yield self._options
             yield self._feedback
             yield self._command
+
+    def _title(self) -> Content:
+        count = f" · 1 of {self.queued + 1}" if self.queued else ""
+        return Content.assemble(question_about(self.request), (count, "$muted"))
+
+    def watch_queued(self) -> None:
+        """Others have come, or were answered by a rule, while this one stands there."""
+        if self.is_mounted:
+            self.query_one("#approval").border_title = self._title()
 
     def on_mount(self) -> None:
         self._feedback.display = False
@@ -272,6 +289,8 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         self._options.cursor = index
         line.display = True
         line.focus()
+        hint = _HINT_OF_COMMAND if line is self._command else _HINT_OF_FEEDBACK
+        self.query_one("#approval").border_subtitle = Content(hint)
         self._fit_body()
 
     @property
@@ -299,6 +318,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
             return
         self._feedback.display = self._command.display = False
         self._options.focus()
+        self._show_draft()
         self._fit_body()
 
     @property

@@ -33,6 +33,7 @@ from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _OTHER = "Another answer …"
 _HINT = "Enter answers · PgUp PgDn scroll · Esc skips"
+_HINT_OF_LINE = "Enter answers · Esc back"
 
 
 class QuestionScreen(Sheet[str]):
@@ -92,6 +93,7 @@ class QuestionScreen(Sheet[str]):
             self._choices.styles.height = self._choices.count
             self._line.display = False
             self._choices.focus()
+            self._show_draft()
         else:
             self._choices.display = False
             self._line.focus()
@@ -192,6 +194,7 @@ class QuestionScreen(Sheet[str]):
             self._choices.cursor = index
             self._line.display = True
             self._line.focus()
+            self.query_one("#question").border_subtitle = Content(_HINT_OF_LINE)
 
     @on(LineInput.Submitted)
     def _take_line(self, event: LineInput.Submitted) -> None:
