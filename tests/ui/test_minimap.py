@@ -17,6 +17,7 @@ from agent_tui.core.records import (
     CompactionRecord,
     Record,
     ToolMessage,
+    TurnEndRecord,
     UserMessage,
 )
 from agent_tui.core.shell import SHELL
@@ -181,9 +182,19 @@ def by_index(records: list[Record], folder: Path) -> list[tuple[int, Landmark]]:
 def test_a_log_that_is_read_by_index_is_marked_by_the_roles_of_its_lines(tmp_path: Path) -> None:
     assert by_index(session(), tmp_path) == [
         (30, "prompt"),
+        (90, "error"),
         (120, "prompt"),
         (180, "compaction"),
         (240, "prompt"),
     ]
     plain: list[Record] = [AssistantMessage("Yes?"), UserMessage("go"), AssistantMessage("I do.")]
     assert by_index(plain, tmp_path) == [(1, "prompt")]
+    failed: list[Record] = [
+        UserMessage('He wrote "is_error":true and {"role":"_turn_end","end":"failed"'),
+        ToolMessage("x", "Stopped", is_error=True, interrupted=True),
+        ToolMessage("x", "Rejected", is_error=True, rejected=True),
+        ToolMessage("x", "No such file", is_error=True, turn=1),
+        TurnEndRecord("failed", "No answer"),
+        TurnEndRecord("done"),
+    ]
+    assert by_index(failed, tmp_path) == [(0, "prompt"), (3, "error"), (4, "error")]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agent_tui.core.jsonl import MAX_LINE_BYTES
@@ -48,6 +49,10 @@ _CODES = {
 _ROLE = re.compile(rb'"role"\s*:\s*"([a-z_]{1,20})"')
 _BY_NAME = {role.encode(): code for code, role in enumerate(ROLES)}
 _LOOK = 300
+_ERROR = b'"is_error":true'
+_NO_ERROR = (b'"interrupted":true', b'"rejected":true')
+_TURN_END = ROLES.index("_turn_end")
+_FAILED = b'{"role":"_turn_end","end":"failed"'
 
 
 class LogIndex:
@@ -65,6 +70,7 @@ class LogIndex:
         self.scanned = 0
         self._starts = array("Q", [0])
         self._roles = bytearray(1)
+        self._errors = array("Q")
         self._last_head = b""
         with reading(path) as (_, status):
             self.size = status.st_size
@@ -98,6 +104,10 @@ class LogIndex:
             yield line
             line = self._roles.find(code, line + 1)
 
+    def errors(self, first: int, stop: int) -> Sequence[int]:
+        """The lines of a stretch that tell of a failed call or turn; a hint, as roles are."""
+        return self._errors[bisect_left(self._errors, first) : bisect_left(self._errors, stop)]
+
     def count(self, role: str) -> int:
         """How many lines of a role are found."""
         return self._roles.count(_BY_NAME[role.encode()])
@@ -129,6 +139,7 @@ class LogIndex:
             at = find(b"\n", at) + 1
         self.scanned += len(block)
         if len(self._starts) == first:
+            self._errors.extend(self._failed_calls(block, base))
             return
         line = self._roles.find(0, first)
         while line >= 0:
@@ -137,6 +148,25 @@ class LogIndex:
             line = self._roles.find(0, line + 1)
         start = self._starts[-1] - base
         self._last_head = block[start : start + _LOOK]
+        failed = {*self._failed_calls(block, base), *self._failed_turns(block, base, first)}
+        self._errors.extend(sorted(failed))
+
+    def _failed_calls(self, block: bytes, base: int) -> Iterator[int]:
+        """Calls that failed, where the block holds the sign of it whole."""
+        at = block.find(_ERROR)
+        while at >= 0:
+            end = block.find(b"\n", at)
+            rest = block[at : end if end >= 0 else len(block)]
+            if not any(sign in rest for sign in _NO_ERROR):
+                yield bisect_right(self._starts, base + at) - 1
+            at = block.find(_ERROR, at + 1)
+
+    def _failed_turns(self, block: bytes, base: int, first: int) -> Iterator[int]:
+        line = self._roles.find(_TURN_END, first)
+        while line >= 0:
+            if block.startswith(_FAILED, self._starts[line] - base):
+                yield line
+            line = self._roles.find(_TURN_END, line + 1)
 
     def read(self, start: int, stop: int) -> list[Item]:
         """The records and the damage of lines ``start`` to ``stop``; blank lines are left out."""

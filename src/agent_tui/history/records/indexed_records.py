@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 
 from agent_tui.core.records import Record, UnknownRecord
@@ -44,6 +45,9 @@ class IndexedRecords(RecordsOnDisk):
 
     def roles(self, first: int, stop: int) -> list[str]:
         return [self._log.role(line) for line in range(first, min(stop, len(self)))]
+
+    def errors(self, first: int, stop: int) -> Sequence[int]:
+        return self._log.errors(first, stop)
 
     def _page(self, number: int) -> list[Record]:
         page = self._pages.get(number)

@@ -21,6 +21,10 @@ class LazySequence(Sequence[Item_co]):
         """
         return None
 
+    def errors(self, first: int, stop: int) -> Sequence[int]:
+        """The places of a slice that tell of an error, where ``roles`` gives roles."""
+        return ()
+
     @abstractmethod
     def at(self, place: int) -> Item_co:
         """The item at a place from 0 up to the length."""

@@ -7,7 +7,7 @@ were made, as they did while they ran.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -199,11 +199,12 @@ class RecordBlocks:
         return 0
 
     def landmarks(self, first: int, stop: int) -> Iterator[tuple[int, Landmark]]:
-        """What the scroll bar shows of a slice; no errors where to look is to read."""
+        """What the scroll bar shows of a slice."""
         if isinstance(self._records, LazySequence) and (
             roles := self._records.roles(first, stop + _LOOK)
         ):
-            yield from _landmarks_of(roles[: stop - first], roles, first)
+            errors = self._records.errors(first, stop)
+            yield from _landmarks_of(roles[: stop - first], roles, first, errors)
             return
         for index, record in enumerate(self._records[first:stop], first):
             if type(record) in _LANDMARKS and (kind := self._landmark(index, record)):
@@ -334,16 +335,18 @@ class RecordBlocks:
 
 
 def _landmarks_of(
-    roles: Sequence[str], further: Sequence[str], first: int
+    roles: Sequence[str], further: Sequence[str], first: int, errors: Collection[int]
 ) -> Iterator[tuple[int, Landmark]]:
-    """What roles alone tell; ``further`` are those and some of what follows.
+    """What roles and places of errors tell; ``further`` are those roles and some that follow.
 
     A checkpoint that a prompt follows opens a turn; where there is none, everything said does.
     """
-    is_plain = "_checkpoint" not in further
+    is_plain, failed = "_checkpoint" not in further, frozenset(errors)
     for number, role in enumerate(roles):
         if role == "_compaction":
             yield first + number, "compaction"
+        elif first + number in failed:
+            yield first + number, "error"
         elif role == "_checkpoint":
             spoken = (each for each in further[number + 1 : number + _LOOK] if each in _SPOKEN)
             if next(spoken, "") == "user":
