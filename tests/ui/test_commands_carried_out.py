@@ -13,6 +13,7 @@ from textual.screen import Screen
 from agent_tui.agent.permissions import Rule
 from agent_tui.ui.blocks import UserBlock, plain_text
 from agent_tui.ui.screens.dialogs.aside import AsideScreen
+from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen
 from agent_tui.ui.screens.dialogs.picker import PickerScreen
@@ -222,6 +223,14 @@ async def test_going_to_a_place_of_the_conversation(
         shown = timeline.block(timeline._cursor or 0)
         assert isinstance(shown, UserBlock)
         assert shown.text == "prompt 1"
+        here.chat.prompt_box.focus()
+        await here.pilot.press("alt+g")
+        await here.until(lambda: isinstance(here.app.screen, AskLineScreen))
+        await here.pilot.press(*"turn", "space", "3", "enter")
+        await here.until(lambda: timeline.has_focus)
+        asked = timeline.block(timeline._cursor or 0)
+        assert isinstance(asked, UserBlock)
+        assert asked.text == "prompt 2"
         here.chat.prompt_box.focus()
         await run(here, "/goto turn 9")
         await here.until(lambda: "no turn 9" in " ".join(plain_text(each) for each in here.shown))

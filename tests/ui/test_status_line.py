@@ -54,6 +54,7 @@ async def test_idle_is_ready_and_shows_keys_of_the_table() -> None:
     async with (app := Host()).run_test(size=(120, 5)) as _:
         assert "ready" in app.shown
         assert "F4 compact" in app.shown
+        assert "F1" not in app.shown  # the prompt's own hints name it
 
 
 async def test_without_a_model_to_ask_nothing_is_ready(

@@ -24,7 +24,6 @@ COMMANDS: tuple[Command, ...] = (
         "Show keys and commands",
         "General",
         key="f1",
-        footer="help",
         opens_screen=True,
     ),
     Command(
@@ -377,7 +376,9 @@ COMMANDS: tuple[Command, ...] = (
         "Go to a place",
         "Go to a checkpoint (7), turn 3, message 4, 14:05",
         "Session",
-        argument="<place>",
+        argument="[place]",
+        key="alt+g",
+        opens_screen=True,
     ),
     Command(
         "fold",
@@ -447,7 +448,7 @@ def slash_commands() -> tuple[Command, ...]:
 
 
 def footer_commands() -> tuple[Command, ...]:
-    """The commands whose key deserves a place in the status line."""
+    """The commands whose key deserves a place in the status line; the prompt itself names F1."""
     return tuple(command for command in COMMANDS if command.footer)
 
 

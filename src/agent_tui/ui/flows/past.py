@@ -83,9 +83,16 @@ def _named_prompt(name: str, rows: Sequence[TreeRow]) -> int:
 
 
 async def go_to(chat: Conversation, argument: str) -> None:
-    """Bring a place of the session into view: a checkpoint, a turn, a message or a time."""
+    """Bring a place of the session into view; ask which where none is named."""
     from agent_tui.history.records.places import find_place, read_place
+    from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 
+    if not argument:
+        note = "A checkpoint (7), a turn (turn 3), a message (message 4) or a time (14:05)."
+        screen = AskLineScreen("Go to a place", note, act="go")
+        argument = await chat.app.push_screen_wait(screen) or ""
+        if not argument.strip():
+            return
     records, place = chat.holder.require_session().view.shown_records, read_place(argument)
     found = await asyncio.to_thread(find_place, records, place)
     if found is None:

@@ -21,22 +21,30 @@ class AskLineScreen(Popup[str]):
         note: a sentence about what an answer does.
         value: what stands in the line at first.
         password: whether what is typed is hidden.
+        act: what Enter does, in a word.
     """
 
     CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/ask_line.tcss")]
     AUTO_FOCUS = "LineInput"
 
     def __init__(
-        self, title: str, note: str = "", value: str = "", *, password: bool = False
+        self,
+        title: str,
+        note: str = "",
+        value: str = "",
+        *,
+        password: bool = False,
+        act: str = "save",
     ) -> None:
         super().__init__()
         self._title = first_line(title)
         self._note = clean(note)
         self._value = value
         self._password = password
+        self._act = act
 
     def compose(self) -> ComposeResult:
-        with self.frame(self._title, (("Enter", "save"), ("Esc", "cancel")), id="ask"):
+        with self.frame(self._title, (("Enter", self._act), ("Esc", "cancel")), id="ask"):
             line = LineInput(value=self._value)
             line.password = self._password
             yield line

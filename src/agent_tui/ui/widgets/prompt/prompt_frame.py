@@ -24,7 +24,7 @@ _WIDTH = 112
 _State: TypeAlias = Literal["read-only", "searching", "commanding", "shell", "running", "idle"]
 
 _HINTS: dict[_State, tuple[str, ...]] = {
-    "read-only": (),
+    "read-only": ("{help} help",),
     "searching": ("Enter uses it · Esc back",),
     "commanding": ("NORMAL · i writes · Enter sends", "NORMAL · i writes"),
     "shell": ("Enter runs this shell command", "runs in the shell"),
