@@ -153,7 +153,7 @@ async def test_changes_open_as_diffs_and_one_file_can_be_asked_back(
         assert "+ mine" in app.text
         assert "4 - broken" in app.text  # the number of its line before its mark
         await pilot.press("u")
-        name = "you or another program, before turn 1"
+        name = "the changes by you or another program before turn 1"
         ids = frozenset({captures[1].stamp.uuid or ""})
         assert app.results == [ToRevert(ids, "a.py", name=name)]
 

@@ -19,6 +19,17 @@ WHO: dict[ChangeCause, str] = {
 }
 """Who changed files, in words."""
 
+WHOSE: dict[ChangeCause, str] = {
+    "tool_call": "the agent's changes",
+    "shell": "the changes of your command",
+    "human": "the changes by you or another program",
+    "outside": "the changes while not watched",
+    "revert": "the changes of a revert",
+    "undo": "the changes of an undo",
+    "redo": "the changes of a redo",
+}
+"""What somebody changed in files, as the title of a question calls it."""
+
 ChangeKind = Literal["created", "changed", "deleted", "mode", "type"]
 
 
@@ -74,6 +85,13 @@ class ChangeGroup:
         if self.turn:
             return place_of(self.turn, self.step)
         return f"after turn {self.after_turn}" if self.after_turn else "before turn 1"
+
+    @property
+    def name(self) -> str:
+        """What is reverted with it, as the title of a question calls it."""
+        if self.tool:
+            return f"{self.tool}, {self.place}"
+        return f"{WHOSE[self.cause]} {'in ' if self.turn else ''}{self.place}"
 
     @property
     def what(self) -> str:

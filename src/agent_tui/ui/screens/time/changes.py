@@ -212,9 +212,8 @@ class ChangesScreen(Panel[ToRevert]):
         """Revert what is under the cursor: a place, a file, or all that a tool call changed."""
         if row := self._row_to_revert():
             path = row.file.path if row.file else ""
-            of = row.group.tool or WHO[row.group.cause]
-            name = f"{of}, {row.group.place}"
-            self.dismiss(ToRevert(frozenset({row.group.id}), path, row.pieces, name))
+            ids = frozenset({row.group.id})
+            self.dismiss(ToRevert(ids, path, row.pieces, row.group.name))
 
     def action_revert_turn(self) -> None:
         """Revert all that the agent changed in the turn under the cursor."""
