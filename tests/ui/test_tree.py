@@ -296,3 +296,13 @@ async def test_a_row_at_which_many_logs_end_keeps_its_words_its_tokens_and_its_l
         assert "↺ [good point] undone" in line
         assert ends in line
         assert line.split()[-3] == "1.4k"
+
+
+async def test_beside_the_tree_stands_what_was_said_last_until_a_row() -> None:
+    async with (app := tree_stage(branched())).run_test(size=(120, 24)) as pilot:
+        await until(pilot, lambda: "Until here · 6.0k tokens" in app.text)
+        await until(pilot, lambda: "\u276f f" in app.text)
+        await pilot.press("home", "down")
+        await until(pilot, lambda: "\u276f b [red]" in app.text)
+        assert "Answer to b [red]" in app.text
+        assert "\u276f c" not in app.text

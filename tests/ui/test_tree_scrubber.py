@@ -162,8 +162,22 @@ async def test_two_branches_stand_side_by_side_from_where_they_part() -> None:
         assert "new" in row
         assert "archive 1  5 messages · 50" in text
         assert "one" not in text.replace("one marked", "")
-        await pilot.press("enter")
+        await pilot.press("home", "enter")
         assert "three" in await shown(app, pilot)
+
+
+async def test_below_two_branches_stand_the_messages_of_the_row() -> None:
+    async with (app := Stage(screen=CompareScreen(load_comparison))).run_test(
+        size=(100, 24)
+    ) as pilot:
+        await shown(app, pilot)
+        assert app.screen.query_one(Pairs).cursor == 1
+        assert app.text.count("old [red]") == 2
+    async with (app := Stage(screen=CompareScreen(load_comparison))).run_test(
+        size=(100, 16)
+    ) as pilot:
+        await shown(app, pilot)
+        assert app.text.count("old [red]") == 1
 
 
 async def test_differences_are_found_and_read() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_tui.core.messages import text_of
@@ -27,9 +27,14 @@ class Exchange:
 
 def last_exchanges(records: Sequence[Record], most: int = 4) -> tuple[Exchange, ...]:
     """The last prompts with the end of each answer, oldest first."""
+    return exchanges_back(reversed(records), most)
+
+
+def exchanges_back(newest_first: Iterable[Record], most: int) -> tuple[Exchange, ...]:
+    """The same of records that come from the newest on; no more of them are taken than needed."""
     found: list[Exchange] = []
     answer = ""
-    for record in reversed(records):
+    for record in newest_first:
         match record:
             case AssistantMessage(content) if not answer:
                 answer = text_of(content).strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent_tui.context.tokens.tokens import TokenCounter
@@ -28,6 +28,8 @@ WHOLE_BYTES = 256 << 20
 """Up to this size what cannot be read in parts is read whole: it takes a few seconds."""
 
 _BIG = 1 << 20
+_MOST_BACK = 1_000
+_SLICE = 40
 
 
 class SessionTree:
@@ -151,6 +153,17 @@ class SessionTree:
     def contents_at(self, row: TreeRow) -> ReadLog:
         """The log as it was at the end of a row. Reads the disk: call it in a thread."""
         return ReadLog.of_records(self.paths.records_to(row.end), self._count)
+
+    def records_back(self, place: int) -> Iterator[Record]:
+        """The records near a place, from it backwards, read a few at a time. Blocks."""
+        most = _MOST_BACK
+        while place != ROOT and most > 0:
+            path: list[int] = []
+            most -= _SLICE
+            while place != ROOT and len(path) < _SLICE:
+                path.append(place)
+                place = self.tree.parents[place]
+            yield from (each.record for each in self.tree.read(path) if isinstance(each, Entry))
 
     def _branch_point(self, row: TreeRow) -> int:
         if row.kind != "prompt":

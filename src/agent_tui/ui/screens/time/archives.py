@@ -38,7 +38,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         preview: gives what was said last in an archive.
     """
 
-    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/archives.tcss")]
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("widgets/preview.tcss")]
     AUTO_FOCUS = "#past-rows"
     HORIZONTAL_BREAKPOINTS = WITH_PREVIEW
     BINDINGS = [

@@ -36,7 +36,11 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         preview: gives what was said last before a checkpoint.
     """
 
-    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/checkpoints.tcss")]
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("widgets/preview.tcss"),
+        stylesheet("screens/checkpoints.tcss"),
+    ]
     AUTO_FOCUS = "#past-rows"
     HORIZONTAL_BREAKPOINTS = WITH_PREVIEW
     BINDINGS = [

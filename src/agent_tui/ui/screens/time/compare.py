@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
@@ -18,10 +19,13 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.exchange_lines import Part, message_parts
 from agent_tui.ui.widgets.panes.pairs import Pairs
+from agent_tui.ui.widgets.panes.preview import Preview
 
 _BOTH_SIDES = 72
 """Below this many cells one side is shown at a time."""
+_READ_ON = 6
 
 
 class CompareScreen(Panel[None]):
@@ -45,11 +49,13 @@ class CompareScreen(Panel[None]):
         super().__init__()
         self._load_comparison = load
         self.pairs = Pairs()
+        self._left, self._right = Preview(), Preview()
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield Static(id="columns")
         yield self.pairs
+        yield Horizontal(self._left, self._right, id="both-sides")
         yield self.key_hints()
 
     def on_mount(self) -> None:
@@ -76,6 +82,7 @@ class CompareScreen(Panel[None]):
     async def on_resize(self) -> None:
         self.pairs.split(both=self.size.width >= _BOTH_SIDES)
         self._draw_columns()
+        self._show_sides()
 
     def _draw_columns(self) -> None:
         width = self.pairs.scrollable_content_region.width
@@ -87,6 +94,20 @@ class CompareScreen(Panel[None]):
     def action_other_side(self) -> None:
         self.pairs.turn_over()
         self._draw_columns()
+        self._show_sides()
+
+    @on(Rows.Highlighted, "#pairs")
+    def _show_sides(self) -> None:
+        """Show how the messages of the row and of those below begin, each below its branch."""
+        cursor, alone = self.pairs.cursor, self.pairs.side
+        messages = [self.pairs.messages(row) for row in range(cursor, cursor + _READ_ON)]
+        for pane, name, side in ((self._left, "left", 0), (self._right, "right", 1)):
+            parts: list[Part] = []
+            for pair in messages:
+                if (message := pair[side]) is not None:
+                    parts += [*message_parts(message), Content("")]
+            pane.display = alone in (None, name)
+            pane.show_parts(parts)
 
     def action_fold(self) -> None:
         self.pairs.fold()

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.containers import Horizontal
 from textual.content import Content
 
-from agent_tui.core.format import format_count
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import Detail, TreeRow
+from agent_tui.history.exchanges import Exchange, exchanges_back
 from agent_tui.history.tree.record_words import describe_record
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
 from agent_tui.ui.screens.time.compare import CompareScreen
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows, draw_tree_heads
+from agent_tui.ui.widgets.panes.preview import PastPreview
 
 if TYPE_CHECKING:
     from agent_tui.history.tree.session_tree import SessionTree
@@ -60,8 +64,9 @@ class TreeScreen(Panel[TreeChoice]):
         told: what was just done, to be said.
     """
 
-    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/tree.tcss")]
+    CSS_PATH = [*PANEL_SHEETS, stylesheet("widgets/preview.tcss")]
     AUTO_FOCUS = "TreeRows"
+    HORIZONTAL_BREAKPOINTS = WITH_PREVIEW
     BINDINGS = [
         Binding("enter", "open_row", "view", key_display="Enter"),
         Binding("b", "act('branch')", "branch", key_display="b"),
@@ -101,15 +106,32 @@ class TreeScreen(Panel[TreeChoice]):
         self._tree_shown: SessionTree | None = None
         self._marked: TreeRow | None = None
         self._rows = TreeRows()
+        self._preview = PastPreview(self._last_said)
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield Fitted(self._draw_heads, id="heads")
-        yield self._rows
+        yield Horizontal(self._rows, self._preview, id="beside")
         yield self.key_hints()
 
+    async def on_resize(self) -> None:
+        await super().on_resize()
+        self.call_after_refresh(self.query_one("#heads").refresh)  # the rows have a width then
+
     def _draw_heads(self, width: int) -> Content:
-        return draw_tree_heads(width - 1)
+        return draw_tree_heads(self._rows.scrollable_content_region.width or width - 1)
+
+    @on(Rows.Highlighted, "TreeRows")
+    def _follow_cursor(self) -> None:
+        if (row := self._rows.row) is not None:
+            tokens = f" · {format_tokens(row.tokens)} tokens" if row.tokens else ""
+            heading = Content.assemble(("Until here", "bold"), (tokens, "$muted"))
+            self._preview.show_place(row.end, heading)
+
+    async def _last_said(self, place: int) -> Sequence[Exchange]:
+        if (tree := self._tree_shown) is None:
+            return ()
+        return await asyncio.to_thread(lambda: exchanges_back(tree.records_back(place), 1))
 
     def on_mount(self) -> None:
         self.show_heading("Tree", self._view.title)

@@ -9,8 +9,11 @@ from typing import TypeAlias
 from rich.segment import Segment
 from textual.content import Content
 
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import AssistantMessage, Message, UserMessage
 from agent_tui.core.text import clean
 from agent_tui.history.exchanges import Exchange
+from agent_tui.ui.renderers.call_subject import describe_call
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Line, indent
@@ -50,6 +53,23 @@ def exchange_parts(exchanges: Sequence[Exchange]) -> Iterator[Part]:
         if exchange.answer:
             yield Answer(_beginning(clean(exchange.answer)))
         yield Content("")
+
+
+def message_parts(message: Message) -> Iterator[Part]:
+    """The first lines of one message, with what it calls."""
+    text = _beginning(clean(text_of(message.content)))
+    match message:
+        case UserMessage() if text:
+            yield Prompt(text)
+        case AssistantMessage() if text:
+            yield Answer(text)
+        case _ if text:
+            yield from (Content.styled(f"  {line}", "$muted") for line in text.split("\n"))
+        case _:
+            pass
+    for call in message.tool_calls if isinstance(message, AssistantMessage) else ():
+        subject = clean(describe_call(call.name, call.arguments))
+        yield Content.assemble("  ", (clean(call.name), "$tool"), " ", (subject, "$faint"))
 
 
 def draw_prompt(prompt: Prompt, width: int) -> list[Content]:

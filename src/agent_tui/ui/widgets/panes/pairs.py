@@ -38,10 +38,10 @@ class Pairs(Rows):
         return None if self._is_split else self._side
 
     def show_comparison(self, found: Comparison) -> None:
-        """Show these branches, from where they part."""
+        """Show these branches, the cursor where they part."""
         self._found = found
         self.show_empty(Content("Neither branch holds a message."))
-        self._refill()
+        self._refill(cursor=1 if self._hidden else 0)
 
     def split(self, *, both: bool) -> None:
         """Show both sides, or one."""

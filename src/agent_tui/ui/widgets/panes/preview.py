@@ -47,7 +47,7 @@ class Preview(Rows, can_focus=False):
         self.scroll_home(animate=False)
 
     def _wrap(self) -> None:
-        width = max(1, self.scrollable_content_region.width)
+        width = max(1, self.scrollable_content_region.width - 1)  # a cell before the scroll bar
         palette = read_palette(self.app.theme_variables)
         self._lines = []
         for part in self._parts:
@@ -94,6 +94,8 @@ class PastPreview(Preview):
 
     def show_place(self, number: int, heading: Content) -> None:
         """Show a heading now, and what was said last once the cursor has rested."""
+        if not self.display:
+            return
         self.add_class("-shown")
         self.show_parts([heading])
         # Called by the worker: one that is replaced before it starts leaves nothing unawaited.
