@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
 
@@ -14,6 +14,7 @@ from agent_tui.core.errors import SessionBusy, StorageError
 from agent_tui.core.summary import SessionSummary
 from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.dialogs.keys import describe_keys
+from agent_tui.ui.screens.sessions.session_columns import stretches
 from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
@@ -524,3 +525,28 @@ async def test_a_fault_in_looking_for_live_sessions_ends_nothing() -> None:
         await until(pilot, lambda: sessions.looked_for_live > 0)
         await pilot.press("down", "enter")
         await until(pilot, lambda: app.results == [("open", "s2")])
+
+
+async def test_stretches_of_time_have_head_rows_that_the_cursor_steps_over() -> None:
+    now = datetime.now(UTC)
+    ages = (timedelta(), timedelta(days=3), timedelta(days=3, hours=1), timedelta(days=400))
+    some = [replace(summary(n), updated_at=(now - age).isoformat()) for n, age in enumerate(ages)]
+    async with (app := show(Sessions(*some))).run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "session 3" in app.text)
+        shown = [line.split()[0] for line in app.text.splitlines() if line.strip()]
+        named = [
+            word for word in shown if word in ("Today", "This", "Earlier", "session", "\u25cb")
+        ]
+        assert named[-7:-4] == ["Today", named[-6], "This"]
+        assert named[-4:] == ["session", "session", "Earlier", "session"]
+        seen = []
+        for key in ("down", "down", "down", "up", "home", "end"):
+            await pilot.press(key)
+            seen.append(app.screen._highlighted.session_id)  # type: ignore[attr-defined]
+        assert seen == ["s1", "s2", "s3", "s2", "s0", "s3"]
+
+
+async def test_times_that_are_not_in_order_end_the_search_for_stretches() -> None:
+    ages = ("2020-01-01T00:00:00Z", datetime.now(UTC).isoformat(), "", "2020-01-01T00:00:00Z")
+    shown = [replace(summary(n), updated_at=at) for n, at in enumerate(ages)]
+    assert len(list(stretches(shown))) <= len(shown)

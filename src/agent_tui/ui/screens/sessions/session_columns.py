@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import datetime
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from datetime import date, datetime
 
 from textual.content import Content
 
@@ -13,10 +14,8 @@ from agent_tui.core.text import first_line, reveal
 from agent_tui.ui.widgets.lists.rows import fit_cells
 
 _NO_PROJECT = 56
-_WITH_GROUPS = 66
+_WITH_AGENT = 66
 _WITH_SIZE = 88
-_GROUP_WIDTH = 11
-_LEAST_TITLE = 32
 _LONGEST_AGENT = 14
 
 
@@ -50,8 +49,6 @@ class SessionColumns:
         is_current = summary.session_id == self._current and summary.source == OURS
         mark = "● " if is_current else "○ " if self._is_live(summary) else "  "
         mark = "✓ " if id_of(summary) in self.marked else mark
-        groups = self._groups_width(width)
-        group = self._group(index) if groups else ""
         age = format_age(summary.updated_at).rjust(7)
         if width < _NO_PROJECT:
             title = fit_cells(title_of(summary), width - 10)
@@ -60,8 +57,7 @@ class SessionColumns:
         agent = self._agent_width(width)
         return Content.assemble(
             (mark, "$ok"),
-            (group, "$faint"),
-            fit_cells(title_of(summary), _title_width(width) - agent - groups),
+            fit_cells(title_of(summary), _title_width(width) - agent),
             " ",
             (fit_cells(_agent(summary), agent - 1) + " " if agent else "", "$muted"),
             (fit_cells(reveal(_name_of(summary.cwd)), _project_width(width)), "$muted"),
@@ -73,20 +69,9 @@ class SessionColumns:
         is_new = format_age(summary.updated_at) == "now"
         return is_new or (summary.source, summary.folder) in self.live
 
-    def _group(self, index: int) -> str:
-        """The name of a stretch of time, where it begins in the list."""
-        name = _stretch(self._shown[index].updated_at)
-        before = _stretch(self._shown[index - 1].updated_at) if index else ""
-        return ("" if name == before else name).ljust(_GROUP_WIDTH)
-
-    def _groups_width(self, width: int) -> int:
-        """The cells of the column of days: none where it would cut most titles."""
-        room = _title_width(width) - self._agent_width(width) - _GROUP_WIDTH
-        return _GROUP_WIDTH if width >= _WITH_GROUPS and room >= _LEAST_TITLE else 0
-
     def _agent_width(self, width: int) -> int:
         """The cells of the agent column: as many as its longest name takes; none for one agent."""
-        if width < _WITH_GROUPS or not self._agents - {OURS}:
+        if width < _WITH_AGENT or not self._agents - {OURS}:
             return 0
         return (
             max(len("AGENT"), *(min(_LONGEST_AGENT, len(reveal(name))) for name in self._agents))
@@ -97,13 +82,25 @@ class SessionColumns:
         """The names of the columns."""
         if width < _NO_PROJECT:
             return Content("")
-        groups = self._groups_width(width)
-        group = "  " + " " * groups
         size = "     SIZE" if width >= _WITH_SIZE else ""
         agent = self._agent_width(width)
-        title, project = _title_width(width) - agent - groups, _project_width(width)
+        title, project = _title_width(width) - agent, _project_width(width)
         names = f"{'TITLE':<{title}} {'AGENT'[:agent]:<{agent}}{'PROJECT':<{project}}"
-        return Content(f"{group}{names}{size}    WHEN")
+        return Content(f"  {names}{size}    WHEN")
+
+
+def stretches(shown: Sequence[SessionSummary]) -> Iterator[tuple[str, int]]:
+    """Each stretch of time among sessions, the newest first, and where it begins."""
+    first, today = 0, datetime.now().astimezone().date()
+    while first < len(shown):
+        name = _stretch(shown[first].updated_at, today)
+        yield name, first
+        first = bisect_right(
+            shown,
+            _ORDER[name],
+            lo=first + 1,  # goes on even where times are not in order
+            key=lambda summary: _ORDER[_stretch(summary.updated_at, today)],
+        )
 
 
 def title_of(summary: SessionSummary) -> str:
@@ -134,11 +131,15 @@ def _title_width(width: int) -> int:
     return width - 2 - 1 - _project_width(width) - size - 8
 
 
-def _stretch(at: str) -> str:
+_STRETCHES = ((1, "Today"), (2, "Yesterday"), (7, "This week"), (31, "This month"))
+_EARLIER = "Earlier"
+_ORDER = {name: place for place, name in enumerate([*(name for _, name in _STRETCHES), _EARLIER])}
+
+
+def _stretch(at: str, today: date) -> str:
     """Today, yesterday, this week, this month or earlier, by the local date."""
     moment = parse_time(at)
     if moment is None:
-        return "Earlier"
-    days = (datetime.now().astimezone().date() - moment.astimezone().date()).days
-    names = ((1, "Today"), (2, "Yesterday"), (7, "This week"), (31, "This month"))
-    return next((name for most, name in names if days < most), "Earlier")
+        return _EARLIER
+    days = (today - moment.astimezone().date()).days
+    return next((name for most, name in _STRETCHES if days < most), _EARLIER)

@@ -18,8 +18,9 @@ from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import clean
 from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.dialogs.panel import Panel
-from agent_tui.ui.screens.sessions.session_columns import SessionColumns, id_of
+from agent_tui.ui.screens.sessions.session_columns import SessionColumns, id_of, stretches
 from agent_tui.ui.widgets.lists.fitted import Fitted
+from agent_tui.ui.widgets.lists.grouped_rows import GroupedRows
 from agent_tui.ui.widgets.lists.list_keys import take_list_key
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.preview import REST_SECONDS
@@ -77,7 +78,8 @@ class SessionTable(Panel[SessionChoice]):
         self._texts: list[str] = []
         self._shown: list[SessionSummary] = []
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
-        self._rows = Rows(self._columns.draw, id="session-rows", empty=Content("Reading sessions…"))
+        reading = Content("Reading sessions…")
+        self._rows = GroupedRows(self._columns.draw, id="session-rows", empty=reading)
         self._preview = SessionPreview()
 
     def compose(self) -> ComposeResult:
@@ -179,9 +181,9 @@ class SessionTable(Panel[SessionChoice]):
             else "No sessions yet. Press n to start one."
         )
         self._rows.show_empty(Content(empty))
-        same = id_of(chosen) if chosen and self._rows.cursor else None  # the top stays the top
+        same = id_of(chosen) if chosen and self._rows.item else None  # the top stays the top
         place = next((i for i, each in enumerate(self._shown) if id_of(each) == same), 0)
-        self._rows.show_rows(len(self._shown), cursor=place)
+        self._rows.show_groups(len(self._shown), list(stretches(self._shown)), place)
         if not self._shown:
             self._previewed = None
             self._preview.show_session(None)
@@ -201,7 +203,7 @@ class SessionTable(Panel[SessionChoice]):
 
     @property
     def _highlighted(self) -> SessionSummary | None:
-        return self._shown[self._rows.cursor] if self._shown else None
+        return self._shown[self._rows.item] if self._shown else None
 
     def _draw_heads(self, width: int) -> Content:
         return self._columns.draw_heads(self._rows.scrollable_content_region.width or width)
