@@ -123,6 +123,7 @@ class StatisticsScreen(Panel[None]):
             return
         of = self._measure.of
         if self._by != "day":
+            self._found = [each for each in self._found if any(m.of(each) for m in _MEASURES)]
             self._found.sort(key=lambda each: (-of(each), each.name))
         else:
             self._found.reverse()
