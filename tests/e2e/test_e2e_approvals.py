@@ -169,11 +169,11 @@ def test_each_question_that_has_to_be_asked_is_asked(tmp_path: Path) -> None:
             for call in MUST_ASK:
                 server.answers.append(answer(call))
                 say(terminal, "go on")
-                shown = terminal.wait_for(lambda text: "▸ 3 Reject" in text)
+                shown = terminal.wait_for(lambda text: "\u276f 3 Reject" in text)
                 assert any(each in shown for each in QUESTIONS)
                 pause_guard(terminal)
                 terminal.press("escape")
-                terminal.wait_for(lambda text: "▸ 3 Reject" not in text and "● ready" in text)
+                terminal.wait_for(lambda text: "\u276f 3 Reject" not in text and "● ready" in text)
             for call in NEVER:
                 server.answers.extend([answer(call), stream(text_chunk("Well."), finish_chunk())])
                 say(terminal, "go on")

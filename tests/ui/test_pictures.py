@@ -85,6 +85,10 @@ async def test_the_viewer_fills_the_screen_and_goes_on_to_the_next() -> None:
         await pilot.press("right")
         await until(pilot, lambda: "40 by 20 pixels" in app.text)
         await until(pilot, lambda: any(line.count("▀") == 40 for line in app.lines))
+        rows = [(y, line) for y, line in enumerate(app.lines) if "▀" in line]
+        top, bottom = rows[0][0] - 2, 23 - rows[-1][0]
+        assert rows[0][1].index("▀") == 20
+        assert abs(top - bottom) <= 2  # the heading and the keys take a row each
         await pilot.press("escape")
         assert not isinstance(app.screen, PictureScreen)
 

@@ -122,7 +122,7 @@ class Options(Rows):
     def draw_row(self, index: int, width: int) -> Content:
         self.is_drawn = True
         answer = self.answers[index]
-        pointer = "▸ " if index == self.cursor else "  "
+        pointer = "\u276f " if index == self.cursor else "  "
         has_more = answer.name == "session" and len(self._offers) > 1
         narrow = "  ⇄ Tab" if has_more else ""
         label = self._label(answer)

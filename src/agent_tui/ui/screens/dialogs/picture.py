@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -26,6 +26,7 @@ from agent_tui.runtime.machine.graphics import (
 from agent_tui.runtime.machine.pictures import (
     KITTY_REMOVAL,
     Picture,
+    cells_of,
     open_picture,
     write_kitty,
     write_sixel,
@@ -47,9 +48,10 @@ _UNREADABLE = "This picture cannot be shown: it is damaged, too large, or of ano
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """Rows of text, or what is sent to the terminal over an empty place."""
+    """Rows of text, or what is sent to the terminal over an empty place, and where that begins."""
 
     rows: list[list[Segment]]
+    at: Offset
     sent: str = ""
 
 
@@ -186,22 +188,26 @@ class PictureView(Widget):
         if size != self.size or picture is not self._picture or not self.screen.is_current:
             return
         self.take_off()
-        self._strips = [Strip(row) for row in drawn.rows]
+        left = [Segment(" " * drawn.at.x, self.rich_style)] * bool(drawn.at.x)
+        self._strips = [*[Strip([])] * drawn.at.y, *(Strip([*left, *row]) for row in drawn.rows)]
         self.refresh()
         if drawn.sent:
-            self.call_after_refresh(self._send_at_place, drawn.sent)
+            self.call_after_refresh(self._send_at_place, drawn.sent, drawn.at)
 
     def _prepare(self, picture: Picture, size: Size) -> _Drawn:
         ground = ground_of(self.rich_style)
         columns, rows = size
+        cell = (1, 2) if self.graphics == "blocks" else cell_pixels()
+        across, down = cells_of(picture, columns, rows, cell)
+        at = Offset((columns - across) // 2, (rows - down) // 2)
         if self.graphics == "kitty":
-            return _Drawn([], write_kitty(picture, columns, rows, cell_pixels()))
+            return _Drawn([], at, write_kitty(picture, columns, rows, cell))
         if self.graphics == "sixel":
-            return _Drawn([], write_sixel(picture, columns, rows, cell_pixels(), ground))
-        return _Drawn(draw_half_blocks(picture, columns, rows, ground))
+            return _Drawn([], at, write_sixel(picture, columns, rows, cell, ground))
+        return _Drawn(draw_half_blocks(picture, columns, rows, ground), at)
 
-    def _send_at_place(self, sequences: str) -> None:
-        x, y = self.content_region.offset
+    def _send_at_place(self, sequences: str, at: Offset) -> None:
+        x, y = self.content_region.offset + at
         self._send(f"\x1b7\x1b[{y + 1};{x + 1}H{sequences}\x1b8")
 
     def _send(self, sequences: str) -> None:

@@ -79,7 +79,7 @@ class QuestionScreen(Sheet[str]):
             yield self._line
 
     def _draw_row(self, index: int, width: int) -> Content:
-        pointer = "▸ " if index == self._choices.cursor else "  "
+        pointer = "\u276f " if index == self._choices.cursor else "  "
         is_other = index == len(self.question.choices)
         text = _OTHER if is_other else first_line(reveal(self.question.choices[index]), width)
         held = " …" if self._answers.is_holding and index == self._choices.cursor else ""
