@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle, islice
+
 from agent_tui.providers.demo.scenario import Reply
 from tests.screenshots.stage import Stage
 
@@ -31,9 +33,13 @@ _PAST = (
     (0, 0, 55, "thesis", "gpt-4.1", "", 2,
      "Make the bibliography compile again"),
 )  # fmt: skip
-_PARAGRAPH = (
+_PARAGRAPHS = (
     "I read the code before I answered. The short version: the change is smaller than it looks, "
-    "most of it is in one module, and the tests already describe what should happen.\n\n"
+    "most of it is in one module, and the tests already describe what should happen.\n\n",
+    "Two things are left open. The old names still work, so nothing breaks today; and one test "
+    "takes four seconds, because it waits for a clock.\n\n",
+    "I changed nothing else. What I was not sure about stands in the notes at the end, each with "
+    "the file and the line it is about.\n\n",
 )
 
 
@@ -42,7 +48,7 @@ def remember_sessions(stage: Stage) -> list[str]:
     ids = []
     for days, hours, minutes, project, model, title, paragraphs, prompt in _PAST:
         stage.clock.set_back(days=days, hours=hours, minutes=minutes)
-        reply = Reply(text=_PARAGRAPH * paragraphs)
+        reply = Reply(text="".join(islice(cycle(_PARAGRAPHS), paragraphs)))
         cwd = f"{_HOME}/{project}"
         ids.append(stage.remember(cwd, prompt, reply, title=title, model=model))
     stage.clock.set_back()
