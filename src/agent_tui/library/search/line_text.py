@@ -73,6 +73,7 @@ _PATHS = frozenset(
 _WRITES = re.compile(r"write|edit|patch|replace|create|insert|delete|remove|move", re.IGNORECASE)
 _PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: (.+)")
 """Without a ``^``: a pattern that begins with plain characters is looked for much faster."""
+_BLANK = re.compile(r"\s")
 _TIMES = ("at", "timestamp", "time", "created_at")
 _CALL_IDS = ("id", "call_id", "callID", "toolCallId")
 _TOLD = frozenset(("model", "status", "tool_use_id", "tool_call_id", "toolCallId", "call_id"))
@@ -132,20 +133,22 @@ def decode(line: bytes) -> dict[str, Any] | None:
 
 def read_object(value: dict[str, Any]) -> LineText | None:
     """What an object of a log says, as read_line does."""
-    kind, role, subtype = _word(value, "type"), _word(value, "role"), _word(value, "subtype")
+    kind, role = _word(value, "type"), _word(value, "role")
     if kind in _TWICE or role in _MUTE:
         return None
     found = LineText(_role_of(value), _time_of(value))
-    found.is_compaction = (
+    if (
         kind in _COMPACTIONS
-        or subtype in _COMPACTIONS
         or role in _COMPACTIONS
+        or _word(value, "subtype") in _COMPACTIONS
         or value.get("isCompactSummary") is True
-    )
+    ):
+        found.is_compaction = True
     _walk(value, found)
-    found.is_error |= found.role == "tool" and _is_failed(value)
     if not (found.texts or found.calls or found.is_compaction):
         return None
+    if found.role == "tool" and not found.is_error:
+        found.is_error = _is_failed(value)
     return found
 
 
@@ -163,13 +166,10 @@ def _word(value: dict[str, Any], name: str) -> str:
 
 def _role_of(value: dict[str, Any]) -> str:
     for inner in (value, value.get("message"), value.get("payload")):
-        if isinstance(inner, dict):
-            for name in ("role", "type"):
-                role = inner.get(name)
-                if isinstance(role, str) and role in _ROLES:
-                    if role == "user" and _holds_result(inner):
-                        return "tool"
-                    return _ROLES[role]
+        if type(inner) is dict:
+            role = _ROLES.get(_word(inner, "role")) or _ROLES.get(_word(inner, "type"))
+            if role is not None:
+                return "tool" if role == "user" and _holds_result(inner) else role
     return ""
 
 
@@ -197,19 +197,17 @@ def _walk(value: dict[str, Any], found: LineText) -> None:
         return
     for key, each in value.items():
         sort = type(each)
-        if sort is str:
-            if key in _TOLD:
+        if key in _SILENT:
+            if key in _TOLD and sort is str:
                 _read_told(key, each, found)
-            elif each and key not in _SILENT:
-                if key in _PATHS:
-                    found.paths.add(each)
-                _add_text(each, found)
+        elif sort is str:
+            if key in _PATHS and each:
+                found.paths.add(each)
+            _add_text(each, found)
         elif sort is dict:
-            if key not in _SILENT:
-                _walk(each, found)
+            _walk(each, found)
         elif sort is list:
-            if key not in _SILENT:
-                _walk_list(each, found)
+            _walk_list(each, found)
         elif each is True and key in _ERRORS:
             found.is_error = True
 
@@ -244,16 +242,17 @@ def _walk_list(values: list[Any], found: LineText) -> None:
     for each in values:
         if type(each) is dict:
             _walk(each, found)
-        elif type(each) is str and each:
+        elif type(each) is str:
             _add_text(each, found)
         elif type(each) is list:
             _walk_list(each, found)
 
 
 def _add_text(text: str, found: LineText) -> None:
-    if len(text) > 2_000 and not re.search(r"\s", text[:1_000]):
+    if len(text) > 2_000 and not _BLANK.search(text, 0, 1_000):
         return  # a picture, or another encoding of bytes
-    found.texts.append(text)
+    if text:
+        found.texts.append(text)
 
 
 def _read_call(name: str, value: dict[str, Any], found: LineText) -> None:

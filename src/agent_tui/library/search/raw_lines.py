@@ -8,23 +8,20 @@ from hashlib import blake2b
 from agent_tui.core.jsonl import MAX_LINE_BYTES
 from agent_tui.importers.importer import SessionRef
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 
 
 def whole_lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes of every finished line from a place on; longer ones than we read are not."""
-    with ref.path.open("rb") as file:
+    with ref.path.open("rb", buffering=_BLOCK) as file:
         file.seek(start)
-        offset, rest, left_out = start, b"", 0
-        while block := file.read(_BLOCK):
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                if not left_out and len(line) > 2:
-                    yield offset, line
-                offset += left_out + len(line) + 1
-                left_out = 0
-            if len(rest) > MAX_LINE_BYTES:
-                left_out, rest = left_out + len(rest), b""
+        offset, is_cut = start, False
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            is_whole = line[-1:] == b"\n"
+            if is_whole and not is_cut and len(line) > 3:
+                yield offset, line[:-1]
+            offset += len(line)
+            is_cut = not is_whole
 
 
 def digest_of(line: bytes) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TypeAlias
 
 from agent_tui.library.search.reading import Failed, Finished, Part, Unit, read_unit
@@ -16,6 +17,7 @@ _MOST = 2
 """Two fill the time of one that writes; more would only take memory."""
 _WORTH_BYTES = 24 << 20
 """What one process reads before others could have started."""
+_PIPE_BYTES = 1 << 20
 
 LazyUnit: TypeAlias = Callable[[], Unit]
 """Makes a unit just before it is read: what the index knows of it may be much."""
@@ -63,6 +65,13 @@ def _spread(units: deque[LazyUnit], readers: list[_Reader]) -> Iterator[Part]:
         yield from (part for make in units for part in read_unit(make()))
 
 
+def _widen(pipe: int) -> None:
+    """Let a pipe hold a whole piece, where it can: its reader reads on while another is written."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+
 class _Reader:
     """One process, which reads a unit at a time."""
 
@@ -77,6 +86,7 @@ class _Reader:
         assert self._process.stdout is not None
         asking = os.dup(self._process.stdin.fileno())
         answering = os.dup(self._process.stdout.fileno())
+        _widen(answering)
         self._process.stdin.close()
         self._process.stdout.close()
         self._asked = Connection(asking, readable=False)

@@ -151,7 +151,7 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
         _, line = next(whole_lines(ref, counted), (0, b""))
         tally.begin_behind(decode(line) or {})
     is_rotated = ref.source in ROTATED
-    copies = Copies(ref.source, job.origins)
+    copies = Copies(ref.source, job.origins) if job.origins else None
     piece = Piece(job.file)
     for offset, line in whole_lines(ref, job.start):
         end = offset + len(line) + 1
@@ -162,7 +162,9 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
         if digest in said:
             continue
         text = read_object(value)
-        if not copies.hold(line, value) and tally.add(value, text):
+        if copies is not None and copies.hold(line, value):
+            pass  # it was counted in the other session
+        elif tally.add(value, text):
             counted = offset
         if digest:
             said.add(digest)

@@ -73,6 +73,7 @@ class Tally:
         self._days: defaultdict[tuple[str, str], DayCount] = defaultdict(DayCount)
         self._tools: defaultdict[str, ToolCount] = defaultdict(ToolCount)
         self._names: dict[str, str] = {}
+        self._count: DayCount | None = None
         self._message, self._usage = "", Usage()
         self._compactions = CompactionLines()
 
@@ -84,34 +85,48 @@ class Tally:
     def add(self, value: dict[str, Any], said: LineText | None) -> bool:
         """Count one line: its object, and what it says; whether its tokens may be said again."""
         if said is not None:
-            self._day = said.at[:10] or self._day
-            self._model = said.model or self._model
+            self._turn_to(said.at[:10] or self._day, said.model or self._model)
             self._add_talk(said)
         if (found := usage_of(value)) is None:
             return False
         self._add_usage(value, found)
         return bool(self._message)
 
+    def _turn_to(self, day: str, model: str) -> None:
+        """Count what follows under a day and a model, which few lines change."""
+        if day != self._day or model != self._model:
+            self._day, self._model, self._count = day, model, None
+
+    @property
+    def _now(self) -> DayCount:
+        if self._count is None:
+            self._count = self._days[(self._day, self._model)]
+        return self._count
+
     def _add_talk(self, said: LineText) -> None:
-        count = self._days[(self._day, self._model)]
-        count.prompts += said.role == "user" and not said.is_compaction
-        count.replies += said.role == "assistant"
-        count.calls += len(said.calls)
-        count.errors += said.is_error
-        count.compactions += self._compactions.begins(said)
+        count = self._now
+        if said.role == "assistant":
+            count.replies += 1
+        elif said.role == "user" and not said.is_compaction:
+            count.prompts += 1
+        if said.is_compaction:
+            count.compactions += self._compactions.begins(said)
         for call, name in said.calls:
+            count.calls += 1
             self._tools[name].calls += 1
             if len(self._names) < _MOST_CALLS:
                 self._names[call] = name
-        if said.is_error and (name := self._names.get(said.answers, "")):
-            self._tools[name].errors += 1
+        if said.is_error:
+            count.errors += 1
+            if name := self._names.get(said.answers, ""):
+                self._tools[name].errors += 1
 
     def _add_usage(self, value: dict[str, Any], usage: Usage) -> None:
         name = counted_under(value)
         known = self._usage if name and name == self._message else Usage()
         fresh = beyond(usage, known)
         self._message, self._usage = name, known + fresh
-        count = self._days[(self._day, self._model)]
+        count = self._now
         count.input_tokens += fresh.input_tokens
         count.output_tokens += fresh.output_tokens
         count.cached_tokens += fresh.cached_tokens
