@@ -8,6 +8,7 @@ import pytest
 
 from agent_tui.agent.narrow_yaml import read_yaml
 from agent_tui.agent.prompt_variables import fill_in, list_workspace, prompt_variables
+from agent_tui.agent.spec import file_spec
 from agent_tui.core.errors import ConfigError
 from agent_tui.resources import agent_spec_names
 from agent_tui.runtime.building.agents import Agents
@@ -153,3 +154,11 @@ def test_a_long_listing_is_cut(tmp_path: Path) -> None:
     for number in range(70):
         (tmp_path / f"file_{number:02}").write_text("")
     assert list_workspace(tmp_path).endswith("file_59 and 10 more")
+
+
+def test_a_spec_that_is_not_there_is_told_as_people_say_it(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as told:
+        file_spec(tmp_path / "none.yaml")
+    assert str(told.value) == (
+        f"{tmp_path / 'none.yaml'} cannot be read as an agent's spec: No such file or directory."
+    )

@@ -15,7 +15,14 @@ from textual.events import Key
 from textual.pilot import Pilot
 
 from agent_tui.core.errors import ProviderError, StorageError
-from agent_tui.core.events import ApprovalRequest, StreamPart, TurnEnd
+from agent_tui.core.events import (
+    ApprovalRequest,
+    BackgroundChanged,
+    StreamPart,
+    TurnEnd,
+    TurnFinished,
+    TurnResumed,
+)
 from agent_tui.core.messages import CommandDisplay, ToolCall, text_of
 from agent_tui.core.records import UserMessage
 from agent_tui.core.summary import CompactionReport
@@ -409,6 +416,55 @@ async def test_after_looking_at_an_archive_the_same_one_is_restored(
         await here.until(lambda: isinstance(here.app.screen, ConfirmScreen))
         await here.pilot.press("y")
         await here.until(lambda: here.prompts == ["one"])
+
+
+async def test_the_empty_prompt_says_how_a_failed_turn_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one")
+        invited = here.chat.prompt_box.frame
+        here.chat.log.view.handle(TurnFinished(1, "failed", 1))
+        assert invited.invitation == "Ask anything, or Alt+A asks the model again"
+        here.chat.notices.notice("Something else.")
+        assert invited.invitation == "Ask anything, or Alt+A asks the model again"
+        here.chat.log.view.handle(TurnResumed(1))
+        assert invited.invitation == "Ask anything"
+
+
+async def test_the_end_of_a_background_command_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        for running in (("make watch",), ("make watch", "sleep 9"), ("make watch",)):
+            here.chat.log.view.handle(BackgroundChanged(running))
+        assert here.chat.status.notice == "Background command ended: sleep 9"
+
+
+async def test_a_skill_of_a_folder_that_is_not_trusted_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.app.chat_screen.run_command("skill:tide")
+        await here.until_said("There is no command /skill:tide; F1 lists them all.")
+        assert here.chat.engine is not None
+
+        async def shipped() -> tuple[str, ...]:
+            return (".agents",)
+
+        monkeypatch.setattr(here.chat.engine.project, "untrusted_files", shipped)
+        here.app.chat_screen.run_command("skill:tide")
+        await here.until_said(
+            "There is no command /skill:tide; this folder's own are not used without trust."
+        )
+
+
+async def test_the_status_says_that_no_session_could_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.app.chat_screen.fail_to_begin("There is no agent 'x'.")
+        assert here.chat.status.banner == "no session"
 
 
 async def test_an_event_that_cannot_be_shown_is_told_and_its_turn_is_shown_from_the_log(

@@ -100,7 +100,9 @@ def folder_spec(root: Path, path: Path) -> SpecFile:
             lambda name: read_plain_file(root, path.parent / name),
         )
     except (OSError, ToolError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{root / path} cannot be read as an agent's spec: {error}.") from None
+        raise ConfigError(
+            f"{root / path} cannot be read as an agent's spec: {_why(error)}."
+        ) from None
 
 
 def file_spec(path: Path) -> SpecFile:
@@ -112,7 +114,12 @@ def file_spec(path: Path) -> SpecFile:
             lambda name: (path.parent / name).read_text(encoding="utf-8"),
         )
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read as an agent's spec: {error}.") from None
+        raise ConfigError(f"{path} cannot be read as an agent's spec: {_why(error)}.") from None
+
+
+def _why(error: Exception) -> str:
+    """What went wrong, without the number and the path that an error of the system says too."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def resolve_spec(file: SpecFile, find: Callable[[str], SpecFile | None]) -> AgentSpec:
@@ -191,4 +198,4 @@ def _read_prompt(file: SpecFile, node: Node | None) -> str:
     try:
         return file.read(name).strip()
     except Exception as error:
-        raise node.wrong(file.path, f"{name!r} cannot be read: {error}") from None
+        raise node.wrong(file.path, f"{name!r} cannot be read: {_why(error)}") from None

@@ -177,6 +177,7 @@ class ChatScreen(SparingScreen[None]):
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""
         self.chat.status.is_starting = False
+        self.chat.status.banner = "no session"
         self.chat.prompts.refuse()
         self.chat.notices.failure(sentence)
 

@@ -95,6 +95,7 @@ class Conversation:
                 await self.engine.close_session(before)
 
     async def _show(self, before: LiveSession | None, session: LiveSession) -> None:
+        self.panes.invite("")
         self.wire.listen(session, self.log.view)
         self.log.load()
         await self.drafts.take_up(before, session)

@@ -37,6 +37,7 @@ class Panes:
         self.welcome = welcome
         self.has_timeline = False
         self.side: Side | None = None
+        self._invitation = "Ask anything"
 
     def add_timeline(self, timeline: Timeline) -> None:
         """From here on there is a timeline."""
@@ -67,7 +68,12 @@ class Panes:
             self.welcome.display = self.welcome.visible = not shown
         has_side = self.side is not None  # else nothing looks different
         self.prompt_box.screen.set_class(shown, "-conversing", update=has_side)
-        self.prompt_box.frame.invitation = "Ask anything" if shown else _INVITATION
+        self.prompt_box.frame.invitation = self._invitation if shown else _INVITATION
+
+    def invite(self, other: str) -> None:
+        """Say in the empty prompt what else could be done than to ask; nothing else where empty."""
+        self._invitation = f"Ask anything, or {other}" if other else "Ask anything"
+        self.prompt_box.frame.invitation = self._invitation
 
     def show_work(self, work: str) -> None:
         """Say in the status line what runs; an empty string where nothing does."""

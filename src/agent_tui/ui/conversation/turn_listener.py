@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count, format_tokens
+from agent_tui.core.text import first_line, reveal
 from agent_tui.ui.commands.table import name_keys
 from agent_tui.ui.conversation.todo import show_todo, todo_panel
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from agent_tui.core.summary import CompactionReport, OperationReport
     from agent_tui.core.todo import TodoItem
     from agent_tui.core.usage import Gauge, Usage
+    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.conversation import Conversation
 
 
@@ -28,11 +31,13 @@ class TurnListener:
     def __init__(self, chat: Conversation) -> None:
         self._chat = chat
         self._summary_size = 0
+        self._background: tuple[LiveSession | None, tuple[str, ...]] = None, ()
 
     def prompt_joined(self, text: str) -> None:
         self._chat.prompts.take_joined(text)
 
     def turn_began(self, turn: int) -> None:
+        self._chat.panes.invite("")
         self._chat.panes.show_conversation(shown=True)
         self._chat.prompt_box.frame.running = True
         if panel := todo_panel(self._chat.panes):
@@ -63,7 +68,7 @@ class TurnListener:
             self._chat.facts.colour_gauge(self._chat.session)
         if end == "failed":
             self._chat.timeline.action_last()
-            self._chat.notices.hint(name_keys(self._chat.app, "{retry} asks the model again."))
+            self._chat.panes.invite(name_keys(self._chat.app, "{retry} asks the model again"))
 
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self._chat.gauge.gauge = replace(gauge, shares=self._chat.gauge.gauge.shares)
@@ -89,7 +94,11 @@ class TurnListener:
         show_todo(self._chat.panes, items)
 
     def background_changed(self, commands: tuple[str, ...]) -> None:
+        session, before = self._background
+        self._background = self._chat.session, commands
         self._chat.status.background = len(commands)
+        if session is self._chat.session and (ended := [*(Counter(before) - Counter(commands))]):
+            self._chat.notices.hint(f"Background command ended: {reveal(first_line(ended[0], 80))}")
 
     def compaction_began(self, trigger: str, tokens: int) -> None:
         self._summary_size = 0

@@ -15,12 +15,14 @@ async def show(chat: Conversation, _argument: str) -> None:
     from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 
     commands = chat.holder.require_session().commands
-    while True:
+    has_stopped = False
+    while commands.running or not has_stopped:
         rows = [Choice(str(each.number), each.title, "Enter stops it") for each in commands.running]
         title = f"{format_count(len(rows), 'command')} in the background"
         screen = ChoiceScreen(title, rows, empty="No command runs in the background.")
         chosen = await chat.app.push_screen_wait(screen)
         if not chosen:
             return
+        has_stopped = True
         stopped = await commands.stop(int(chosen), by_user=True)
         chat.notices.hint(f"Stopped {stopped.title}. The agent is told at its next step.")

@@ -23,8 +23,10 @@ async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None
         chat.prompts.send(found.fill_in(argument))
         return
     chat.prompt_box.set_text(f"/{name} {argument}".strip())
-    known = name_keys(chat.app, "{help} lists them all.")
-    chat.notices.hint(f"There is no command /{first_line(name, 30)}; {known}")
+    told = name_keys(chat.app, "{help} lists them all.")
+    if chat.engine and await chat.engine.project.untrusted_files():
+        told = "this folder's own are not used without trust."
+    chat.notices.hint(f"There is no command /{first_line(name, 30)}; {told}")
 
 
 async def write_instructions(chat: Conversation, _argument: str) -> None:

@@ -21,7 +21,7 @@ _LABELS = {
     "compaction": "summary of what came before",
     "branch": "summary of another branch",
     "checkpoint": "checkpoint notice",
-    "reminder": "reminder",
+    "reminder": "Told the agent",
     "agent": "from another agent",
     "import": "imported",
 }
