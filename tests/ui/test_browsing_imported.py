@@ -66,6 +66,9 @@ async def test_a_session_of_another_agent_is_resumed_here(tmp_path: Path) -> Non
         await pilot.press("f")
         await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat_screen)
         assert contents(app) == ["fix the bug", "Looking.", "ok", "no", "Done."]
+        await until(pilot, lambda: "ready" in shown(app))
+        await pilot.press(*"on")
+        await until(pilot, lambda: app.chat.prompt_box.text == "on")
         assert app.chat.session is not None
         assert app.chat.session.view.title == "fix the bug (from Claude Code)"
         await until(pilot, lambda: "ready" in shown(app), "it starts forever")

@@ -107,3 +107,19 @@ async def test_the_first_frame_of_a_session_to_open_is_no_welcome(
     app = WithoutEngine(replace(launch, latest=False))
     async with app.run_test(size=(100, 30)):
         assert app.chat.welcome.visible
+
+
+async def test_the_first_frame_of_a_file_names_it_and_takes_no_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    app = WithoutEngine(Launch(tmp_path, path=tmp_path / "S.jsonl"))
+    async with app.run_test(size=(100, 30)) as pilot:
+        assert "Reading S.jsonl" in app.chat.status.render().plain
+        await pilot.press("q")
+        assert app.chat.prompt_box.text == ""
+        app.chat_screen.end_reading()
+        await pilot.pause()
+        assert "Reading" not in app.chat.status.render().plain
+        await pilot.press("q")
+        assert app.chat.prompt_box.text == "q"

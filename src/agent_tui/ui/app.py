@@ -81,7 +81,9 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         return TerminalDriver
 
     def get_default_screen(self) -> ChatScreen:
-        screen = ChatScreen(demo=self.launch.demo, is_new=self.launch.is_new)
+        path = self.launch.path
+        reading = path.name if path is not None else ""
+        screen = ChatScreen(demo=self.launch.demo, is_new=self.launch.is_new, reading=reading)
         return screen.fit(self.size)
 
     def on_ready(self) -> None:
@@ -124,7 +126,9 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
                 collect_in_bites()
                 if not await self._browse(self.launch.path):
                     return
-                screen.chat.status.is_starting = False
+                screen.chat.status.is_starting, screen.chat.status.reading = False, ""
+                screen.chat.prompt_box.disabled = False
+                screen.chat.prompt_box.focus()
             warming = asyncio.create_task(engine.warm())  # the SDK is what an answer waits for
             if self.launch.path is None:
                 engine = await self._ask_for_trust(engine)

@@ -104,11 +104,13 @@ class ChatScreen(SparingScreen[None]):
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     VERTICAL_BREAKPOINTS = _HEIGHTS
 
-    def __init__(self, *, demo: bool = False, is_new: bool = True) -> None:
+    def __init__(self, *, demo: bool = False, is_new: bool = True, reading: str = "") -> None:
         super().__init__()
         prompt_box = PromptBox(self._complete_path, take_empty_key=self._take_empty_key)
         panes = Panes(prompt_box, StatusLine(), TokenGauge(), Welcome(waits=demo))
         panes.welcome.visible = is_new  # else a conversation will stand in its place at once
+        prompt_box.disabled = bool(reading)  # else early keys are sent to what it is continued as
+        panes.status.reading = reading
         self.chat = Conversation(self, panes)
         self._follower: Follower | None = None
         self._early_command = ""
@@ -173,6 +175,13 @@ class ChatScreen(SparingScreen[None]):
         # Where a prompt was waiting, the welcome is gone by now and need not be drawn again.
         chat.welcome.model = engine.connections.label
         chat.welcome.suggestions = engine.suggestions
+
+    def end_reading(self) -> None:
+        """Take prompts: the file that was read is continued as a session."""
+        self.chat.status.is_starting = False
+        self.chat.status.reading = ""
+        self.chat.prompt_box.disabled = False
+        self.chat.prompt_box.focus()
 
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""

@@ -34,6 +34,7 @@ class StatusLine(Widget):
     a lasting sign, such as "open in another window"; ``mode`` is what runs without asking;
     ``is_connected`` is whether there is a model to ask;
     ``background`` is how many commands of the agent run in the background.
+    ``reading`` names the file that is about to be shown.
     ``notice`` is a sentence for some seconds; it is drawn here only where ``shows_notice``, since
     the prompt's frame has more room for it.
     """
@@ -42,6 +43,7 @@ class StatusLine(Widget):
 
     work: reactive[str] = reactive("")
     is_starting: reactive[bool] = reactive(default=False)
+    reading: reactive[str] = reactive("")
     is_connected: reactive[bool] = reactive(default=True)
     banner: reactive[str] = reactive("")
     mode: reactive[ApprovalMode] = reactive("ask")
@@ -127,6 +129,8 @@ class StatusLine(Widget):
         if self.banner:
             return Content.styled(f" {first_line(self.banner, 60)} ", "$danger on $danger-surface")
         if not self.work:
+            if self.reading:
+                return Content.styled(f"○ Reading {first_line(self.reading, 60)}…", "$muted")
             if self.is_starting:
                 return Content.styled("○ starting", "$muted")
             if not self.is_connected:
