@@ -155,6 +155,24 @@ def test_a_compaction_of_claude_code_counts_once_and_is_no_prompt(
     assert [row["kind"] for row in rows[-2:]] == ["compaction", "other"]
 
 
+def test_a_compaction_that_is_read_between_its_two_lines_counts_once(
+    library: Library, tmp_path: Path
+) -> None:
+    folder = library.home / ".claude" / "projects" / "-w"
+    folder.mkdir(parents=True)
+    edge = claude_line("system", "b1", None, 7, subtype="compact_boundary", compactMetadata={})
+    summary = claude_user("s1", "b1", 8, "This session is being continued", isCompactSummary=True)
+    out = tmp_path / "out"
+    path = folder / "S.jsonl"
+    for lines in ([*claude_session(), edge], [*claude_session(), edge, summary]):
+        write_lines(path, lines)
+        library.index.update()
+        Shipper(out, Redactor()).ship([locate(path)])
+    assert by(library.index, "agent")["claude-code"].compactions == 1
+    rows = [json.loads(r) for f in out.glob("events-*") for r in f.read_text().splitlines()]
+    assert [row["kind"] for row in rows].count("compaction") == 1
+
+
 def test_what_a_fork_of_codex_repeats_counts_once(library: Library) -> None:
     folder = library.home / ".codex" / "sessions"
     folder.mkdir(parents=True)

@@ -9,6 +9,7 @@ from agent_tui.core.jsonl import MAX_LINE_BYTES
 from agent_tui.importers.importer import SessionRef
 
 _BLOCK = 1 << 18
+_LOOK_BACK = 64 << 10
 
 
 def whole_lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
@@ -27,3 +28,13 @@ def whole_lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
 def digest_of(line: bytes) -> int:
     """63 bits of a line's hash: what two logs of a session share is the same to the byte."""
     return int.from_bytes(blake2b(line, digest_size=8).digest()) >> 1 or 1
+
+
+def line_before(ref: SessionRef, place: int) -> bytes:
+    """The finished line that ends where another one begins; empty for the first and a long one."""
+    start = max(0, place - _LOOK_BACK)
+    with ref.path.open("rb") as file:
+        file.seek(start)
+        before = file.read(place - start)
+    line = before.removesuffix(b"\n").rpartition(b"\n")
+    return line[2] if line[1] or not start else b""

@@ -77,6 +77,10 @@ class Tally:
         self._message, self._usage = "", Usage()
         self._compactions = CompactionLines()
 
+    def follow(self, said: LineText) -> None:
+        """Take the line before the first one: the compaction it tells of is counted."""
+        self._compactions.begins(said)
+
     def begin_behind(self, value: dict[str, Any]) -> None:
         """Take a line as counted before: its tokens, said again, are the same ones."""
         if (found := usage_of(value)) is not None:
