@@ -220,6 +220,22 @@ def test_of_a_day_alone_only_files_written_to_since_are_looked_at(
     assert (answer.stopped_by, answer.unsearched) == ("", 0)
 
 
+def test_before_a_day_alone_younger_files_are_hardly_looked_at(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        new = [user(f"ask {n}", at="2026-12-01T10:00:00Z") for n in range(300)]
+        library.log(f"new-{number}", new)
+    library.log("old", [user("begin", at="2026-05-01T10:00:00Z")])
+    library.index.update()
+    monkeypatch.setattr(matching, "_STEPS_BETWEEN_LOOKS", 100)
+    looks = itertools.count()
+    monkeypatch.setattr(Matching, "is_over", property(lambda _: next(looks) > 100))
+    answer = library.index.search("before:2026-06")
+    assert [each.session_id for each in answer.sessions] == ["old"]
+    assert (answer.stopped_by, answer.unsearched) == ("", 0)
+
+
 @pytest.mark.parametrize("query", ["tide", "ti", "tide -boom", "agent:agent", "has:error"])
 def test_a_search_that_runs_out_of_time_says_so_and_what_to_do(
     library: Library, monkeypatch: pytest.MonkeyPatch, query: str

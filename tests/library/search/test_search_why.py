@@ -175,6 +175,42 @@ CLAUDE_TALK = (
 )
 
 
+def codex_log(folder: Path, name: str, day: int, parent: str, *more: tuple[str, object]) -> None:
+    """A log of Codex that begins with an edit, under times of its own."""
+    patch = {"type": "custom_tool_call", "name": "apply_patch", "call_id": "c1", "input": PATCH}
+    asked = {"type": "message", "role": "user", "content": [{"text": "Round it"}]}
+    head = {"id": name, "cwd": "/w", "forked_from_id": parent or None}
+    told: list[tuple[str, object]] = [("session_meta", head), ("response_item", asked)]
+    told += [("response_item", patch), *more]
+    lines = [
+        {"timestamp": f"2026-11-{day:02}T10:00:0{second}Z", "type": kind, "payload": payload}
+        for second, (kind, payload) in enumerate(told)
+    ]
+    path = folder / f"rollout-2026-11-{day:02}T10-00-00-{name}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_a_fork_of_codex_is_no_second_author(
+    library: Library, work: Path, order: tuple[int, int]
+) -> None:
+    folder = library.home / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    first, second = (f"019e0000-0000-7000-8000-00000000000{number}" for number in (1, 2))
+    own = {"type": "custom_tool_call", "name": "apply_patch", "call_id": "c2", "input": PATCH}
+    for number in order:
+        if number == 1:
+            codex_log(folder, first, 1, "")
+        else:
+            codex_log(folder, second, 2, first, ("response_item", own))
+        library.index.update()
+    found = library.index.why("src/tide.py", work)
+    assert [(each.session_id, each.copied_to) for each in found] == [
+        (second, ()),
+        (first, (second,)),
+    ]
+
+
 def claude_copy(library: Library, name: str, own: int, age: int, told: str = "") -> None:
     """A file that begins with the talk and goes on with a prompt of its own at minute ``own``."""
     folder = library.home / ".claude" / "projects" / "-w"

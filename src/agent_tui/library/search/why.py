@@ -9,6 +9,9 @@ from pathlib import Path
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.text import clean, first_line, format_count
+from agent_tui.importers.codex import CODEX
+from agent_tui.importers.importer import SessionRef
+from agent_tui.library.search.copies import origin_of
 from agent_tui.library.search.finding import Lines, is_live_log
 from agent_tui.library.search.line_text import LineText
 from agent_tui.library.search.sources import OURS
@@ -87,8 +90,12 @@ class _Writer:
     parents: frozenset[str]
 
     def repeats(self, other: _Writer) -> bool:
-        """Whether it was copied from the other one's session, with the session."""
-        if not self.ids & other.ids or (self.at and other.at and self.at != other.at):
+        """Whether it was copied from the other one's session, with the session.
+
+        Codex stamps what a fork begins with anew; no other copy is said at another time.
+        """
+        is_timed = bool(self.at and other.at) and self.origin.source != CODEX
+        if not self.ids & other.ids or (is_timed and self.at != other.at):
             return False
         names = {other.origin.session_id, other.origin.path.partition("#")[0]}
         is_later = bool(self.root) and self.root == other.root and self.file > other.file
@@ -97,7 +104,11 @@ class _Writer:
 
 def _writer(row: sqlite3.Row, said: LineText, origin: Origin) -> _Writer:
     ids = frozenset(call for call, _ in said.calls if call)
-    parents = parents_of(Path(row["path"])) if row["source"] == OURS else frozenset()
+    path, parents = Path(row["path"]), frozenset[str]()
+    if row["source"] == OURS:
+        parents = parents_of(path)
+    elif row["source"] == CODEX:
+        parents = frozenset(filter(None, [origin_of(SessionRef(CODEX, path))]))
     return _Writer(origin, row["file"], row["at"] or "", ids, row["root"] or "", parents)
 
 

@@ -1,0 +1,45 @@
+"""The screen of who wrote a file: each call with the prompt behind it, and its copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent_tui.library.search.why import Origin
+from agent_tui.ui.screens.sessions.why import WhyScreen
+from tests.ui.stage import Stage
+from tests.waiting import settle
+
+FOUND = Origin(
+    session_id="S",
+    source="claude-code",
+    path="/home/ada/S.jsonl",
+    title="Round the table",
+    place=3,
+    at="2026-11-01T10:00:00Z",
+    tools=("Edit",),
+    said="",
+    prompt="Round it",
+    in_context=True,
+    copied_to=("T", "U"),
+)
+
+
+class Service:
+    """The runtime's part, in memory."""
+
+    async def why(self, target: str, cwd: Path) -> list[Origin]:
+        return [FOUND]
+
+    async def update(self) -> None:
+        pass
+
+
+async def test_a_call_is_shown_with_its_prompt_and_the_sessions_that_repeat_it() -> None:
+    screen = WhyScreen(Service(), "src/tide.py", Path("/w"))
+    async with (stage := Stage(screen=screen)).run_test(size=(110, 30)) as pilot:
+        await settle(pilot, workers=True)
+        lines = [line.strip() for line in stage.text.splitlines()]
+        assert "Who wrote src/tide.py" in stage.text
+        assert "❯ Round it" in stage.text
+        kept = "the prompt was in the context then · claude-code · resumed in T, U"
+        assert any(kept in line for line in lines)
