@@ -40,6 +40,6 @@ async def test_a_call_is_shown_with_its_prompt_and_the_sessions_that_repeat_it()
         await settle(pilot, workers=True)
         lines = [line.strip() for line in stage.text.splitlines()]
         assert "Who wrote src/tide.py" in stage.text
-        assert "❯ Round it" in stage.text
+        assert "Round it" in stage.text
         kept = "the prompt was in the context then · claude-code · resumed in T, U"
-        assert any(kept in line for line in lines)
+        assert any(kept in line for line in lines), lines

@@ -100,9 +100,9 @@ class WhyScreen(Panel["Origin"]):
             return Content.assemble(("  \u276f ", "$user"), clean(each.prompt) or "prompt unknown")
         if part == 2:
             kept = "in the context" if each.in_context else "no longer in the context"
-            return Content.styled(
-                f"    the prompt was {kept} then · {clean(each.source)}", "$muted"
-            )
+            copied = f" · resumed in {', '.join(each.copied_to)}" if each.copied_to else ""
+            told = f"    the prompt was {kept} then · {each.source}{copied}"
+            return Content.styled(clean(told), "$muted")
         return Content("")
 
     @on(Rows.Chosen, "#why-rows")
