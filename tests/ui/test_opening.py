@@ -118,8 +118,3 @@ async def test_the_first_frame_of_a_file_names_it_and_takes_no_prompt(
         assert "Reading S.jsonl" in app.chat.status.render().plain
         await pilot.press("q")
         assert app.chat.prompt_box.text == ""
-        app.chat_screen.end_reading()
-        await pilot.pause()
-        assert "Reading" not in app.chat.status.render().plain
-        await pilot.press("q")
-        assert app.chat.prompt_box.text == "q"

@@ -176,13 +176,6 @@ class ChatScreen(SparingScreen[None]):
         chat.welcome.model = engine.connections.label
         chat.welcome.suggestions = engine.suggestions
 
-    def end_reading(self) -> None:
-        """Take prompts: the file that was read is continued as a session."""
-        self.chat.status.is_starting = False
-        self.chat.status.reading = ""
-        self.chat.prompt_box.disabled = False
-        self.chat.prompt_box.focus()
-
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""
         self.chat.status.is_starting = False

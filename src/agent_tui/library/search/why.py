@@ -92,7 +92,7 @@ class _Writer:
     def repeats(self, other: _Writer) -> bool:
         """Whether it was copied from the other one's session, with the session.
 
-        Codex stamps what a fork begins with anew; no other copy is said at another time.
+        Codex gives what a fork begins with new times; every other copy keeps the old ones.
         """
         is_timed = bool(self.at and other.at) and self.origin.source != CODEX
         if not self.ids & other.ids or (is_timed and self.at != other.at):

@@ -135,7 +135,7 @@ class PromptBox(Vertical):
 
     def paste(self, text: str) -> None:
         """Insert a paste: literal, cleaned, folded when long, never sent."""
-        if self._is_closed or not text:
+        if self.disabled or self.frame.read_only or not text:
             return
         literal = self._pastes.fold(literal_paste(text))
         prompt = self._prompt
@@ -146,28 +146,24 @@ class PromptBox(Vertical):
 
     def erase(self) -> None:
         """Delete the character before the cursor."""
-        if not self._is_closed:
+        if not self.frame.read_only:
             self._prompt.action_delete_left()
 
     def send(self) -> bool:
         """Send what is written, as Enter does; False for a command, which waits for its turn."""
-        if self._is_closed or self.text.lstrip()[:1] in ("", "/", "!"):
+        if self.frame.read_only or self.text.lstrip()[:1] in ("", "/", "!"):
             return False
         self._press_enter()
         return not self.text
 
     @property
-    def _is_closed(self) -> bool:
-        return self.disabled or bool(self.frame.read_only)
-
-    @property
     def is_writing(self) -> bool:
         """Whether keys go into the prompt."""
-        return self._prompt.has_focus and not self._is_closed
+        return self._prompt.has_focus and not self.frame.read_only
 
     def take_typed(self, key: events.Key) -> bool:
         """Type a key that was pressed elsewhere; False where nothing can be written."""
-        if self._is_closed:
+        if self.disabled or self.frame.read_only:
             return False
         self._prompt.begin_typing()
         self.screen.set_focus(self._prompt)  # at once: the next key is on its way
