@@ -151,17 +151,20 @@ class Cramped:
 
     name = "cramped"
 
-    def __init__(self, most_chars: int) -> None:
-        self._most_chars = most_chars
+    def __init__(self, most_chars: int, told: int = 0) -> None:
+        self._most_chars, self._told = most_chars, told
         self.briefs: list[str] = []
         self.refusals = 0
+
+    def narrow(self, most_chars: int) -> None:
+        self._most_chars = most_chars
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
         size = sum(len(text_of(message.content)) for message in request.messages)
         if size > self._most_chars:
             self.refusals += 1
             words = "This model's maximum context length is 4096 tokens."
-            raise ProviderError(words, status=400, too_long=True)
+            raise ProviderError(words, status=400, too_long=True, window=self._told)
         if not request.tools:
             self.briefs.append(text_of(request.messages[0].content))
         yield TextDelta(LONG if request.tools else "They talked at length.")

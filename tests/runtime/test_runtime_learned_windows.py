@@ -32,3 +32,17 @@ async def test_a_session_begins_with_the_window_that_an_earlier_one_learned(
         assert learned < 100_000
     async with Stage(tmp_path, provider=Cramped(12_000), window=100_000) as stage:
         assert stage.session.gauge.window == learned
+
+
+async def test_a_window_that_the_refusal_of_a_summary_names_is_kept_too(tmp_path: Path) -> None:
+    """Asked for by hand, in a context that no turn had found too long."""
+    server = Cramped(100_000, told=4_096)
+    async with Stage(tmp_path, provider=server, window=100_000) as stage:
+        for turn in range(6):
+            assert await stage.say(f"Question {turn}") == "done"
+        server.narrow(8_000)
+        report = await stage.operations.compact()
+        assert not report.fallback
+        assert stage.session.gauge.window == 4_096
+    async with Stage(tmp_path, provider=server, window=100_000) as stage:
+        assert stage.session.gauge.window == 4_096

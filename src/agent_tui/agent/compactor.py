@@ -277,6 +277,14 @@ class Compactor:
             prompt("branch_summary"), brief.text, on_text, self._wire.emit, _forget
         )
 
+    def _learn_window(self, told: int) -> None:
+        """Take a window that the server named when it refused a summary as too long."""
+        known = self.policy.window
+        if told and (not known or told < known):
+            self.policy = replace(self.policy, window=told)
+            if self._on_learned is not None:
+                self._on_learned(self._model, told)
+
     async def _summarise(
         self,
         system: str,
@@ -309,6 +317,7 @@ class Compactor:
                                 pieces.append(_CUT_OFF)
                                 on_text(_CUT_OFF)
             except ProviderError as error:
+                self._learn_window(error.window)
                 broke_off = has_started and (error.status or 500) >= 500
                 error.retryable = error.retryable or broke_off
                 raise
