@@ -215,8 +215,8 @@ async def test_another_agents_big_log_is_read_whole_up_to_a_size_and_says_so(
     prompts = [row for row in rows(await view.tree()) if row.kind == "prompt"]
     assert len(prompts) == 1, "who spoke is known"
     monkeypatch.setattr(file_source, "WHOLE_BYTES", 1)
-    assert "worked out from the whole log" in view.tree_refusal
-    with pytest.raises(SessionError, match="worked out from the whole log"):
+    assert "so the whole log has to be read" in view.tree_refusal
+    with pytest.raises(SessionError, match="so the whole log has to be read"):
         await view.tree()
 
 

@@ -89,9 +89,7 @@ def test_every_key_of_a_screen_has_a_name_of_its_own() -> None:
 async def test_a_key_of_a_screen_works_and_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "config.toml").write_text('[keys]\ntree-compare = "x"\npanel-leave = "z"\n')
+    choose_keys(tmp_path, 'tree-compare = "x"\npanel-leave = "z"\n')
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
         await run(here, "/tree", TreeScreen)
@@ -108,9 +106,7 @@ async def test_a_key_of_a_screen_works_and_is_shown(
 async def test_the_prompts_own_keys_are_named_as_they_are_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "config.toml").write_text('[keys]\nprompt-new-line = "f12"\nprompt-undo = "f9"\n')
+    choose_keys(tmp_path, 'prompt-new-line = "f12"\nprompt-undo = "f9"\n')
     async with desk(tmp_path, monkeypatch) as here:
         await here.until(lambda: "F12 new line" in shown(here.app))
         await run(here, "/help", HelpScreen)
@@ -149,9 +145,7 @@ def test_commands_may_exchange_their_keys() -> None:
 async def test_a_key_of_the_settings_works_and_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "config.toml").write_text('[keys]\ntree = "f12"\nhelp = "alt+h"\nnew = "f3"\n')
+    choose_keys(tmp_path, 'tree = "f12"\nhelp = "alt+h"\nnew = "f3"\n')
     async with desk(tmp_path, monkeypatch) as here:
         notices = [each.text for each in here.shown if isinstance(each, NoticeBlock)]
         trouble = "config.toml:4: keys.new is f3, which is the key of revert"
@@ -178,12 +172,11 @@ async def test_a_key_of_the_settings_works_and_is_shown(
 async def test_every_hint_names_the_keys_of_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "config.toml").write_text(
-        '[keys]\nhelp = "alt+h"\nsessions = "none"\nfind = "f11"\ncompact = "f12"\n'
+    choose_keys(
+        tmp_path,
+        'help = "alt+h"\nsessions = "none"\nfind = "f11"\ncompact = "f12"\n'
         'picture = "alt+o"\npopup-leave = "alt+x"\n'
-        '"timeline-copy" = "c"\n"timeline-find" = "f"\n'
+        '"timeline-copy" = "c"\n"timeline-find" = "f"\n',
     )
     async with desk(tmp_path, monkeypatch) as here:
         text = shown(here.app)
@@ -223,6 +216,11 @@ def test_a_command_without_a_key_is_named_and_its_hint_left_out(
     assert name_keys_of_hint(app, "{help} help · {timeline-copy:y} copy · plain") == hint
 
 
+def choose_keys(folder: Path, keys: str) -> None:
+    (folder / "home").mkdir()
+    (folder / "home" / "config.toml").write_text(f"[keys]\n{keys}")
+
+
 def lines_of(here: Desk) -> list[str]:
     return shown(here.app).splitlines()
 
@@ -240,10 +238,8 @@ async def test_keys_are_spelled_for_people_and_those_of_every_text_field_left_ou
 async def test_new_line_and_palette_have_the_keys_of_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "config.toml").write_text(
-        '[keys]\npalette = "alt+x"\nprompt-new-line = "alt+l"\nconfirm-answer-yes = "j"\n'
+    choose_keys(
+        tmp_path, 'palette = "alt+x"\nprompt-new-line = "alt+l"\nconfirm-answer-yes = "j"\n'
     )
     async with desk(tmp_path, monkeypatch) as here:
         assert not [each for each in here.shown if isinstance(each, NoticeBlock)]

@@ -74,8 +74,10 @@ class Place:
         await until(self.pilot, lambda: bool(self.app.screen.query(WaitingNote)))
         await until(self.pilot, lambda: f"The agent asks: {words}" in shown(self.app))
 
-    async def until_asked(self) -> None:
+    async def until_asked(self) -> Sheet:
         await until(self.pilot, lambda: isinstance(self.app.screen, Sheet))
+        assert isinstance(self.app.screen, Sheet)
+        return self.app.screen
 
 
 @asynccontextmanager
@@ -110,9 +112,7 @@ async def test_a_request_waits_until_what_is_open_is_closed(
         while here.app.screen is opened:  # the first Esc may empty its search
             await here.pilot.press("escape")
             await here.pilot.pause()
-        await here.until_asked()
-        asked = here.app.screen
-        assert isinstance(asked, Sheet)
+        asked = await here.until_asked()
         await here.pilot.press("escape", "y", "1")  # on their way when it opened
         assert here.app.screen is asked
         assert not answer.done()
@@ -149,8 +149,7 @@ async def test_a_screen_that_covers_a_request_says_that_it_waits(
 ) -> None:
     async with place(tmp_path, monkeypatch) as here:
         answer = here.ask(ask)
-        await here.until_asked()
-        asked = here.app.screen
+        asked = await here.until_asked()
         here.app.chat_screen.run_command("sessions")  # its key was pressed just before
         await until(here.pilot, lambda: here.app.screen is not asked)
         await here.until_told(words)
@@ -166,8 +165,7 @@ async def test_a_request_of_one_kind_waits_for_one_of_another(
 ) -> None:
     async with place(tmp_path, monkeypatch) as here:
         command = here.ask(ask_command)
-        await here.until_asked()
-        first = here.app.screen
+        first = await here.until_asked()
         question = here.ask(ask_user)
         await here.pilot.pause(4 * GUARD_SECONDS)
         assert here.app.screen is first
@@ -187,9 +185,7 @@ async def test_a_click_while_a_key_is_held_gives_one_answer(
 ) -> None:
     async with place(tmp_path, monkeypatch) as here:
         first = here.ask(ask)
-        await here.until_asked()
-        asked = here.app.screen
-        assert isinstance(asked, Sheet)
+        asked = await here.until_asked()
         second = here.ask(then) if then else None
         await until(here.pilot, lambda: not asked.guard.is_hidden)
         await here.pilot.pause(GUARD_SECONDS + 0.1)
@@ -215,9 +211,7 @@ async def test_a_question_that_was_answered_cannot_be_answered_again(
 ) -> None:
     async with place(tmp_path, monkeypatch) as here:
         first, second = here.ask(ask_user), here.ask(ask_command)
-        await here.until_asked()
-        asked = here.app.screen
-        assert isinstance(asked, Sheet)
+        asked = await here.until_asked()
         asked.dismiss("SQLite")
         asked.dismiss("Files")
         await here.until_asked()
@@ -235,8 +229,7 @@ async def test_an_answer_goes_to_the_session_that_asked(
 ) -> None:
     async with place(tmp_path, monkeypatch) as here:
         answer = here.ask(ask)
-        await here.until_asked()
-        asked, holder = here.app.screen, here.app.chat.holder
+        asked, holder = await here.until_asked(), here.app.chat.holder
         before, holder.session = holder.session, await holder.require_engine().new_session()
         assert before is not None
         other = asyncio.create_task(ask(holder.session))  # its requests have the same ids
@@ -255,8 +248,7 @@ async def test_a_drag_that_began_after_an_answer_is_not_let_go(
 ) -> None:
     async with place(tmp_path, monkeypatch) as here:
         answer = here.ask(ask_user)
-        await here.until_asked()
-        asked = here.app.screen
+        asked = await here.until_asked()
         asked.dismiss("SQLite")
         await until(here.pilot, answer.done)
         await here.pilot.pause()

@@ -505,6 +505,17 @@ def cut_off(yard: Yard, patch: pytest.MonkeyPatch) -> Restore:
     return restore
 
 
+def make_again(folder: Path) -> None:
+    """What a person does to a folder that looks like the one before."""
+    folder.rmdir()
+    folder.mkdir()
+
+
+def outcome_of(restore: Restore) -> str:
+    found = restore.recover()
+    return found.outcome if found else ""
+
+
 @pytest.mark.parametrize("made_again", [True, False], ids=["again", "as it was"])
 def test_a_folder_that_a_person_makes_after_a_crash_stays(
     yard: Yard, monkeypatch: pytest.MonkeyPatch, made_again: bool
@@ -517,11 +528,8 @@ def test_a_folder_that_a_person_makes_after_a_crash_stays(
     restore = cut_off(yard, monkeypatch)
     assert yard.files() == {"a.txt": "a\n"}
     if made_again:
-        (yard.root / "made").rmdir()
-        (yard.root / "made").mkdir()
-    found = restore.recover()
-    assert found
-    assert found.outcome == "finished"
+        make_again(yard.root / "made")
+    assert outcome_of(restore) == "finished"
     assert (yard.root / "made").exists() == made_again
 
 
@@ -547,11 +555,8 @@ def test_a_folder_that_a_person_makes_after_a_crash_of_a_rollback_stays(
     monkeypatch.undo()
     assert yard.files() == {}
     if made_again:
-        (yard.root / "went").rmdir()
-        (yard.root / "went").mkdir()
-    found = restore.recover()
-    assert found
-    assert found.outcome == "rolled back"
+        make_again(yard.root / "went")
+    assert outcome_of(restore) == "rolled back"
     assert (yard.root / "went").exists() == made_again
 
 

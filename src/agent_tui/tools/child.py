@@ -113,19 +113,11 @@ def run_child(
     mark = secrets.token_hex(16)
     ours, theirs = socket.socketpair() if supervised else (None, None)
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=child_environment() | {_MARK: mark},
-            stdin=theirs.fileno() if theirs else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
+        process = _start(command, folder, mark, theirs.fileno() if theirs else subprocess.DEVNULL)
+    except ToolError:
         if ours:
             ours.close()
-        raise ToolError(f"{command[0]} could not be started: {error}.") from error
+        raise
     finally:
         if theirs:
             theirs.close()
@@ -140,6 +132,23 @@ def run_child(
             if finds_strays and told is None:
                 left = end_strays(mark) or left
     return Ended(ending, *(told or (process.returncode, left)))
+
+
+def _start(
+    command: Sequence[str], folder: Path | str, mark: str, stdin: int
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=child_environment() | {_MARK: mark},
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise ToolError(f"{command[0]} could not be started: {error}.") from error
 
 
 def _drain(process: subprocess.Popen[bytes], sink: Sink, stop: Event, deadline: float) -> Ending:

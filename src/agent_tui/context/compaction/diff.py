@@ -162,12 +162,7 @@ def view_past(
     matched = _match(old, rest, record.kept if record is not None else 0)
     kept = tuple(sorted(matched))
     gone = [i for i in range(len(old)) if i not in matched]
-    new_ones = {message.stamp.uuid: message for message in rest if message.stamp.uuid}
-    masks = {
-        index: new_ones[uuid]
-        for index in kept
-        if (uuid := old[index].stamp.uuid) in new_ones and _is_masked(old[index], new_ones[uuid])
-    }
+    masks = _find_masks(old, rest, kept)
     in_words = summary is not None and not (record and record.fallback)
     selection = Selection(kept, tuple(gone) if in_words else (), () if in_words else tuple(gone))
     if in_words:
@@ -190,6 +185,18 @@ def view_past(
         masks=masks,
         mask_tokens=mask_tokens,
     )
+
+
+def _find_masks(
+    old: Sequence[Message], new: Sequence[Message], kept: Sequence[int]
+) -> dict[int, Message]:
+    """What stands in the new log for the kept messages that were masked, by their old place."""
+    by_uuid = {message.stamp.uuid: message for message in new if message.stamp.uuid}
+    return {
+        index: by_uuid[uuid]
+        for index in kept
+        if (uuid := old[index].stamp.uuid) in by_uuid and _is_masked(old[index], by_uuid[uuid])
+    }
 
 
 def _is_masked(old: Message, new: Message) -> bool:

@@ -6,13 +6,15 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
+from agent_tui.core.origins import ASKED, Origin
 from agent_tui.core.tree import Detail, RowKind, Standing, TreeRow
 from agent_tui.history.tree.record_links import ROOT
 from agent_tui.history.tree.shape import TreeShape
 
 _DEEPEST = 200
 _NO_ROW = -1
-_SAID = ("", "steer", "branch", "import")
+_WITH_ROW: frozenset[Origin | None] = ASKED | {"branch"}
+"""The origins of user messages that have a row at every level of detail."""
 _KINDS: dict[str, RowKind] = {
     "assistant": "step",
     "tool": "tool",
@@ -91,7 +93,7 @@ class Outline:
     def prompt_places(self) -> list[int]:
         """Where a person spoke, in the order of time."""
         tree = self._tree
-        return sorted(p for p in self._places if tree.role(p) == "user" and not tree.origin(p))
+        return sorted(p for p in self._places if tree.role(p) == "user" and tree.origin(p) is None)
 
     def branch_rows(self) -> list[int]:
         """The rows at which a side branch begins."""
@@ -105,7 +107,7 @@ class Outline:
             origin = self._tree.origin(place)
             if origin in ("compaction", "branch"):
                 return "summary"
-            return "prompt" if origin in _SAID else "record"
+            return "prompt" if origin in ASKED else "record"
         return _KINDS.get(role, "record")
 
     def _standing(self, place: int) -> Standing:
@@ -155,7 +157,7 @@ class Outline:
         return [
             place
             for place in chosen
-            if place not in copies and (tree.role(place) != "user" or origin(place) in _SAID)
+            if place not in copies and (tree.role(place) != "user" or origin(place) in _WITH_ROW)
         ]
 
     def _lay_out(self) -> None:

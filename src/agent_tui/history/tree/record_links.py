@@ -19,6 +19,7 @@ from typing import Any
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.jsonl import LineReader
+from agent_tui.core.origins import Origin, read_origin
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     CompactionRecord,
@@ -61,7 +62,7 @@ class Tree:
     _uuids: list[str | None] = field(default_factory=list)
     _acts: dict[int, str] = field(default_factory=dict)
     _archives: dict[int, int] = field(default_factory=dict)
-    _origins: dict[int, str] = field(default_factory=dict)
+    _origins: dict[int, Origin] = field(default_factory=dict)
     _tokens: dict[int, int] = field(default_factory=dict)
     _children: dict[int, list[int]] = field(default_factory=dict)
 
@@ -122,9 +123,9 @@ class Tree:
         """The role of a record."""
         return self._roles[place]
 
-    def origin(self, place: int) -> str:
-        """Who really said a user message, where the log tells; else empty."""
-        return self._origins.get(place, "")
+    def origin(self, place: int) -> Origin | None:
+        """Who really said a user message; None for a prompt."""
+        return self._origins.get(place)
 
     @property
     def token_counts(self) -> Mapping[int, int]:
@@ -280,8 +281,9 @@ def _note(tree: Tree, place: int, link: Any) -> None:
         if link.token_count is not None:
             tree._tokens[place] = link.token_count
     elif role == "user":
-        if link.origin is not None and link.origin != "human":
-            tree._origins[place] = link.origin
+        origin = read_origin(link.origin)
+        if origin is not None and origin != "human":
+            tree._origins[place] = origin
     elif role in _OPENS_BRANCH:
         tree._acts[place] = (link.reason or "user") if role == "_revert" else role[1:]
         if link.archive is not None:

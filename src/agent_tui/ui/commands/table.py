@@ -35,7 +35,14 @@ COMMANDS: tuple[Command, ...] = (
         key="ctrl+p",
         opens_screen=True,
     ),
-    Command("suspend", "general:suspend", "Suspend", "fg continues", "General", key="ctrl+z"),
+    Command(
+        "suspend",
+        "general:suspend",
+        "Suspend",
+        "Leave to the shell; fg continues",
+        "General",
+        key="ctrl+z",
+    ),
     Command(
         "sessions",
         "sessions:choose_session",

@@ -93,7 +93,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         super().__init__(draft, above)
         self.request = request
         self._action = action_of(request)
-        self._body = ActionBody(self._action)
+        self.text_pane = self._body = ActionBody(self._action)
         display = request.display
         self._draft = display.command if isinstance(display, CommandDisplay) else ""
         self._can_edit = bool(self._draft) and "\n" not in self._draft and not self._action.warning
@@ -320,10 +320,3 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         self._options.focus()
         self._show_draft()
         self._fit_body()
-
-    @property
-    def text_pane(self) -> ActionBody:
-        return self._body
-
-    def page_text(self, direction: int) -> None:
-        self._body.action_page(direction)

@@ -26,19 +26,19 @@ TIPS = (
 
 
 TYPING_KEYS: tuple[tuple[str, str], ...] = (
-    ("Enter", "send; while the agent runs, steer it at its next step"),
-    ("{prompt-new-line:Shift+Enter, Ctrl+J}", "new line"),
-    ("Up, Down", "earlier and later prompts"),
-    ("Ctrl+R", "search earlier prompts"),
-    ("PgUp, PgDn", "scroll the conversation"),
-    ("Tab", "into the conversation: arrows move, Enter opens, y copies"),
-    ("/", "commands"),
-    ("@", "files of this project"),
-    ("!", "run a shell command yourself"),
-    ("{prompt-undo:Ctrl+_}", "undo what was typed"),
-    ("Up", "edit the last queued prompt, if there is one"),
-    ("Ctrl+C", "clear the prompt, cancel what is queued, interrupt; twice quits"),
-    ("Ctrl+D", "quit, when the prompt is empty"),
+    ("Enter", "Send; while the agent runs, steer it at its next step"),
+    ("{prompt-new-line:Shift+Enter, Ctrl+J}", "New line"),
+    ("Up, Down", "Earlier and later prompts"),
+    ("Ctrl+R", "Search earlier prompts"),
+    ("PgUp, PgDn", "Scroll the conversation"),
+    ("Tab", "Go into the conversation: arrows move, Space opens, Enter shows a menu"),
+    ("/", "Commands"),
+    ("@", "Files of this project"),
+    ("!", "Run a shell command yourself"),
+    ("{prompt-undo:Ctrl+_}", "Undo what was typed"),
+    ("Up", "Edit the last queued prompt, if there is one"),
+    ("Ctrl+C", "Clear the prompt, cancel what is queued, interrupt; twice quits"),
+    ("Ctrl+D", "Quit, when the prompt is empty"),
 )
 """Keys of the prompt and of the app, for the help screen."""
 

@@ -57,7 +57,7 @@ class QuestionScreen(Sheet[str]):
     ) -> None:
         super().__init__(draft, above)
         self.question = question
-        self._text = VerticalScroll(
+        self.text_pane = self._text = VerticalScroll(
             Static(Content(clean(question.text).strip())), id="question-text", can_focus=False
         )
         count = len(question.choices) + 1 if question.choices else 0
@@ -209,10 +209,3 @@ class QuestionScreen(Sheet[str]):
             self._choices.focus()
         else:
             self.dismiss("")
-
-    @property
-    def text_pane(self) -> VerticalScroll:
-        return self._text
-
-    def page_text(self, direction: int) -> None:
-        self._text.scroll_relative(y=direction * max(1, self._text.size.height - 1), animate=False)

@@ -99,7 +99,10 @@ class Sheet(DismissedOnce[Result], ModalScreen[Result]):
 
     Attributes:
         guard: tells which keys and clicks came after the question was on the screen.
+        text_pane: the part that scrolls by itself where the question is long; each question's own.
     """
+
+    text_pane: Widget
 
     CSS_PATH = [*SHEET_SHEETS]
     lingers = True
@@ -117,15 +120,6 @@ class Sheet(DismissedOnce[Result], ModalScreen[Result]):
         self._above = above or NothingAbove()
         self.guard = AnswerGuard(TYPING_GUARD_SECONDS if self._prompt.text else GUARD_SECONDS)
         self._press_counts = False
-
-    @property
-    def text_pane(self) -> Widget:
-        """The part that scrolls by itself where the question is long."""
-        raise NotImplementedError
-
-    def page_text(self, direction: int) -> None:
-        """Scroll that part by as much as is in view."""
-        raise NotImplementedError
 
     @property
     def most_rows(self) -> int:
@@ -164,7 +158,8 @@ class Sheet(DismissedOnce[Result], ModalScreen[Result]):
         """Scroll what is above and the question itself, as if they were one text."""
         pane = self.text_pane
         if pane.scroll_y > 0 if step < 0 else self._above.at_end:
-            self.page_text(step)
+            rows = max(1, pane.scrollable_content_region.height - 1)
+            pane.scroll_relative(y=step * rows, animate=False)
         else:
             self._above.page(step)
 
