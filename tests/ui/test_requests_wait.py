@@ -74,7 +74,7 @@ class Place:
         await until(self.pilot, lambda: bool(self.app.screen.query(WaitingNote)))
         await until(self.pilot, lambda: f"The agent asks: {words}" in shown(self.app))
 
-    async def until_asked(self) -> Sheet:
+    async def until_asked(self) -> Sheet[Any]:
         await until(self.pilot, lambda: isinstance(self.app.screen, Sheet))
         assert isinstance(self.app.screen, Sheet)
         return self.app.screen

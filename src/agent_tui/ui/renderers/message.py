@@ -17,7 +17,7 @@ from agent_tui.ui.renderers.tool import draw_tool
 _PROMPT_ROWS = 24
 _SUMMARY_ROWS = 6
 _LABELS = {
-    "steer": "while it worked",
+    "steer": "sent while the agent worked",
     "compaction": "summary of what came before",
     "branch": "summary of another branch",
     "checkpoint": "checkpoint notice",
