@@ -9,18 +9,20 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-_SECONDS = 20.0
+_SECONDS = 30.0
 _AT_ONCE = 0.02
 
 
 async def until(
-    pilot: Pilot[Any] | None, happened: Callable[[], object], what: str = "it never happened"
+    pilot: Pilot[Any] | None,
+    happened: Callable[[], object],
+    what: str | Callable[[], str] = "it never happened",
 ) -> None:
     """Wait until a condition holds, on a screen or (None) anywhere; ``what`` says what did not."""
     deadline = monotonic() + _SECONDS
     while not happened():
         await (pilot.pause(_AT_ONCE) if pilot is not None else asyncio.sleep(_AT_ONCE))
-        assert monotonic() < deadline, what
+        assert monotonic() < deadline, what() if callable(what) else what
 
 
 async def settle(pilot: Pilot[Any], *, workers: bool = False) -> None:

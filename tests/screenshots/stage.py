@@ -53,9 +53,9 @@ from agent_tui.ui.screens.dialogs.grant import GrantScreen
 from agent_tui.ui.widgets.bars import status_line
 from agent_tui.ui.widgets.timeline import open_answer
 from agent_tui.ui.widgets.timeline.timeline import Timeline
+from tests import waiting
 
 BEGIN = datetime(2026, 3, 21, 9, 40, tzinfo=UTC)
-_SECONDS = 30.0
 _STILL = 4
 _SCREENS = 1_000
 _PYTHON = """#!/bin/sh
@@ -373,10 +373,7 @@ class Visitor:
 
     async def until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for a condition; fails with the screen."""
-        deadline = time.monotonic() + _SECONDS
-        while not condition():
-            await self.pilot.pause(0.01)
-            assert time.monotonic() < deadline, f"waited in vain for {what}\n{self.text}"
+        await waiting.until(self.pilot, condition, lambda: f"waited for {what}\n{self.text}")
 
     @property
     def text(self) -> str:

@@ -17,6 +17,7 @@ from agent_tui.ui.screens.time.archives import ArchivesScreen
 from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
 from tests.ui.stage import Stage
 from tests.ui.test_small_screens import Followed
+from tests.waiting import until
 
 ARCHIVES = [ArchiveSummary(n, "", "compaction", "", 10 * n, 30, 14) for n in (1, 2, 3)]
 CHECKPOINTS = [CheckpointSummary(n, "", 1, None, 2, f"prompt {n}") for n in range(20)]
@@ -36,12 +37,8 @@ class Told:
         return (Exchange(f"asked in {number}", f"answered in {number}"),)
 
 
-async def until(app: Stage, pilot: Pilot[None], text: str) -> None:
-    for _ in range(300):
-        if text in app.text:
-            return
-        await pilot.pause(0.02)
-    raise AssertionError(f"{text!r} was not shown:\n{app.text}")
+async def until_shown(app: Stage, pilot: Pilot[None], text: str) -> None:
+    await until(pilot, lambda: text in app.text, lambda: f"{text!r} was not shown:\n{app.text}")
 
 
 async def load() -> Sequence[ArchiveSummary]:
@@ -51,14 +48,14 @@ async def load() -> Sequence[ArchiveSummary]:
 async def test_an_archive_shows_what_was_said_last_in_it() -> None:
     screen = ArchivesScreen(load, Followed(), preview=Told())
     async with (app := Stage(screen=screen)).run_test(size=WIDE) as pilot:
-        await until(app, pilot, "answered in 3")
+        await until_shown(app, pilot, "answered in 3")
         heads = next(line for line in app.text.splitlines() if "MESSAGES" in line)
         row = next(line for line in app.text.splitlines() if " 30 " in line)
         assert heads.index("MESSAGES") + len("MESSAGES") == row.index("30") + len("30")
         await pilot.press("down")
-        await until(app, pilot, "Archive 2 is gone.")
+        await until_shown(app, pilot, "Archive 2 is gone.")
         await pilot.press("down")
-        await until(app, pilot, "asked in 1")
+        await until_shown(app, pilot, "asked in 1")
 
 
 async def test_a_checkpoint_shows_what_was_said_before_it_once_the_cursor_rests() -> None:
@@ -66,13 +63,13 @@ async def test_a_checkpoint_shows_what_was_said_before_it_once_the_cursor_rests(
     async with (app := Stage(screen=CheckpointsScreen(CHECKPOINTS, preview=told))).run_test(
         size=WIDE
     ) as pilot:
-        await until(app, pilot, "answered in 19")
+        await until_shown(app, pilot, "answered in 19")
         told.asked.clear()
         screen = app.screen
         assert isinstance(screen, CheckpointsScreen)
         for place in range(1, 15):
             screen._rows.cursor = place
-        await until(app, pilot, "answered in 5")
+        await until_shown(app, pilot, "answered in 5")
         assert told.asked == [5]
 
 
@@ -104,7 +101,7 @@ async def test_tables_and_code_keep_their_lines_beside_the_list(size: tuple[int,
 
     screen = ArchivesScreen(load, Followed(), preview=tell)
     async with (app := Stage(screen=screen)).run_test(size=size) as pilot:
-        await until(app, pilot, "Grey Bar")
+        await until_shown(app, pilot, "Grey Bar")
         lines = app.text.splitlines()
         for together in (("at ", "│ m"), ("Grey Bar", "│ 1.2")):
             assert any(all(each in line for each in together) for line in lines), together

@@ -36,12 +36,7 @@ COMMANDS: tuple[Command, ...] = (
         opens_screen=True,
     ),
     Command(
-        "suspend",
-        "general:suspend",
-        "Suspend",
-        "Leave to the shell; fg continues",
-        "General",
-        key="ctrl+z",
+        "suspend", "general:suspend", "Suspend", "Suspend; fg continues", "General", key="ctrl+z"
     ),
     Command(
         "sessions",
