@@ -489,6 +489,7 @@ def test_keys_of_a_list(snap_compare: Compare, stage: Stage) -> None:
         await _work(visitor)
         await visitor.press("f3")
         await visitor.until_screen("CheckpointsScreen")
+        await visitor.until_text("newest first")
         await visitor.press("question_mark")
         await visitor.until_screen("KeysScreen")
 
