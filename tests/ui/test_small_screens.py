@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.visual import VisualType
 
 from agent_tui.core.errors import StorageError
+from agent_tui.core.events import Question
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary, RevertPreview
@@ -24,6 +25,7 @@ from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.grant import GrantScreen
 from agent_tui.ui.screens.dialogs.help import HelpScreen
+from agent_tui.ui.screens.dialogs.question import QuestionScreen
 from agent_tui.ui.screens.time.archives import ArchivesScreen
 from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 from agent_tui.ui.widgets.bars.heading import Heading
@@ -217,6 +219,21 @@ async def test_two_enters_that_come_together_close_one_screen(
         assert len(answers) == 1
         assert below in app.screen_stack
         assert not app.results
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ConfirmScreen("Clear?", "All of it.", "Clear"),
+        lambda: GrantScreen("Allow?", "All of it.", "Allow", "Cancel"),
+        lambda: QuestionScreen(Question("q", "Which store?")),
+    ],
+)
+async def test_what_a_question_stands_over_stays_in_sight(make: Callable[[], Screen[Any]]) -> None:
+    async with (app := Stage()).run_test() as pilot:
+        await app.push_screen(make())
+        await settle(pilot)
+        assert app.screen.styles.background.a < 1
 
 
 async def test_an_answer_by_key_and_one_by_click_close_one_screen() -> None:

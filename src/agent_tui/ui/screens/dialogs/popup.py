@@ -23,7 +23,7 @@ Hints: TypeAlias = Sequence[tuple[str, str]]
 POPUP_SHEETS = [stylesheet("widgets/rows.tcss"), stylesheet("widgets/line_input.tcss")]
 
 
-class Popup(Remappable, DismissedOnce[Result], ModalScreen[Result]):
+class Popup(Remappable, ModalScreen[Result], DismissedOnce[Result]):
     """Stands over a screen, which stays readable; Esc leaves it without a result."""
 
     CSS_PATH = [*POPUP_SHEETS]

@@ -90,7 +90,7 @@ class SheetFrame(Vertical):
         self.post_message(self.Fitted())
 
 
-class Sheet(DismissedOnce[Result], ModalScreen[Result]):
+class Sheet(ModalScreen[Result], DismissedOnce[Result]):
     """Stands where the prompt does; hears nothing that was meant for what was there before.
 
     Args:
