@@ -35,7 +35,7 @@ COMMANDS: tuple[Command, ...] = (
         key="ctrl+p",
         opens_screen=True,
     ),
-    Command("suspend", "general:suspend", "Suspend", "Suspend; fg resumes", "General", key="ctrl+z"),
+    Command("suspend", "general:suspend", "Suspend", "Stop; fg continues", "General", key="ctrl+z"),
     Command(
         "sessions",
         "sessions:choose_session",
