@@ -20,6 +20,7 @@ from tests.providers.sse_server import (
     finish_chunk,
     stream,
     text_chunk,
+    usage_chunk,
 )
 from tests.ui.stage import shown
 from tests.ui.test_block_menu import choose
@@ -98,4 +99,37 @@ async def test_two_subagents_fold_and_stop_each_alone(
             await pilot.press("escape")
             await here.until(lambda: not here.chat.runner.is_busy)
             assert task(here, "south").state == "interrupted"
+            await app.chat_screen.end()
+
+
+def answer_at_once(seen: Seen) -> Answer:
+    """The agent starts one subagent, which reports and says what it used."""
+    told = json.dumps(seen.body["messages"])
+    if "Survey the north" in told and '"tool"' not in told and "Begin" not in told:
+        return stream(text_chunk("All north."), finish_chunk(), usage_chunk(700, 30))
+    if '"tool"' in told:
+        return stream(text_chunk("Done."), finish_chunk(), usage_chunk(100, 10))
+    arguments = json.dumps({"agent": "explorer", "prompt": PROMPT.format(place="north")})
+    call = call_chunk(0, call_id="north", name="task", arguments=arguments)
+    return stream(call, finish_chunk("tool_calls"), usage_chunk(100, 10))
+
+
+async def test_what_subagents_used_is_part_of_what_the_session_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0")
+    (tmp_path / "work").mkdir()
+    with SseServer(reply=answer_at_once) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        app = AgentTui(Launch(tmp_path / "work", yolo=True, model="m"))
+        async with app.run_test(size=(100, 40)) as pilot:
+            here = Desk(app, pilot)
+            await here.until(lambda: app.screen_stack != [] and app.chat.session is not None)
+            await here.say("Begin")
+            app.chat_screen.run_command("usage")
+            await here.until(lambda: isinstance(app.screen, ChoiceScreen))
+            await here.until(lambda: "subagent · m  1 request · 700 in" in shown(here.app))
+            assert "2 requests · 200 in" in shown(here.app)
+            await pilot.press("escape")
             await app.chat_screen.end()

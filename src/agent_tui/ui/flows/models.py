@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_tui.core.cost import Price, format_cost
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count, format_tokens
+from agent_tui.core.messages import text_of
 from agent_tui.core.models import ModelRow, ProviderRow
+from agent_tui.core.records import AssistantMessage, ToolMessage
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
 if TYPE_CHECKING:
+    from agent_tui.history.costs import CostRow
+    from agent_tui.history.view import SessionView
     from agent_tui.runtime.engine import Engine
+    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.conversation import Conversation
 
 _LOOK, _ADDRESS = "look", "address"
@@ -197,24 +203,48 @@ async def show_usage(chat: Conversation, _argument: str) -> None:
     engine = chat.holder.require_engine()
     session = chat.holder.require_session()
     costs = await session.view.costs(engine.connections.price_of)
-    rows = [
-        Choice(
-            row.name,
-            row.name or "unknown model",
-            f"{format_count(row.calls, 'request')} · {format_tokens(row.usage.input_tokens)} in "
-            f"({format_tokens(row.usage.cached_tokens)} cached) · "
-            f"{format_tokens(row.usage.output_tokens)} out · "
-            f"{'price unknown' if row.cost is None else format_cost(row.cost)}",
-        )
-        for row in costs.models
+    helped = [
+        await view.costs(engine.connections.price_of) for view in await _subagents(engine, session)
     ]
+    rows = [_usage_row(row) for row in costs.models]
+    rows += [_usage_row(row, "subagent · ") for each in helped for row in each.models]
     last = costs.turns[-1] if costs.turns else None
-    least = "at least " if costs.unpriced else ""
-    total = f"{least}{format_cost(costs.total)}" if costs.total or not least else "price unknown"
+    least = "at least " if any(each.unpriced for each in (costs, *helped)) else ""
+    spent = sum(each.total for each in (costs, *helped))
+    total = f"{least}{format_cost(spent)}" if spent or not least else "price unknown"
     title = f"Cost of this session: {total}"
     if last is not None and last.cost is not None:
         title += f", last turn {format_cost(last.cost)}"
     await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="No model has been used yet."))
+
+
+def _usage_row(row: CostRow, who: str = "") -> Choice:
+    return Choice(
+        row.name,
+        f"{who}{row.name or 'unknown model'}",
+        f"{format_count(row.calls, 'request')} · {format_tokens(row.usage.input_tokens)} in "
+        f"({format_tokens(row.usage.cached_tokens)} cached) · "
+        f"{format_tokens(row.usage.output_tokens)} out · "
+        f"{'price unknown' if row.cost is None else format_cost(row.cost)}",
+    )
+
+
+async def _subagents(engine: Engine, session: LiveSession) -> list[SessionView]:
+    """The sessions of the subagents that reported in the log, as far as they are there still."""
+    from agent_tui.ui.conversation.subagent_lines import SUBAGENT_SESSION
+
+    tasks, names = set[str](), list[str]()
+    for record in session.view.records:
+        if isinstance(record, AssistantMessage):
+            tasks |= {call.id for call in record.tool_calls if call.name == "task"}
+        elif isinstance(record, ToolMessage) and record.tool_call_id in tasks:
+            names += SUBAGENT_SESSION.findall(text_of(record.content))[-1:]
+    views = []
+    for name in dict.fromkeys(names):
+        with suppress(AgentTuiError):
+            folder = await engine.stored.find_folder(name)
+            views.append(await engine.stored.open_path(folder))
+    return views
 
 
 async def set_thinking(chat: Conversation, argument: str) -> None:
