@@ -1,5 +1,6 @@
 """Markdown looks the same however it was cut into chunks, fits its width, and is only text."""
 
+from collections.abc import Callable
 from time import process_time
 
 import pytest
@@ -217,3 +218,28 @@ def test_a_long_run_of_backticks_is_read_in_one_pass() -> None:
     assert "".join(piece.text for piece in line) == "`" * 2_000
     line = style_inline("`code`, ``a`", Style(), PALETTE)
     assert "".join(piece.text for piece in line) == "code, ``a`"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: "*a* " * n,
+        lambda n: "**a*b " * n,
+        lambda n: "_a " * n + "a* " * n,
+        lambda n: "**a " * n + "a** " * n,
+    ],
+    ids=["pairs", "halves", "no opener", "nested"],
+)
+def test_emphasis_takes_time_by_its_length(make: Callable[[int], str]) -> None:
+    """Eight times the text took sixty times as long, and a key waited for it."""
+
+    def seconds(count: int) -> float:
+        text = make(count)
+        started = process_time()
+        style_inline(text, Style(), PALETTE)
+        return process_time() - started
+
+    seconds(250)
+    few = min(seconds(250) for _ in range(5))
+    many = min(seconds(2_000) for _ in range(3))
+    assert many < few * 24

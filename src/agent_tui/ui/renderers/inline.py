@@ -33,6 +33,7 @@ _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "nbsp": " ", "#39": 
 _BOLD = Style(bold=True)
 _ITALIC = Style(italic=True)
 _STRIKE = Style(strike=True)
+_STYLES = (_BOLD, _ITALIC, _STRIKE)
 
 
 @dataclass(slots=True)
@@ -118,24 +119,41 @@ def _read_run(text: str, match: re.Match[str], place: int) -> _Run:
 
 
 def _pair(pieces: list[Segment], runs: list[_Run]) -> None:
-    """Match closers with the nearest opener of the same mark and style what is between."""
+    """Match closers with the nearest opener of the same mark and style what is between.
+
+    The time follows the length of the text: nothing is gone through once for each pair.
+    """
     openers: list[_Run] = []
+    waiting = dict.fromkeys("*_~", 0)
+    edges = [[0] * (len(pieces) + 1) for _ in _STYLES]
     for run in runs:
-        while run.closes and run.count:
-            opener = next(
-                (o for o in reversed(openers) if o.mark == run.mark and o.count and o.opens), None
-            )
-            if opener is None:
-                break
-            del openers[openers.index(opener) + 1 :]
+        while run.closes and run.count and waiting[run.mark]:
+            while openers[-1].mark != run.mark:
+                waiting[openers.pop().mark] -= 1
+            opener = openers[-1]
             taken = 2 if opener.count >= 2 and run.count >= 2 else 1
-            style = _STRIKE if run.mark == "~" else _BOLD if taken == 2 else _ITALIC
-            for place in range(opener.place + 1, run.place):
-                piece = pieces[place]
-                pieces[place] = Segment(piece.text, (piece.style or Style.null()) + style)
+            kind = _STYLES.index(_STRIKE if run.mark == "~" else _BOLD if taken == 2 else _ITALIC)
+            edges[kind][opener.place + 1] += 1
+            edges[kind][run.place] -= 1
             for side in (opener, run):
                 side.count -= taken
-                rest = pieces[side.place]
-                pieces[side.place] = Segment(side.mark * side.count, rest.style)
+                pieces[side.place] = Segment(side.mark * side.count, pieces[side.place].style)
+            if not opener.count:
+                waiting[openers.pop().mark] -= 1
         if run.opens and run.count:
             openers.append(run)
+            waiting[run.mark] += 1
+    _style_between(pieces, edges)
+
+
+def _style_between(pieces: list[Segment], edges: list[list[int]]) -> None:
+    """Give each piece the styles that have begun more often than ended until there."""
+    depths = [0] * len(edges)
+    for place, piece in enumerate(pieces):
+        style = piece.style or Style.null()
+        for kind, changes in enumerate(edges):
+            depths[kind] += changes[place]
+            if depths[kind]:
+                style += _STYLES[kind]
+        if style is not piece.style:
+            pieces[place] = Segment(piece.text, style)
