@@ -147,7 +147,7 @@ def _pair(pieces: list[Segment], runs: list[_Run]) -> None:
 
 
 def _style_between(pieces: list[Segment], edges: list[list[int]]) -> None:
-    """Give each piece the styles that have begun more often than ended until there."""
+    """Give each piece the styles whose openers before it outnumber their closers."""
     depths = [0] * len(edges)
     for place, piece in enumerate(pieces):
         style = piece.style or Style.null()
