@@ -243,3 +243,11 @@ def test_emphasis_takes_time_by_its_length(make: Callable[[int], str]) -> None:
     few = min(seconds(250) for _ in range(5))
     many = min(seconds(2_000) for _ in range(3))
     assert many < few * 24
+
+
+def test_an_endless_line_of_code_is_drawn_plain() -> None:
+    rows = draw_markdown("```python\n" + "x = 1 + f('a') " * 400 + "\n```", canvas())
+    styles = {segment.style for row in rows[1:] for segment in row if "x = 1" in segment.text}
+    assert len(styles) == 1
+    short = draw_markdown("```python\nx = 1 + f('a')\n```", canvas())
+    assert len({segment.style for row in short[1:] for segment in row}) > 2

@@ -16,6 +16,8 @@ from agent_tui.ui.themes.palette import Palette
 
 _CHUNK_LINES = 8
 _CHUNK_LIMIT = 120
+_LONGEST_COLOURED = 2_000
+"""A line of more characters is data: colours would hold the screen up at each piece of it."""
 
 
 class CodeWriter:
@@ -65,7 +67,8 @@ class CodeWriter:
         if not lines:
             return []
         canvas = self._canvas
-        coloured = colour_lines(canvas, self._language, lines, stack)
+        is_endless = any(len(line) > _LONGEST_COLOURED for line in lines)
+        coloured = colour_lines(canvas, "" if is_endless else self._language, lines, stack)
         return [row for line in coloured for row in wrap_code(line, canvas)]
 
 
