@@ -218,6 +218,14 @@ def screen_text(here: Desk) -> str:
     return "\n".join(strip.text for strip in strips)
 
 
+async def test_the_line_that_finds_is_as_wide_as_the_reader() -> None:
+    reader = ReaderScreen("Message", "", "row\n" * 99, find="row")
+    async with (app := Stage(screen=reader)).run_test(size=(200, 30)) as pilot:
+        await until(pilot, lambda: "1 of " in app.text)
+        (bar,) = app.screen.query(FindBar)
+        assert (bar.region.x, bar.region.right) == (1, 199)
+
+
 async def test_markdown_is_drawn_where_it_is_read() -> None:
     text = "# Tides\n\n| harbour | height |\n|---|---|\n| Grey Bar | **1.2** |\n"
     app = Stage([Reading(text, markdown=True)])

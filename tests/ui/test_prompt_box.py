@@ -283,6 +283,7 @@ async def test_a_read_only_session_takes_no_prompt() -> None:
         await pilot.pause()
         assert app.prompt_box.text == ""
         assert app.sent == []
+        assert "F1 help" in str(app.prompt_box.frame.border_subtitle)
 
 
 async def test_a_question_around_a_long_paste_is_never_folded_away() -> None:

@@ -26,6 +26,7 @@ class Service:
             return [Statistic("Bash", calls=5, errors=1), Statistic("Edit", calls=1)]
         return [
             Statistic("gpt-5", calls=1, input_tokens=900, cost=0.5),
+            Statistic("nothing"),
             Statistic("local", calls=5, errors=1, input_tokens=100, unpriced_tokens=100),
         ]
 
@@ -46,6 +47,7 @@ async def test_charts_show_every_day_and_the_table_one_grouping() -> None:
         assert first.count("█") > 5 * second.count("█")
         assert "$0.50" in first
         assert "unknown" in second
+        assert "nothing" not in stage.text
 
 
 async def test_the_table_is_sorted_by_what_its_bars_show() -> None:

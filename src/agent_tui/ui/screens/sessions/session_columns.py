@@ -45,6 +45,7 @@ class SessionColumns:
 
     def draw(self, index: int, width: int) -> Content:
         """The row of a session."""
+        width -= 1  # a cell before the scroll bar
         summary = self._shown[index]
         is_current = summary.session_id == self._current and summary.source == OURS
         mark = "● " if is_current else "○ " if self._is_live(summary) else "  "
@@ -80,6 +81,7 @@ class SessionColumns:
 
     def draw_heads(self, width: int) -> Content:
         """The names of the columns."""
+        width -= 1
         if width < _NO_PROJECT:
             return Content("")
         size = "     SIZE" if width >= _WITH_SIZE else ""
