@@ -15,6 +15,7 @@ from agent_tui.ui.blocks import UserBlock, plain_text
 from agent_tui.ui.screens.dialogs.aside import AsideScreen
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
+from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen
 from agent_tui.ui.screens.dialogs.picker import PickerScreen
 from tests.ui.stage import shown
@@ -234,3 +235,22 @@ async def test_going_to_a_place_of_the_conversation(
         here.chat.prompt_box.focus()
         await run(here, "/goto turn 9")
         await here.until(lambda: "no turn 9" in " ".join(plain_text(each) for each in here.shown))
+
+
+async def test_an_export_without_a_format_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        assert here.chat.engine is not None
+        folder = here.chat.engine.workspace
+        before = len(list(folder.glob("*.md")))
+        for answer, written in (("n", 0), ("y", 1)):
+            await run(here, "/export", ConfirmScreen)
+            await here.pilot.press(answer)
+            await here.until(lambda: not isinstance(here.app.screen, ConfirmScreen))
+            if written:
+                await here.until(
+                    lambda: "Exported to" in " ".join(plain_text(each) for each in here.shown)
+                )
+            assert len(list(folder.glob("*.md"))) == before + written

@@ -50,6 +50,13 @@ async def test_the_line_fits_any_width(width: int) -> None:
             assert app.line.render().cell_length <= line.size.width
 
 
+async def test_where_room_is_short_the_mode_is_whole() -> None:
+    async with (app := Host()).run_test(size=(48, 5)) as _:
+        app.line.mode, app.line.work = "auto", "running your command for a while"
+        assert app.shown.rstrip().endswith(MODE_WORDS["auto"])
+        assert "…  " in app.shown
+
+
 async def test_idle_is_ready_and_shows_keys_of_the_table() -> None:
     async with (app := Host()).run_test(size=(120, 5)) as _:
         assert "ready" in app.shown
@@ -105,6 +112,9 @@ async def test_a_retry_says_why_without_the_address_where_room_is_short() -> Non
         assert "Retry 3 in 2 s: the server asks to slow down (429)." in app.shown
         app.line.show_retry(3, 2.0, "Nothing listens at http://127.0.0.1:8000/v1: start it.")
         assert "Retry 3 in 2 s: Nothing listens at the server: start" in app.shown
+        refused = "http://127.0.0.1:9/v1 refused the connection: is the server running?"
+        app.line.show_retry(3, 2.0, refused)
+        assert app.line.notice == "Retry 3 in 2 s: the server refused the connection"
 
 
 async def test_a_banner_stands_before_everything_else() -> None:

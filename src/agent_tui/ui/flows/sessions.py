@@ -142,10 +142,17 @@ async def retry_turn(chat: Conversation, _argument: str) -> None:
 
 
 async def export(chat: Conversation, argument: str) -> None:
-    """Write the session to a file."""
+    """Write the session to a file, after a question where no format is named."""
     from agent_tui.runtime.stored.exporting import export_to
+    from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
     view = chat.holder.require_session().view
     cwd = chat.holder.require_engine().workspace
+    if not argument:
+        what = f"A Markdown file will be written to {cwd}, without known secrets."
+        if not await chat.app.push_screen_wait(
+            ConfirmScreen("Export this session?", what, "Export")
+        ):
+            return
     path, redacted = await export_to(view, argument or "markdown", cwd)
     chat.notices.notice(f"Exported to {path}. {redacted}".strip())

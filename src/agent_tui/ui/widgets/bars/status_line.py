@@ -18,7 +18,9 @@ from agent_tui.ui.commands.table import footer_commands
 
 _SPINNER = "◐◓◑◒"
 _FRAME_SECONDS = 0.25
+_LEAST_STATE = 12
 _ADDRESS = re.compile(r"https?://\S*[^\s:;,.\"]")
+_QUESTION = re.compile(r": [^:]*\?$")
 _NOTHING = Content("")
 WAITING = "waiting for you"
 """What ``work`` says while a person is waited for."""
@@ -75,8 +77,11 @@ class StatusLine(Widget):
         return self.work not in ("", WAITING)
 
     def show_retry(self, attempt: int, wait_seconds: float, reason: str) -> None:
-        """Say that a request failed and when it will be repeated; addresses take room, and go."""
-        brief = _ADDRESS.sub("the server", reason)
+        """Say that a request failed and when it will be repeated, in few words.
+
+        Addresses take room, and so does what to look into: both are said when all tries failed.
+        """
+        brief = _QUESTION.sub("", _ADDRESS.sub("the server", reason))
         self.notice = f"Retry {attempt} in {wait_seconds:.0f} s: {brief}"
 
     def begin_step(self) -> None:
@@ -112,9 +117,10 @@ class StatusLine(Widget):
     def draw(self, width: int) -> Content:
         """The line in so many cells."""
         self._places.clear()
-        left = Content("  ").join(
-            [part for part in (self._state(), self._mode(), self._commands()) if part]
-        )
+        mode, state = self._mode(), self._state()
+        room = max(_LEAST_STATE, width - mode.cell_length - 2)  # what never asks is never cut off
+        state = state.truncate(room, ellipsis=True)
+        left = Content("  ").join([part for part in (state, mode, self._commands()) if part])
         left = left.truncate(width, ellipsis=True)
         if self.notice and self.shows_notice:
             text = Content.styled(first_line(self.notice, 200), "$attention")
