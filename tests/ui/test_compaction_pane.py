@@ -633,3 +633,12 @@ async def test_the_summary_is_drawn_not_shown_as_markdown() -> None:
         assert "handle nested quotes." in shown
         assert "• read parser.py" in shown
         assert not [sign for sign in ("**", "# ", "`") if sign in shown]
+
+
+def test_a_loss_is_shown_without_marks_except_where_they_may_belong_to_a_command() -> None:
+    said = Loss("number", "30 seconds", "is known to **30 seconds** in `extremes.py`", 0, 1.0)
+    done = Loss("command", "ls **/*.py", "ls **/*.py", 0, 1.0)
+    rows = LossList()
+    rows._losses = (said, done)
+    assert "is known to 30 seconds in extremes.py" in rows.draw_row(0, 100).plain
+    assert "ls **/*.py" in rows.draw_row(1, 100).plain

@@ -40,6 +40,11 @@ def clean(text: str) -> str:
     return _UNSAFE.sub(_visible, text)
 
 
+def without_marks(line: str) -> str:
+    """A line of Markdown without the marks of a heading, of code and of what is strong."""
+    return line.lstrip("#").lstrip().replace("**", "").replace("`", "")
+
+
 def reveal(text: str) -> str:
     """Like clean, with every invisible character shown as ``<U+200B>``: for approvals and names.
 

@@ -23,7 +23,7 @@ from agent_tui.core.records import (
     is_prompt,
 )
 from agent_tui.core.summary import CheckpointSummary, RevertPreview
-from agent_tui.core.text import first_line
+from agent_tui.core.text import first_line, without_marks
 
 _LONGEST_LINE = 400
 
@@ -55,12 +55,7 @@ def list_checkpoints(records: Sequence[Record]) -> list[CheckpointSummary]:
 def _act_of(message: AssistantMessage) -> str:
     """Which tools a step called, or what it said where it called none."""
     names = list(dict.fromkeys(call.name for call in message.tool_calls))
-    return ", ".join(names) or _unmarked(first_line(text_of(message.content)))
-
-
-def _unmarked(line: str) -> str:
-    """A line of Markdown without the marks of a heading, of code and of what is strong."""
-    return line.lstrip("#").lstrip().replace("**", "").replace("`", "")
+    return ", ".join(names) or without_marks(first_line(text_of(message.content)))
 
 
 def first_prompt(records: Iterable[Record]) -> str:
@@ -122,7 +117,7 @@ def _line(message: Message) -> str:
         case AssistantMessage():
             calls = ", ".join(call.name for call in message.tool_calls)
             who = f"agent [{calls}]" if calls else "agent"
-            said = _unmarked(said)
+            said = without_marks(said)
             return f"{who}: {said}" if said else who
         case ToolMessage():
             return f"result: {said}"

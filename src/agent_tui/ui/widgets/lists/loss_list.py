@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from agent_tui.core.summary import Loss
-from agent_tui.core.text import first_line, reveal
+from agent_tui.core.text import first_line, reveal, without_marks
 from agent_tui.ui.widgets.lists.rows import Rows
 
 _STYLES = {
@@ -45,6 +45,8 @@ class LossList(Rows):
         place = f"message {loss.message + 1}" if width >= 60 else f"#{loss.message + 1}"
         room = max(8, width - 10 - len(place) - 2)
         text, line = reveal(first_line(loss.text, room)), first_line(loss.line, room)
+        if loss.kind != "command":  # there the marks may be a part of it
+            text, line = without_marks(text), without_marks(line)
         aside = "" if line == text or text in line[: len(text) + 2] else f"  {line}"
         shown = Content.assemble(text if aside else line or text, (aside, "$muted"))
         return Content.assemble(
