@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -161,3 +164,44 @@ def test_one_object_with_a_message_a_line_is_told_whole_in_list_and_preview(
     assert (ref.source, count_messages(session.records)) == (source, 2)
     assert (summarise(ref).title, session.title) == ("fix the bug", "fix the bug")
     assert read_tail(ref, 100).records == session.records
+
+
+def claude_chain(count: int) -> Iterator[dict[str, Any]]:
+    about = {"type": "user", "sessionId": "s", "timestamp": "2026-01-02T03:04:05Z"}
+    for n in range(count):
+        said = {"message": user(f"message {n}")}
+        yield {**about, "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, **said}
+
+
+def pi_chain(count: int) -> Iterator[dict[str, Any]]:
+    yield pi_header()
+    for n in range(count):
+        yield pi_user(f"message {n}", f"u{n}", f"u{n - 1}" if n else None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chain", [claude_chain, pi_chain])
+def test_a_long_chain_is_read_in_linear_time_and_not_looked_through_for_garbage(
+    tmp_path: Path, chain: Callable[[int], Iterator[dict[str, Any]]]
+) -> None:
+    passes: list[int] = []
+
+    def look(phase: str, info: dict[str, int]) -> None:
+        passes.append(info["generation"])
+
+    def seconds(count: int) -> float:
+        path = write_lines(tmp_path / f"{count}.jsonl", chain(count))
+        began = time.process_time()
+        gc.callbacks.append(look)
+        try:
+            session = import_session(path)
+        finally:
+            gc.callbacks.remove(look)
+        assert count_messages(session.records) == count
+        return time.process_time() - began
+
+    few = min(seconds(10_000) for _ in range(3))
+    passes.clear()
+    many = min(seconds(40_000) for _ in range(2))
+    assert many <= 6 * few
+    assert len(passes) < 20, "each pass looks at everything that was read so far"

@@ -13,6 +13,7 @@ from agent_tui.core.errors import (
     SessionNotFound,
     StorageError,
 )
+from agent_tui.core.memory import gc_paused
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import reveal
 from agent_tui.importers.claude_code import CLAUDE_IMPORTER
@@ -113,7 +114,8 @@ def import_session(path: Path) -> ImportedSession:
 def read(ref: SessionRef) -> ImportedSession:
     """Read a session that was found; raises SessionError, StorageError."""
     try:
-        return importer_of(ref.source).read(ref)
+        with gc_paused(stamp_of(ref.path)[0]):
+            return importer_of(ref.source).read(ref)
     except OSError as error:
         shown = reveal(str(ref.path))
         raise StorageError(f"{shown} cannot be read: {error.strerror}.") from error

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,6 +18,7 @@ from agent_tui.core.jsonl import (
     bulk_decoder,
     decode_line,
 )
+from agent_tui.core.memory import gc_paused
 from agent_tui.core.record_parsing import parse_record, sharing_values
 from agent_tui.core.records import (
     AssistantMessage,
@@ -333,23 +332,6 @@ def replay(items: Iterable[Item]) -> SessionState:
     state = SessionState()
     state.fold(items)
     return state
-
-
-@contextmanager
-def gc_paused(size: int) -> Iterator[None]:
-    """Load many records without the garbage collector walking over them, now or ever after.
-
-    Records hold no cycles. A full collection over a big log would stall every thread.
-    """
-    if size < _BIG_LOG or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def read_log(path: Path) -> SessionState:

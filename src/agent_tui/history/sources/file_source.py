@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import SessionError, UnknownArchive
+from agent_tui.core.memory import gc_paused
 from agent_tui.core.records import CompactionRecord, Message
 from agent_tui.core.summary import OURS, ArchiveSummary
 from agent_tui.history.checkpoints import list_checkpoints
@@ -31,7 +32,6 @@ from agent_tui.importers.registry import (
 )
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.disk import translate_os_errors
-from agent_tui.sessions.replay import gc_paused
 
 _READ_ONLY = "it was opened read-only"
 _TAIL_BYTES = 512 << 10

@@ -19,6 +19,7 @@ from typing import Any
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.jsonl import LineReader
+from agent_tui.core.memory import gc_paused
 from agent_tui.core.origins import Origin, read_origin
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
@@ -33,7 +34,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.history.tree.logs import Source
 from agent_tui.sessions.disk import open_regular, translate_os_errors
-from agent_tui.sessions.replay import Damage, Entry, Item, gc_paused, parse_item
+from agent_tui.sessions.replay import Damage, Entry, Item, parse_item
 
 ROOT = -1
 _OPENS_BRANCH = {"_revert", "_compaction", "_head"}

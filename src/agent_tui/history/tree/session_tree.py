@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import SessionError
+from agent_tui.core.memory import gc_paused
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message, Record, UserMessage
 from agent_tui.core.tree import Comparison, Detail, TreePlace, TreeRow
@@ -22,7 +23,7 @@ from agent_tui.history.tree.record_links import ROOT, Tree, build_tree
 from agent_tui.history.tree.record_tree import RecordTree, build_record_tree
 from agent_tui.history.tree.shape import TreeShape
 from agent_tui.importers.imported import ImportedBranch, ImportedCompaction
-from agent_tui.sessions.replay import Entry, SessionState, gc_paused, read_log
+from agent_tui.sessions.replay import Entry, SessionState, read_log
 
 WHOLE_BYTES = 256 << 20
 """Up to this size what cannot be read in parts is read whole: it takes a few seconds."""
