@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import signal
 import sys
@@ -20,6 +21,26 @@ SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "mcp", "screenshots", 
 READ_THE_SOURCE = {"test_architecture.py", "test_words.py"}
 """Modules whose tests all look at the parsed source."""
 
+LONGEST = (
+    "benchmarks/test_http_benchmarks.py",
+    "benchmarks/test_memory_benchmark.py",
+    "faults/test_faults_layers.py",
+    "e2e/test_e2e_hour.py",
+    "e2e/test_e2e_killed.py",
+    "ui/test_keys_in_order.py::test_a_thousand_keys_at_once_all_act",
+    "workspace/test_workspace_both.py::test_both_halves_or_none",
+    "e2e/test_e2e_approvals.py",
+    "attacks/test_attacks_rows_world.py",
+    "attacks/test_attacks_sentences.py",
+    "attacks/test_attacks_plain.py",
+    "e2e/test_e2e_cancelled.py",
+    "importers/test_importers_fuzz.py::test_any_damage",
+    "importers/test_importers_registry.py::test_any_content",
+    "benchmarks/",
+    "workspace/test_workspace_mutants.py",
+)
+"""What takes longest, by the beginning of its name: each worker begins with its share of these."""
+
 # A shell's background job ignores the interrupt, and so would every program that is started here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -31,19 +52,24 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The quick tests try fewer examples of each law; the whole tries the usual hundred."""
+    """The quick tests try fewer examples of each law; the whole tries the usual hundred.
+
+    ``--hypothesis-profile=long`` tries a thousand.
+    """
     # Imported only now, so that its rewritten modules are kept, too.
     from hypothesis import HealthCheck, settings
 
     # How fast a machine makes up examples says nothing of what is tested with them.
     settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("quick", settings.get_profile("busy"), max_examples=10)
-    settings.load_profile("quick" if config.option.markexpr == "not slow" else "busy")
+    settings.register_profile("long", settings.get_profile("busy"), max_examples=1_000)
+    chosen = config.getoption("--hypothesis-profile", default=None)
+    settings.load_profile(chosen or ("quick" if config.option.markexpr == "not slow" else "busy"))
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+def pytest_xdist_auto_num_workers() -> int:
     """More workers than cores with ``-n auto``: many tests wait for a disk or for a process."""
-    return (os.cpu_count() or 1) + (2 if config.option.markexpr == "not slow" else 1)
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -63,8 +89,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(here).parts[0] in SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
-    # At the front, where the portions are large, one worker alone parses the whole source.
+    # One worker alone parses the whole source.
     items.sort(key=lambda item: item.path.name not in READ_THE_SOURCE)
+    if hands := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0")):
+        items[:] = deal(items, hands)
+
+
+def deal(items: list[pytest.Item], hands: int) -> list[pytest.Item]:
+    """The items in such an order that each of so many equal parts begins with long ones."""
+    ranks = {item: _rank(item.nodeid.partition("tests/")[2]) for item in items}
+    long = sorted((item for item in items if ranks[item] < len(LONGEST)), key=ranks.__getitem__)
+    rest = iter([item for item in items if ranks[item] == len(LONGEST)])
+    dealt: list[pytest.Item] = []
+    for hand in range(hands):
+        share = (len(items) - len(dealt)) // (hands - hand)
+        mine = long[hand::hands]
+        dealt += [*mine, *itertools.islice(rest, max(0, share - len(mine)))]
+    return [*dealt, *rest]
+
+
+def _rank(name: str) -> int:
+    """The place of a test among the longest; behind all of them for any other."""
+    return next((at for at, one in enumerate(LONGEST) if name.startswith(one)), len(LONGEST))
 
 
 @pytest.hookimpl(trylast=True)

@@ -59,6 +59,7 @@ class Hour:
     calls_a_round: int = 25
     keys_a_round: int = 40
     resizes: int = 50
+    rest_seconds: float = _REST_SECONDS
     seed: int = 7
     reverts: int = 0
     resized: int = 0
@@ -79,7 +80,7 @@ class Hour:
             terminal.wait_for("Ask anything")
             for number in range(self.rounds):
                 self._round(terminal, dice, number)
-            terminal.pump(_REST_SECONDS)
+            terminal.pump(self.rest_seconds)
             self._look(terminal)
             say(terminal, "/exit")
             assert terminal.wait_until_closed() == 0

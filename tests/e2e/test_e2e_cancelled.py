@@ -28,7 +28,7 @@ from tests.terminal import Terminal
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-TRIES = 2
+TRIES = 3
 MOST_OF_IDLE = 3.0
 """An idle screen needs for the same key a third of this; 50 ms are the key's own delay."""
 NEVER = Pause(600)
@@ -130,10 +130,10 @@ def reach(terminal: Terminal, server: SseServer, phase: Phase) -> None:
     terminal.pump(0.3)
 
 
-def time_phase(terminal: Terminal, server: SseServer, phase: Phase) -> float:
-    """The best of some tries: other programs use this machine too."""
-    times = []
-    for _ in range(TRIES):
+def time_phase(terminal: Terminal, server: SseServer, phase: Phase, idle: float) -> float:
+    """The best of some tries, if the first is slow: other programs use this machine too."""
+    times: list[float] = []
+    while not times or (min(times) > MOST_OF_IDLE * idle and len(times) < TRIES):
         reach(terminal, server, phase)
         times.append(press_escape(terminal, is_ready))
         server.answers.clear()
@@ -172,7 +172,7 @@ def test_cancelling_is_on_the_screen_at_once_in_every_phase(tmp_path: Path) -> N
         with place.open("--model", "m") as terminal:
             terminal.wait_for("Ask anything")
             idle = time_idle(terminal)
-            found = {phase.name: time_phase(terminal, server, phase) for phase in PHASES}
+            found = {phase.name: time_phase(terminal, server, phase, idle) for phase in PHASES}
             until = time.monotonic() + 20
             while (left := children_of(terminal)) and time.monotonic() < until:
                 terminal.pump(0.05)
@@ -187,7 +187,7 @@ def test_cancelling_a_turn_that_went_back_is_on_the_screen_at_once(tmp_path: Pat
         with place.open("--model", "m", "--agent", "time-traveller") as terminal:
             terminal.wait_for("Ask anything")
             idle = time_idle(terminal)
-            found = {DMAIL.name: time_phase(terminal, server, DMAIL)}
+            found = {DMAIL.name: time_phase(terminal, server, DMAIL, idle)}
             quit_by_command(terminal)
         check("D-Mail", idle, found)
 

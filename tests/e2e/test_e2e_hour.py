@@ -11,6 +11,6 @@ from tests.e2e.hour import Hour
 
 @pytest.mark.timeout(400)
 def test_nothing_breaks_in_an_hour_of_use(tmp_path: Path) -> None:
-    hour = Hour(rounds=6, resizes=15, chunks_a_round=300)
+    hour = Hour(rounds=3, resizes=9, chunks_a_round=250, rest_seconds=1)
     hour.play(tmp_path)
     assert hour.reverts == hour.rounds - 1

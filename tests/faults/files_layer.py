@@ -28,7 +28,7 @@ from tests.workspace.yard import Yard
 LAYER = "files"
 _MODES = {"run.sh": 0o755}
 _DIES_AGAIN = 15
-"""The short form dies again in the recovery from one death in so many; a hunt from one in 5."""
+"""The short form dies again in the recovery from one death in so many."""
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ def run(effort: Effort) -> Outcome:
         place.prepare(effort.scratch)
         _break_reverts(place, effort, outcome)
         if not (outcome.findings and effort.first_only):
-            _cut_power(place, effort, outcome)
+            cut_power_of_reverts(place, effort, outcome)
         if not (outcome.findings and effort.first_only):
             _break_captures(effort, outcome)
             cut_power_of_captures(effort, outcome)
@@ -144,7 +144,7 @@ def _attempt(
 def _break_reverts(place: Place, effort: Effort, outcome: Outcome) -> None:
     calls, error = _attempt(None, place.revert)
     outcome.find("undisturbed", judge_end(place, error, None))
-    one_in = 1 if effort.full else 5 if effort.first_only else _DIES_AGAIN
+    one_in = 1 if effort.full else _DIES_AGAIN
     for fault in faults_of(calls, errors_each=None if effort.full else 2):
         place.reset()
         _, error = _attempt(fault, place.revert)
@@ -209,7 +209,7 @@ def _break_recovery(place: Place, fault: Fault, where: str, outcome: Outcome) ->
             return
 
 
-def _cut_power(place: Place, effort: Effort, outcome: Outcome) -> None:
+def cut_power_of_reverts(place: Place, effort: Effort, outcome: Outcome) -> None:
     """Rebuild every disk that a power cut may leave after each call, and start on it."""
     place.reset()
     told: list[tuple[str, tuple[Any, ...], Any]] = []

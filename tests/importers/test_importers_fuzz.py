@@ -28,6 +28,7 @@ from agent_tui.runtime.stored.exporting import export_records
 from tests.importers.foreign_files import FORMATS, claude_session, opencode_session
 from tests.importers.session_files import write_lines
 
+EXAMPLES = settings().max_examples * 3 // 5
 LINES = [name for name in FORMATS if "database" not in name]
 ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 3.5, "", "x", [], [None], [[]], {}, {"type": []}, {"id": 7}),
@@ -102,7 +103,9 @@ def damage(data: bytes, chance: random.Random) -> bytes:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(seed=st.integers(0, 10**9))
 def test_any_damage_is_counted_or_refused_in_words(name: str, tmp_path: Path, seed: int) -> None:
@@ -160,7 +163,9 @@ def damage_rows(path: Path, chance: random.Random) -> None:
 
 @pytest.mark.slow
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(seed=st.integers(0, 10**9))
 def test_any_damage_of_a_database_is_counted_or_refused_in_words(tmp_path: Path, seed: int) -> None:

@@ -127,9 +127,7 @@ odd_lines = st.lists(odd_objects | st.binary(max_size=40), max_size=8)
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=odd_lines, first=st.sampled_from([user("x"), pi_header(), pi_header(None)]))
 def test_any_content_loads_or_is_refused_in_words(
     tmp_path: Path, lines: list[object], first: dict[str, object]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
 
+from agent_tui.providers.demo import scripted
 from agent_tui.resources import stylesheet
 from agent_tui.ui.themes.theme import DARK
 from agent_tui.ui.themes.themed import ThemedApp
@@ -20,6 +23,17 @@ def shown(app: App[Any]) -> str:
     """What stands on the screen, as text."""
     strips = app.screen._compositor.render_strips()
     return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the demo speak ten times as fast: a turn still takes a while."""
+    scenario = scripted.load_scenario()
+    quick = replace(
+        scenario,
+        chunks_per_second=10 * scenario.chunks_per_second,
+        pause_seconds=scenario.pause_seconds / 10,
+    )
+    monkeypatch.setattr(scripted, "load_scenario", lambda _path=None: quick)
 
 
 class Note:

@@ -54,6 +54,7 @@ from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.timeline.block_list import BlockList
 from tests.agent.stage import Stage
 from tests.providers.sse_server import Pause, SseServer, stream, text_chunk
+from tests.ui.stage import hurry
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -124,6 +125,7 @@ async def desk(
     folder: Path, monkeypatch: pytest.MonkeyPatch, resume: str = ""
 ) -> AsyncIterator[Desk]:
     monkeypatch.setenv("AGENT_TUI_HOME", str(folder / "home"))
+    hurry(monkeypatch)
     app = AgentTui(Launch(folder, demo=True, yolo=True, resume=resume or None))
     async with app.run_test(size=(100, 30)) as pilot:
         here = Desk(app, pilot)

@@ -21,7 +21,7 @@ from agent_tui.ui.screens.dialogs.sheet import Sheet
 from agent_tui.ui.screens.dialogs.typed_answers import ALLOW_HOLD_SECONDS, WIDE_HOLD_SECONDS
 from agent_tui.ui.widgets.bars.waiting_note import WaitingNote
 from agent_tui.ui.widgets.lists.rows import Rows
-from tests.ui.stage import shown
+from tests.ui.stage import hurry, shown
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -83,6 +83,7 @@ class Place:
 @asynccontextmanager
 async def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
     monkeypatch.setenv("AGENT_TUI_HOME", str(folder / "home"))
+    hurry(monkeypatch)
     app = AgentTui(Launch(folder, demo=True))
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)

@@ -22,6 +22,7 @@ from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.sheet import SheetFrame
 from agent_tui.ui.widgets.panes.action_body import ActionBody
 from agent_tui.ui.widgets.panes.side_panel import SidePanel
+from tests.ui.stage import hurry
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -92,6 +93,7 @@ async def place(
     folder: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> AsyncIterator[Place]:
     monkeypatch.setenv("AGENT_TUI_HOME", str(folder / "home"))
+    hurry(monkeypatch)
     app = AgentTui(Launch(folder, demo=True))
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)

@@ -21,7 +21,7 @@ from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.agent.stage import Stage
-from tests.ui.stage import shown
+from tests.ui.stage import hurry, shown
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -61,6 +61,7 @@ async def table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resume: str = ""
 ) -> AsyncIterator[Table]:
     monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    hurry(monkeypatch)
     app = AgentTui(Launch(tmp_path, demo=True, yolo=True, resume=resume or None))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)

@@ -113,6 +113,16 @@ def harness(_folder: Path) -> None:
     assert not outcome.findings
 
 
+def cut_reverts(_folder: Path) -> None:
+    outcome = Outcome("reverts")
+    with scratch_folder() as scratch:
+        place = files_layer.Place(scratch / "place")
+        place.prepare(scratch)
+        effort = Effort(scratch, first_only=True)
+        files_layer.cut_power_of_reverts(place, effort, outcome)
+    assert not outcome.findings
+
+
 def cut_captures(_folder: Path) -> None:
     outcome = Outcome("captures")
     with scratch_folder() as scratch:
@@ -617,7 +627,7 @@ MUTANTS = (
     Mutant("an error is not rolled back",
            lambda: replaced((restore.Restore, "_give_up", nothing)), harness),
     Mutant("new contents are not flushed",
-           lambda: replaced((restore, "sync_files", nothing)), harness),
+           lambda: replaced((restore, "sync_files", nothing)), cut_reverts),
     Mutant("a folder that came after a crash counts as the one before",
            lambda: replaced((restore, "identity_of", lambda *_: (1, 1))),
            of_crash(reverts.test_a_folder_that_a_person_makes_after_a_crash_stays, *MADE_AGAIN)),
