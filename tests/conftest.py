@@ -21,9 +21,10 @@ SLOW_FOLDERS = {"attacks", "benchmarks", "e2e", "faults", "mcp", "screenshots", 
 READ_THE_SOURCE = {"test_architecture.py", "test_words.py"}
 """Modules whose tests all look at the parsed source."""
 
+MEASURED = "benchmarks/"
+"""What is measured would slow each other down: one worker alone runs all of it, first."""
+
 LONGEST = (
-    "benchmarks/test_http_benchmarks.py",
-    "benchmarks/test_memory_benchmark.py",
     "faults/test_faults_layers.py",
     "e2e/test_e2e_hour.py",
     "e2e/test_e2e_killed.py",
@@ -36,10 +37,9 @@ LONGEST = (
     "e2e/test_e2e_cancelled.py",
     "importers/test_importers_fuzz.py::test_any_damage",
     "importers/test_importers_registry.py::test_any_content",
-    "benchmarks/",
     "workspace/test_workspace_mutants.py",
 )
-"""What takes longest, by the beginning of its name: each worker begins with its share of these."""
+"""What takes longest, by the beginning of its name: the others begin with their share of it."""
 
 # A shell's background job ignores the interrupt, and so would every program that is started here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -96,15 +96,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def deal(items: list[pytest.Item], hands: int) -> list[pytest.Item]:
-    """The items in such an order that each of so many equal parts begins with long ones."""
-    ranks = {item: _rank(item.nodeid.partition("tests/")[2]) for item in items}
-    long = sorted((item for item in items if ranks[item] < len(LONGEST)), key=ranks.__getitem__)
-    rest = iter([item for item in items if ranks[item] == len(LONGEST)])
+    """The items in such an order that each of so many equal parts begins with its long ones."""
+    names = {item: item.nodeid.partition("tests/")[2] for item in items}
+    measured = [item for item in items if names[item].startswith(MEASURED)]
+    ranks = {item: _rank(names[item]) for item in items if item not in set(measured)}
+    long = sorted((item for item in ranks if ranks[item] < len(LONGEST)), key=ranks.__getitem__)
+    rest = (item for item in ranks if ranks[item] == len(LONGEST))
+    firsts = [measured, *(long[hand :: hands - 1] for hand in range(hands - 1))]
     dealt: list[pytest.Item] = []
-    for hand in range(hands):
+    for hand, first in enumerate(firsts if hands > 1 else [[*measured, *long]]):
         share = (len(items) - len(dealt)) // (hands - hand)
-        mine = long[hand::hands]
-        dealt += [*mine, *itertools.islice(rest, max(0, share - len(mine)))]
+        dealt += [*first, *itertools.islice(rest, max(0, share - len(first)))]
     return [*dealt, *rest]
 
 
