@@ -14,6 +14,7 @@ from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.inline import style_inline
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Line, break_line, crop_text, finish_row, wrap_text
+from agent_tui.ui.renderers.long_text import draw_text, is_long
 from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
 from agent_tui.ui.renderers.message import draw_assistant
 from agent_tui.ui.themes.palette import read_palette
@@ -251,3 +252,12 @@ def test_an_endless_line_of_code_is_drawn_plain() -> None:
     assert len(styles) == 1
     short = draw_markdown("```python\nx = 1 + f('a')\n```", canvas())
     assert len({segment.style for row in short[1:] for segment in row}) > 2
+
+
+@pytest.mark.parametrize("text", ["-\n" * 3_900, "- a\n" * 30_000])
+def test_of_many_short_lines_only_the_ends_are_drawn_while_a_key_waits(text: str) -> None:
+    assert is_long(text)
+    drawn, gap = draw_text(text, canvas(), glance=True)
+    assert 100 < gap < len(drawn) < 1_000
+    whole, _ = draw_text(text, canvas(), glance=False)
+    assert len(whole) > 3_000

@@ -16,6 +16,9 @@ from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
 GLANCE_CHARS = 8_000
 """What is drawn of a text while one waits for a key; about 15 ms."""
 
+_GLANCE_LINES = 800
+"""Lines of such a text, at most: each takes as long as some words."""
+
 MOST_CHARS = 128_000
 """What is drawn of a text at all."""
 
@@ -68,6 +71,17 @@ def _first_break(text: str, place: int) -> int:
     return place
 
 
+def is_long(text: str) -> bool:
+    """Whether only the ends of a text are drawn while one waits for a key."""
+    return len(text) > GLANCE_CHARS or text.count("\n") > _GLANCE_LINES
+
+
+def _glance_chars(text: str) -> int:
+    half = GLANCE_CHARS // 2
+    lines = text.count("\n", 0, half) + text.count("\n", max(half, len(text) - half))
+    return GLANCE_CHARS * _GLANCE_LINES // max(lines, _GLANCE_LINES)
+
+
 def shorten(text: str) -> str:
     """The ends of a text that is too long to be drawn at once; any other as it is."""
     if len(text) <= MOST_CHARS:
@@ -81,7 +95,7 @@ def draw_text(text: str, canvas: Canvas, *, glance: bool) -> tuple[list[Line], i
 
     With it the number of the row that stands for what is left out; -1 where nothing is.
     """
-    most = GLANCE_CHARS if glance else MOST_CHARS
+    most = _glance_chars(text) if glance else MOST_CHARS
     if len(text) <= most:
         return _bounded(_draw(text, canvas), canvas)
     ends = cut_ends(text, most, hasty=glance)

@@ -25,7 +25,7 @@ from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import Drawing, assemble
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
-from agent_tui.ui.renderers.long_text import GLANCE_CHARS
+from agent_tui.ui.renderers.long_text import is_long
 from agent_tui.ui.widgets.timeline.heights import Heights
 from agent_tui.ui.widgets.timeline.open_answer import OpenAnswer
 from agent_tui.ui.widgets.timeline.row_cache import RowCache
@@ -210,7 +210,7 @@ class DrawnBlocks(ABC):
         canvas = self._canvas
         if block is None or canvas is None:
             return []
-        glance = isinstance(block, AssistantBlock) and len(block.text) > GLANCE_CHARS
+        glance = isinstance(block, AssistantBlock) and is_long(block.text)
         expanded = self.is_expanded(index)
         if glance or _has_long_code(block, expanded=expanded):
             self._rough.add(index)
