@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
+from typing import Any
 
+import pytest
 from rich.segment import Segment
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
+from textual._styles_cache import StylesCache
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from agent_tui.runtime.launch import Launch
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.screens.dialogs.panel import Panel
 from agent_tui.ui.widgets.compositing import SparingCompositor
+from tests.waiting import until
 
 
 class Patch(Widget):
@@ -86,3 +94,36 @@ def some_region(chosen: random.Random) -> Region:
     x, y = chosen.randrange(80), chosen.randrange(24)
     height = chosen.choice([1, 1, 2, 24])
     return Region(x, y, chosen.randint(1, 80 - x), min(height, 24 - y))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["f1", "f2", "f3"])
+async def test_what_a_screen_shows_first_is_drawn_bit_by_bit_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    app, lines, frames = AgentTui(Launch(tmp_path, demo=True)), [0], list[int]()
+    draw, paint = StylesCache.render_line, Compositor.render_full_update
+
+    def count(self: StylesCache, *args: Any) -> Strip:
+        lines[0] += 1
+        return draw(self, *args)
+
+    def watch(self: Compositor, *, simplify: bool = False) -> LayoutUpdate:
+        before = lines[0]
+        try:
+            return paint(self, simplify=simplify)
+        finally:
+            if isinstance(self.root, Panel):
+                frames.append(lines[0] - before)
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        await until(pilot, lambda: app.chat.panes.side is not None)
+        monkeypatch.setattr(StylesCache, "render_line", count)
+        monkeypatch.setattr(Compositor, "render_full_update", watch)
+        await pilot.press(key)
+        await until(pilot, lambda: bool(frames))
+        assert lines[0] > 20
+        assert frames[0] < 60, "besides the empty screen next to nothing is left for the frame"
+        await app.chat_screen.end()

@@ -6,6 +6,7 @@ others: a word of an answer and a moved scroll bar would have the whole screen d
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 from textual._compositor import ChopsUpdate, Compositor
@@ -71,3 +72,10 @@ class SparingScreen(Screen[ScreenResultType]):
             self._repaint_required = False
             self._dirty_widgets.add(self)
         super()._on_timer_update()
+
+    async def draw_in_parts(self) -> None:
+        """Draw each widget by itself, with a breath before it: the next frame finds all drawn."""
+        for widget, (region, clip) in list(self._compositor.visible_widgets.items()):
+            await asyncio.sleep(0)
+            if widget is not self and widget.is_attached:
+                widget.render_lines(region.intersection(clip).translate(-region.offset))

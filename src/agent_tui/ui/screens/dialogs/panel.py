@@ -19,6 +19,7 @@ from agent_tui.ui.screens.dismissed_once import DismissedOnce
 from agent_tui.ui.screens.remapping import Remappable
 from agent_tui.ui.widgets.bars.heading import Heading
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
+from agent_tui.ui.widgets.compositing import SparingScreen
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")
@@ -40,7 +41,7 @@ WITH_PREVIEW = [(0, "-narrow"), (110, "-wide")]
 _BREATH_SECONDS = 0.001
 
 
-class Panel(Remappable, DismissedOnce[Result]):
+class Panel(Remappable, DismissedOnce[Result], SparingScreen[Result]):
     """A full screen over the conversation; Esc leaves it without a result."""
 
     BINDINGS = [
@@ -88,6 +89,7 @@ class Panel(Remappable, DismissedOnce[Result]):
 
     async def _let_draw(self) -> None:
         await asyncio.sleep(_BREATH_SECONDS)
+        await self.draw_in_parts()
         self._until_sized.close()
 
     def on_unmount(self) -> None:
