@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from agent_tui.core.errors import StorageError
+from agent_tui.importers.importer import SessionRef
 from agent_tui.library.search import indexing, raw_lines, reading
 from tests.library.search.conftest import Library, assistant, call, user
 
@@ -238,3 +240,26 @@ def test_the_last_time_of_a_file_is_kept_where_it_is_read_in_pieces(
     append(log, user("a line without a time", at=""))
     library.index.update()
     assert [found.updated_at for found in library.search("needle")] == ["2026-12-01T10:00:00Z"]
+
+
+def test_a_line_that_is_finished_while_it_is_read_is_read_whole(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b'{"a": 1}\n{"b": ')
+
+    class Written(io.FileIO):
+        def readline(self, size: int | None = -1, /) -> bytes:
+            piece = super().readline(size)
+            if piece and not piece.endswith(b"\n"):
+                with log.open("ab") as file:
+                    file.write(b'2}\n{"c": 3}\n')
+            return piece
+
+    class Place:
+        def open(self, mode: str, buffering: int) -> io.FileIO:
+            return Written(log)
+
+    ref = SessionRef("claude", cast("Path", Place()))
+    first = list(raw_lines.whole_lines(ref, 0))
+    assert first == [(0, b'{"a": 1}')]
+    rest = raw_lines.whole_lines(SessionRef("claude", log), len(first[0][1]) + 1)
+    assert [line for _, line in rest] == [b'{"b": 2}', b'{"c": 3}']

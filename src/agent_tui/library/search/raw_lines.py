@@ -19,6 +19,8 @@ def whole_lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
         offset, is_cut = start, False
         while line := file.readline(MAX_LINE_BYTES + 1):
             is_whole = line[-1:] == b"\n"
+            if not is_whole and len(line) <= MAX_LINE_BYTES:
+                return  # being written: its end may come before the next look at it
             if is_whole and not is_cut and len(line) > 3:
                 yield offset, line[:-1]
             offset += len(line)
