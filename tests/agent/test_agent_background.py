@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
 
-from agent_tui.core.errors import ToolError
+from agent_tui.core.errors import SessionReadOnly, StorageError, ToolError
 from agent_tui.core.events import NoticeGiven, ToolStarted
+from agent_tui.core.records import Record
 from agent_tui.providers.demo.scenario import Reply
+from agent_tui.sessions.session_log import SessionLog
+from agent_tui.tools.background_command import EndedCommands
 from agent_tui.tools.child import Ended
 from agent_tui.tools.output import BoundedOutput
 from agent_tui.tools.running_commands import MOST_AT_ONCE, RunningCommand, RunningCommands
@@ -169,6 +174,59 @@ async def test_what_ran_before_a_compaction_is_told_when_the_session_is_opened_a
         )
         started = stage.on_disk("tool")[-1]["content"]
         assert started.startswith("[background command 2 started"), "1 is known already"
+
+
+def told_in(stage: Stage) -> list[str]:
+    """The numbers of the commands of which the agent was told."""
+    reminders = [line["content"] for line in stage.on_disk("user") if line["origin"] == "reminder"]
+    return [each.split()[2] for each in reminders]
+
+
+async def compacted_twice(tmp_path: Path) -> tuple[str, Path]:
+    """A session that left command 1 in its first archive, and command 2 in its last one."""
+    more = Reply(text="lorem ipsum dolor " * 400)
+    async with Stage(tmp_path, START, more, more, START, more, more, more, yolo=True) as stage:
+        for prompt in ("Serve it", "And then?"):
+            await stage.say(prompt)
+        await stage.operations.compact(strategy="fallback")
+        for prompt in ("Serve it", "And then?", "And then?"):
+            await stage.say(prompt)
+        await stage.operations.compact(strategy="fallback")
+        return stage.session.session_id, stage.log.parent
+
+
+async def test_an_archive_that_cannot_be_read_hides_no_older_one(tmp_path: Path) -> None:
+    name, folder = await compacted_twice(tmp_path)
+    (folder / "context.jsonl.2").unlink()
+    (folder / "context.jsonl.2").mkdir()
+    async with Stage(tmp_path, Reply(text="."), resume=name, yolo=True) as stage:
+        assert await stage.say("Go on") == "done"
+        assert told_in(stage) == ["1"]
+
+
+@pytest.mark.parametrize("error", [SessionReadOnly("no"), StorageError("no"), OSError("no")])
+async def test_archives_that_cannot_be_listed_fail_no_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    name, _ = await compacted_twice(tmp_path)
+
+    def refuse(_log: SessionLog) -> dict[int, Path]:
+        raise error
+
+    async with Stage(tmp_path, START, Reply(text="."), resume=name, yolo=True) as stage:
+        monkeypatch.setattr(SessionLog, "archive_files", refuse)
+        assert await stage.say("Go on") == "done"
+
+
+async def test_what_a_session_was_is_looked_through_beside_the_loop(tmp_path: Path) -> None:
+    looked = list[bool]()
+
+    def messages() -> Iterator[Record]:
+        looked.append(threading.current_thread() is threading.main_thread())
+        yield from ()
+
+    assert await EndedCommands(RunningCommands(), messages).tell() == []
+    assert looked == [False]
 
 
 async def test_the_agent_is_told_once_what_ended_with_the_program(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from pydantic import Field, ValidationError
@@ -31,8 +31,9 @@ class EndedCommands:
 
     Args:
         commands: those of this session, since it was opened.
-        messages: gives what was ever in its context, also what a compaction took out; it may
-            block. What ran when the session was closed or killed has ended.
+        messages: gives what ``pick_command_messages`` picks of all that was ever in its
+            context, also what a compaction took out; it may block. What ran when the session was
+            closed or killed has ended.
     """
 
     def __init__(self, commands: RunningCommands, messages: Callable[[], Iterable[Record]]) -> None:
@@ -43,14 +44,34 @@ class EndedCommands:
         """A sentence for each of them, once."""
         gone: list[str] = []
         if self._messages is not None:
-            last, left = _read_log(list(await asyncio.to_thread(self._messages)))
+            messages = self._messages
+            last, left = await asyncio.to_thread(lambda: _read_log(messages()))
             self._messages = None
             self._commands.continue_behind(last)
             gone = [_tell_gone(number, title) for number, title in left.items()]
         return gone + [_tell(command) for command in self._commands.take_ended()]
 
 
-def _read_log(messages: Sequence[Record]) -> tuple[int, dict[int, str]]:
+def pick_command_messages(messages: Iterable[Record]) -> Iterator[Record]:
+    """Those that start, ask for, or tell of a command in the background."""
+    asked = set[str]()
+    for record in messages:
+        match record:
+            case ToolMessage(tool_call_id=call_id, content=str(text)):
+                if call_id in asked or _STARTED.fullmatch(text):
+                    yield record
+            case AssistantMessage(tool_calls=calls):
+                if about := {call.id for call in calls if _number_in(call)}:
+                    asked |= about
+                    yield record
+            case UserMessage(content=str(text), origin="reminder"):
+                if _TOLD.match(text):
+                    yield record
+            case _:
+                pass
+
+
+def _read_log(messages: Iterable[Record]) -> tuple[int, dict[int, str]]:
     """The last number of a background command, and those of which the end was never told."""
     last, left = 0, dict[int, str]()
     asked: dict[str, int] = {}

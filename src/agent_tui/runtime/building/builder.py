@@ -37,7 +37,7 @@ from agent_tui.runtime.starting.assembling import Run
 from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
-from agent_tui.tools.background_command import STARTED_MARK, EndedCommands
+from agent_tui.tools.background_command import STARTED_MARK, EndedCommands, pick_command_messages
 from agent_tui.tools.base import AnyTool, FileMemory, ToolContext
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.catalogue import builtin_tools
@@ -165,7 +165,9 @@ class SessionBuilder:
             approvals,
             questions,
             commands,
-            EndedCommands(commands, lambda: uncompacted_records(log, STARTED_MARK)),
+            EndedCommands(
+                commands, lambda: uncompacted_records(log, STARTED_MARK, pick_command_messages)
+            ),
             toolset,
             watch,
             subagents,
