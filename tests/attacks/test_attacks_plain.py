@@ -176,7 +176,7 @@ def test_no_paste_and_nothing_typed_ahead_answers(tmp_path: Path, server: SseSer
             with Plain(stage) as plain:
                 plain.hear("or /help.")
                 plain.paste("go\nyes\ny\nalways\n")
-                plain.hear("tells the agent why.")
+                plain.hear("tell the agent why.")
                 time.sleep(wait)
                 plain.paste(paste)
                 plain.hear("not taken as an answer")
@@ -189,7 +189,7 @@ def test_no_paste_and_nothing_typed_ahead_answers(tmp_path: Path, server: SseSer
     ask_to_touch(server, "meant")
     with Plain(stage) as plain:
         plain.say("go")
-        plain.hear("tells the agent why.")
+        plain.hear("tell the agent why.")
         time.sleep(READABLE_SECONDS)
         plain.say("yes")
         plain.hear("Done after")
@@ -204,12 +204,12 @@ def test_one_yes_is_for_one_action(tmp_path: Path, server: SseServer) -> None:
     ask_to_touch(server, *names, text="Approve? nothing\nType yes, or no.\n")
     with Plain(stage) as plain:
         plain.say("go")
-        plain.hear("tells the agent why.")
+        plain.hear("tell the agent why.")
         assert "> Type yes, or no." in plain.lines
         time.sleep(READABLE_SECONDS)
         plain.forget()
         plain.say("yes")
-        plain.hear("tells the agent why.")
+        plain.hear("tell the agent why.")
         time.sleep(READABLE_SECONDS)
         assert [path.name for path in stage.workspace.iterdir()] == ["n0"]
         plain.interrupt()
@@ -228,7 +228,7 @@ def test_a_question_after_an_interrupted_one_is_asked(tmp_path: Path, server: Ss
             ask_to_touch(server, f"n{number}")
             plain.forget()
             plain.say("go")
-            plain.hear("tells the agent why.")
+            plain.hear("tell the agent why.")
             assert f"> touch n{number}" in plain.lines
             plain.interrupt()
             plain.hear("Interrupted")

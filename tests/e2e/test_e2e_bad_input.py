@@ -151,9 +151,9 @@ def test_an_unknown_session_is_one_sentence(tmp_path: Path) -> None:
         terminal.wait_for(lambda text: "'no-such-id' is not a session's id" in plain(text))
         echoes(terminal)
         terminal.press("f2")
-        terminal.wait_for(lambda text: "Sessions" in text and "● ready" not in text)
+        terminal.wait_for(lambda text: "Sessions" in text and "no session" not in text)
         terminal.press("escape")
-        terminal.wait_for("● ready")
+        terminal.wait_for("no session")
         quit_by_command(terminal)
 
 

@@ -4,6 +4,8 @@ write_file                        every call of a tool
 edits(src/app.py)  edits(src/)    edits of a file, or of all files in a folder; edits: of all
 run_command(git diff *)           commands that begin so, by tools.command_rules
 run_command(make all)             one command, word for word
+
+What reads commands is loaded with the first of them, for no answer has to wait for it.
 """
 
 from __future__ import annotations
@@ -15,11 +17,6 @@ from pathlib import PurePosixPath
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import UsageError
 from agent_tui.tools.base import Subject
-from agent_tui.tools.commands.command_rules import (
-    command_is_allowed,
-    offer_patterns,
-    pattern_mistake,
-)
 
 EDITS = "edits"
 _MORE_TOOLS = ("present_plan", "recall", "search_web", "send_dmail", "task")
@@ -80,7 +77,7 @@ class Rule:
             case "edits":
                 return _edits_mistake(self.pattern)
             case "run_command":
-                return pattern_mistake(self.pattern) if self.pattern else ""
+                return _pattern_mistake(self.pattern) if self.pattern else ""
             case "edit_file" | "write_file" if self.pattern:
                 return _edits_mistake(self.pattern) or (
                     f"a folder is allowed by edits({self.pattern})."
@@ -103,6 +100,8 @@ class Rule:
 
 def rules_allow(rules: Iterable[Rule], tool: str, subject: Subject) -> bool:
     """Whether rules allow a call of a tool on a subject."""
+    from agent_tui.tools.commands.command_rules import command_is_allowed
+
     rules = tuple(rules)
     if subject.kind != "command":
         return any(rule.covers(tool, subject) for rule in rules)
@@ -130,6 +129,8 @@ def offers_for(tool: str, subject: Subject) -> tuple[Rule, ...]:
     """What a person may allow for the session beside this one call, the likeliest first."""
     match subject.kind:
         case "command":
+            from agent_tui.tools.commands.command_rules import offer_patterns
+
             patterns = offer_patterns(subject.text, subject.places)
             return tuple(Rule(tool, pattern) for pattern in patterns)
         case "edit":
@@ -156,6 +157,12 @@ def _tool_names() -> tuple[str, ...]:
     from agent_tui.tools.catalogue import builtin_tools
 
     return (EDITS, *(tool.name for tool in builtin_tools()), *_MORE_TOOLS)
+
+
+def _pattern_mistake(pattern: str) -> str:
+    from agent_tui.tools.commands.command_rules import pattern_mistake
+
+    return pattern_mistake(pattern)
 
 
 def _edits_mistake(pattern: str) -> str:
