@@ -23,6 +23,7 @@ from agent_tui.core.events import (
     TextDelta,
 )
 from agent_tui.core.messages import text_of
+from agent_tui.core.summary import CompactionRequest
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Fault, Reply
 from tests.agent.stage import Stage, call
@@ -208,6 +209,39 @@ async def test_what_is_too_long_and_cannot_be_compacted_is_told_once(tmp_path: P
         ]
         assert stage.session.gauge.window == 100_000
         assert not list(stage.log.parent.glob("context.jsonl.[0-9]*"))
+
+
+class TellsTheSummary(Cramped):
+    """A server that names its window only where it refuses a summary."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
+        try:
+            async for part in super().stream(request):
+                yield part
+        except ProviderError as error:
+            raise ProviderError(
+                str(error), status=400, too_long=True, window=0 if request.tools else error.window
+            ) from None
+
+
+@pytest.mark.parametrize("kind", [Cramped, TellsTheSummary])
+@pytest.mark.parametrize("told", [500, 50_000])
+async def test_a_window_that_was_named_is_kept_where_nothing_was_compacted(
+    tmp_path: Path, kind: type[Cramped], told: int
+) -> None:
+    server = kind(100_000, told)
+    async with Stage(tmp_path, provider=server, window=100_000) as stage:
+        for question in range(3):
+            assert await stage.say(f"Question {question}") == "done"
+
+        async def look_and_decline() -> None:
+            await stage.session.compacting.draft(CompactionRequest("auto"))
+
+        stage.session.compacting.review_automatic(look_and_decline)
+        server.narrow(1)
+        assert await stage.say("And now?") == "failed"
+        assert server.refusals > 1
+        assert stage.session.gauge.window == told
 
 
 async def test_one_reason_is_told_once_in_a_turn_however_often_it_stands_in_the_way(

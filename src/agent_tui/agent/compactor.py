@@ -91,6 +91,7 @@ class Compactor:
         self._workspace = workspace
         self._next_try_at = 0
         self._refused = ""
+        self._named_window = 0
         self.review: Review | None = None
 
     def gauge(self) -> Gauge:
@@ -160,6 +161,7 @@ class Compactor:
         """Compact because the server finds the context too long, whatever we count; whether it did.
 
         The window is then taken to be no larger than what was refused: the server knows better.
+        Where nothing was compacted, only a window that it named is kept.
         A refusal without a known word is taken for that where the window is as good as full.
 
         Raises:
@@ -173,6 +175,7 @@ class Compactor:
             raise _with_advice(error)
         known = min(policy.window or tokens, tokens)
         self.policy = replace(policy, window=min(known, error.window or known))
+        self._note_window(error.window)
         done = None
         try:
             done = await self._compact_by_itself()
@@ -182,6 +185,7 @@ class Compactor:
         finally:
             if done is None:
                 self.policy = policy
+                self._learn_window(self._named_window)
         if done is not None and self._on_learned is not None:
             self._on_learned(self._model, self.policy.window)
         return done is not None
@@ -277,8 +281,13 @@ class Compactor:
             prompt("branch_summary"), brief.text, on_text, self._wire.emit, _forget
         )
 
+    def _note_window(self, told: int) -> None:
+        if told:
+            self._named_window = min(told, self._named_window or told)
+
     def _learn_window(self, told: int) -> None:
-        """Take a window that the server named when it refused a summary as too long."""
+        """Take a window that the server named when it refused a request as too long."""
+        self._note_window(told)
         known = self.policy.window
         if told and (not known or told < known):
             self.policy = replace(self.policy, window=told)
