@@ -505,7 +505,8 @@ async def test_a_key_asks_again_where_a_turn_ended_without_its_answer(
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("What files are here?")
         assert any(plain_text(block) == "The server went away." for block in here.shown)
-        assert "Alt+A" in here.chat.status.notice
+        invited = here.chat.prompt_box.frame.invitation
+        assert invited == "Ask anything, or Alt+A asks the model again"
         await here.pilot.press("alt+a")
         await here.until(
             lambda: (

@@ -444,7 +444,7 @@ async def test_k_keeps_the_loss_that_led_to_its_message_until_another_is_highlig
         assert sides(app).has_focus
         await pilot.press("down", "k")
         await settle(pilot)
-        assert "Choose a line of the losses first" in app.text
+        assert "Choose a loss first (Tab moves to the list)" in app.text
         assert "Please always use tabs." not in app.text.partition("Kept by hand")[2]
         await pilot.press("up", "k")
         await settle(pilot)

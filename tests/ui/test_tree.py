@@ -171,7 +171,7 @@ async def test_a_branch_is_compared_with_the_present_or_with_a_marked_one() -> N
         await settle(pilot)
         await pilot.press("c")
         await pilot.pause(0.2)
-        assert "same branch as the present" in app.text
+        assert "same branch as the current one" in app.text
         await pilot.press("home", "down", "space", "end", "up", "up", "c")
         await settle(pilot)
         await settle(pilot)

@@ -352,9 +352,15 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
                 if engine is not None:
                     await engine.aclose()
         except Exception as error:  # what was answered is on disk: nothing keeps one from leaving
-            trouble = f"agent-tui could not close properly: {type(error).__name__}: {error}."
+            trouble = f"agent-tui could not close properly: {_reason(error)}."
             code, farewell = 1, clean(f"{farewell}\n{trouble}".lstrip())
         self.exit(code, return_code=code, message=farewell or None)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, TimeoutError) and not str(error):
+        return f"something did not stop within {_ENDING_SECONDS:g} seconds"
+    return f"{type(error).__name__}: {error}"
 
 
 def _assemble(launch: Launch) -> Engine:
