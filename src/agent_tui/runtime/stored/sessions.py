@@ -115,9 +115,10 @@ class StoredSessions:
     async def _find_named(self, typed: str, folder: str) -> str:
         """The id of a session, which has to be the one in a folder, where one is given."""
         found = await self.find_id(typed)
-        if folder and await asyncio.to_thread(self._store.find, found) != Path(folder):
+        first = await asyncio.to_thread(self._store.find, found) if folder else Path()
+        if folder and first != Path(folder):
             raise SessionError(
-                f"{folder} is a copy of another session's folder: move or delete it."
+                f"Two folders hold session {found}: {first} and {folder}. Move one away."
             )
         return found
 
