@@ -6,9 +6,11 @@ uuids, in the file of its copy. Codex begins a fork with its parent's turns unde
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cmp_to_key
 from typing import Any
 
 from agent_tui.importers.claude_code import CLAUDE
@@ -20,6 +22,8 @@ from agent_tui.library.search.sources import OURS
 from agent_tui.sessions.session_summary import parent_session
 
 _HEAD_LINES = 20
+_TIME_DIGITS = len("20261101100000000")
+_NO_DIGITS = re.compile(r"[^0-9]+")
 
 
 def origin_of(ref: SessionRef) -> str:
@@ -44,42 +48,67 @@ def origin_of(ref: SessionRef) -> str:
     return ""
 
 
-def original_first(refs: Iterable[SessionRef]) -> list[SessionRef]:
-    """Files of Claude Code that share a beginning, each before those that were copied from it.
-
-    What they say decides, so that it is the same in whatever order they are found: a copy names
-    where it came from, or has lines under an id that is not its own; else the original is the one
-    that has nothing more, or whose next line is the oldest.
-    """
-    refs = list(refs)
-    entries = {ref.path: list(_entries(ref)) for ref in refs}
-    shared = Counter(key for told in entries.values() for key in {each.key for each in told})
-
-    def rank(ref: SessionRef) -> tuple[bool, str, int, str]:
-        told = entries[ref.path]
-        own = next((each.at for each in told if shared[each.key] == 1), "")
-        is_named = bool(told) and told[0].session != ref.path.stem
-        return (is_named, own, len(told), str(ref.path))
-
-    return sorted(refs, key=rank)
-
-
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """A line with a uuid: what it is known by, when it was said, and in which session first."""
+class Entries:
+    """What the lines of a file of Claude Code are known by, in order; in few bytes for each.
 
-    key: object
-    at: str
-    session: str
+    Attributes:
+        keys: the same number for the same line, in whichever file it is.
+        times: when each was said, as a number.
+        is_named: whether the file says of itself that it is a copy.
+    """
+
+    ref: SessionRef
+    keys: array[int] = field(default_factory=lambda: array("q"))
+    times: array[int] = field(default_factory=lambda: array("q"))
+    is_named: bool = False
 
 
-def _entries(ref: SessionRef) -> Iterator[_Entry]:
+def read_entries(ref: SessionRef) -> Entries:
+    """The lines of a file that have a uuid; raises OSError where it cannot be read."""
+    found = Entries(ref)
+    session = ref.path.stem
     for _, line in whole_lines(ref, 0):
         value = decode(line) or {}
         if _uuid(value):
-            origin = value.get("forkedFrom")
-            session = (origin if isinstance(origin, dict) else value).get("sessionId")
-            yield _Entry(_entry_key(value), str(value.get("timestamp")), str(session))
+            if not found.keys:
+                origin = value.get("forkedFrom")
+                session = str((origin if isinstance(origin, dict) else value).get("sessionId"))
+            found.keys.append(_entry_key(value))
+            found.times.append(_time(value))
+    return replace(found, is_named=session != ref.path.stem)
+
+
+def original_first(files: Iterable[Entries]) -> list[Entries]:
+    """Files that share a beginning, each before those that were copied from it.
+
+    What they say decides, so that it is the same in whatever order they are found: a copy names
+    where it came from, or begins with a line under an id that is not its own. Of two others, the
+    original is the one that has nothing more where they part, or whose next line is the older.
+    """
+    return sorted(files, key=cmp_to_key(_compared))
+
+
+def _compared(one: Entries, other: Entries) -> int:
+    if one.is_named != other.is_named:
+        return 1 if one.is_named else -1
+    shortest = min(len(one.keys), len(other.keys))
+    part = next((at for at in range(shortest) if one.keys[at] != other.keys[at]), shortest)
+    mine, its = _next(one, part), _next(other, part)
+    return -1 if (mine, str(one.ref.path)) < (its, str(other.ref.path)) else 1
+
+
+def _next(file: Entries, place: int) -> tuple[int, ...]:
+    """When the line at a place was said, and its key; nothing behind the last one."""
+    return (file.times[place], file.keys[place]) if place < len(file.keys) else ()
+
+
+def held_before(files: Iterable[Entries]) -> Iterator[bytes]:
+    """For each file, the keys of its lines that one before it holds, as ``Copies`` takes them."""
+    seen: set[int] = set()
+    for each in files:
+        yield array("q", (key for key in each.keys if key in seen)).tobytes()
+        seen.update(each.keys)
 
 
 class Copies:
@@ -88,11 +117,13 @@ class Copies:
     Args:
         source: the agent that wrote the session.
         origins: the files that it may be a copy of.
+        held: the keys that ``held_before`` told, of Claude Code.
     """
 
-    def __init__(self, source: str, origins: Iterable[SessionRef]) -> None:
+    def __init__(self, source: str, origins: Iterable[SessionRef], held: bytes = b"") -> None:
         self._source = source
-        self._held = {_key(source, line) for ref in origins for _, line in whole_lines(ref, 0)}
+        self._held = set(array("q", held))
+        self._held.update(_key(source, line) for ref in origins for _, line in whole_lines(ref, 0))
 
     def hold(self, line: bytes, value: dict[str, Any]) -> bool:
         """Whether the line was counted in the other session."""
@@ -109,18 +140,22 @@ class Copies:
 _SAID_BY_CODEX = ("response_item", "event_msg")
 
 
-def _key(source: str, line: bytes) -> object:
-    if source == CLAUDE:
-        return _entry_key(decode(line) or {})
+def _key(source: str, line: bytes) -> int:
     if source == CODEX:
         line = line[max(0, line.find(b'"payload"')) :]
     return digest_of(line)
 
 
-def _entry_key(value: dict[str, Any]) -> object:
+def _entry_key(value: dict[str, Any]) -> int:
     """A copy keeps what was said, and when, too: a uuid alone may be used again."""
-    said = digest_of(repr(value.get("message")).encode("utf-8", "replace"))
-    return (_uuid(value), str(value.get("timestamp")), said)
+    said = f"{_uuid(value)} {value.get('timestamp')} {value.get('message')!r}"
+    return digest_of(said.encode("utf-8", "replace"))
+
+
+def _time(value: dict[str, Any]) -> int:
+    """The digits of a time, to the millisecond; what says none is younger than what does."""
+    digits = _NO_DIGITS.sub("", str(value.get("timestamp")))[:_TIME_DIGITS]
+    return int(digits.ljust(_TIME_DIGITS, "0")) if digits else 10**_TIME_DIGITS
 
 
 def _uuid(value: dict[str, Any]) -> str:

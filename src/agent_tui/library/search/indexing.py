@@ -19,7 +19,13 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.importers.claude_code import CLAUDE
 from agent_tui.importers.codex import CODEX
 from agent_tui.importers.importer import SessionRef
-from agent_tui.library.search.copies import origin_of, original_first
+from agent_tui.library.search.copies import (
+    Entries,
+    held_before,
+    origin_of,
+    original_first,
+    read_entries,
+)
 from agent_tui.library.search.readers import LazyUnit, read_units
 from agent_tui.library.search.reading import (
     ROTATED,
@@ -195,17 +201,26 @@ class Indexer:
         for root in sorted(fresh):
             group = [there[path] for path in sorted(self._roots[root]) if path in there]
             jobs: list[Job] = []
-            order = original_first(group) if len(group) > 1 else []
-            for place, ref in enumerate(order):
+            order = original_first(self._entries_of(group)) if len(group) > 1 else []
+            for each, held in zip(order, held_before(order), strict=True):
+                ref = each.ref
                 planned = units[_unit_of(ref)]
                 if jobs and not any(job.is_new for job in planned):
                     if (row := self._known.get((str(ref.path), ref.key))) is not None:
                         self._drop(row)
                     planned = self._planned(ref, None)
-                jobs += [replace(job, origins=tuple(order[:place])) for job in planned if job.root]
+                jobs += [replace(job, held=held) for job in planned if job.root]
             numbers = sorted(job.file for job in jobs)
             for number, job in zip(numbers, jobs, strict=True):
                 units[_unit_of(job.ref)] = [replace(job, file=number)]
+
+    def _entries_of(self, group: Iterable[SessionRef]) -> Iterator[Entries]:
+        """What the files hold; one that cannot be read is told, and stays as it is known."""
+        for ref in group:
+            try:
+                yield read_entries(ref)
+            except (AgentTuiError, OSError) as error:
+                self.progress.troubles.append(f"{ref.path}: {error}")
 
     def _lazy(self, jobs: list[Job]) -> LazyUnit:
         def make() -> Unit:

@@ -40,6 +40,7 @@ class Job:
         is_new: whether the index knows nothing of it.
         day, model: what is known for lines that say none.
         origins: the files that it may be a copy of.
+        held: the keys of its lines that another file holds, where those are known.
         root: what it shares with its copies, where nothing else tells of them.
         counted: where the last line stands whose tokens may be said again; -1 for none.
     """
@@ -52,6 +53,7 @@ class Job:
     day: str = ""
     model: str = ""
     origins: tuple[SessionRef, ...] = ()
+    held: bytes = b""
     root: str = ""
     counted: int = -1
 
@@ -153,7 +155,8 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
     if job.start and (last := read_line(line_before(ref, job.start))) is not None:
         tally.follow(last)
     is_rotated = ref.source in ROTATED
-    copies = Copies(ref.source, job.origins) if job.origins else None
+    may_repeat = job.origins or job.held
+    copies = Copies(ref.source, job.origins, job.held) if may_repeat else None
     piece = Piece(job.file)
     for offset, line in whole_lines(ref, job.start):
         end = offset + len(line) + 1
