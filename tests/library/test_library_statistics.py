@@ -155,8 +155,9 @@ def test_a_compaction_of_claude_code_counts_once_and_is_no_prompt(
     assert [row["kind"] for row in rows[-2:]] == ["compaction", "other"]
 
 
+@pytest.mark.parametrize("silent", [0, 3])
 def test_a_compaction_that_is_read_between_its_two_lines_counts_once(
-    library: Library, tmp_path: Path
+    library: Library, tmp_path: Path, silent: int
 ) -> None:
     folder = library.home / ".claude" / "projects" / "-w"
     folder.mkdir(parents=True)
@@ -164,7 +165,8 @@ def test_a_compaction_that_is_read_between_its_two_lines_counts_once(
     summary = claude_user("s1", "b1", 8, "This session is being continued", isCompactSummary=True)
     out = tmp_path / "out"
     path = folder / "S.jsonl"
-    for lines in ([*claude_session(), edge], [*claude_session(), edge, summary]):
+    first = [*claude_session(), edge, *[claude_session()[0]] * silent]
+    for lines in (first, [*first, summary]):
         write_lines(path, lines)
         library.index.update()
         Shipper(out, Redactor()).ship([locate(path)])

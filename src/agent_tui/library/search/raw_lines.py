@@ -10,6 +10,7 @@ from agent_tui.importers.importer import SessionRef
 
 _BLOCK = 1 << 18
 _LOOK_BACK = 64 << 10
+_LINES_BACK = 50
 
 
 def whole_lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
@@ -32,11 +33,13 @@ def digest_of(line: bytes) -> int:
     return int.from_bytes(blake2b(line, digest_size=8).digest()) >> 1 or 1
 
 
-def line_before(ref: SessionRef, place: int) -> bytes:
-    """The finished line that ends where another one begins; empty for the first and a long one."""
+def lines_before(ref: SessionRef, place: int) -> Iterator[bytes]:
+    """Some tens of the finished lines before a place, the last first, up to a long one."""
     start = max(0, place - _LOOK_BACK)
     with ref.path.open("rb") as file:
         file.seek(start)
         before = file.read(place - start)
-    line = before.removesuffix(b"\n").rpartition(b"\n")
-    return line[2] if line[1] or not start else b""
+    lines = before.removesuffix(b"\n").rsplit(b"\n", _LINES_BACK)
+    if start or len(lines) > _LINES_BACK:
+        del lines[0]  # it may have begun before what was read
+    yield from reversed(lines)

@@ -16,8 +16,8 @@ from agent_tui.core.record_writing import record_fields
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import importer_of, read
 from agent_tui.library.search.copies import Copies
-from agent_tui.library.search.line_text import LineText, decode, read_line, read_object
-from agent_tui.library.search.raw_lines import digest_of, line_before, whole_lines
+from agent_tui.library.search.line_text import LineText, decode, read_object
+from agent_tui.library.search.raw_lines import digest_of, lines_before, whole_lines
 from agent_tui.library.search.sources import OURS
 from agent_tui.library.search.tallies import Tally
 from agent_tui.library.search.words import facet, path_facets, split_cjk
@@ -152,8 +152,8 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
     if counted >= 0:
         _, line = next(whole_lines(ref, counted), (0, b""))
         tally.begin_behind(decode(line) or {})
-    if job.start and (last := read_line(line_before(ref, job.start))) is not None:
-        tally.follow(last)
+    if job.start:
+        tally.follow(lines_before(ref, job.start))
     is_rotated = ref.source in ROTATED
     may_repeat = job.origins or job.held
     copies = Copies(ref.source, job.origins, job.held) if may_repeat else None

@@ -8,12 +8,12 @@ usage, of which the largest counts.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from typing import Any
 
 from agent_tui.core.usage import Usage
-from agent_tui.library.search.line_text import LineText
+from agent_tui.library.search.line_text import LineText, read_line
 from agent_tui.providers.catalog import find_price
 
 _MOST_CALLS = 10_000
@@ -27,6 +27,13 @@ class CompactionLines:
     """
 
     _awaits_summary: bool = False
+
+    def follow(self, lines: Iterable[bytes]) -> None:
+        """Take the lines before the first one, the last first: what they tell of was counted."""
+        said = (read_line(line) for line in lines)
+        last = next((each for each in said if each is not None and each.is_compaction), None)
+        if last is not None:
+            self.begins(last)
 
     def begins(self, said: LineText) -> bool:
         """Whether a line tells of a compaction that no line before it told of."""
@@ -77,9 +84,9 @@ class Tally:
         self._message, self._usage = "", Usage()
         self._compactions = CompactionLines()
 
-    def follow(self, said: LineText) -> None:
-        """Take the line before the first one: the compaction it tells of is counted."""
-        self._compactions.begins(said)
+    def follow(self, lines: Iterable[bytes]) -> None:
+        """Take the lines before the first one, the last first: their compactions are counted."""
+        self._compactions.follow(lines)
 
     def begin_behind(self, value: dict[str, Any]) -> None:
         """Take a line as counted before: its tokens, said again, are the same ones."""

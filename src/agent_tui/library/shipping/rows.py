@@ -6,13 +6,13 @@ uuids, or from a hash of the line where it has none: a row that is shipped twice
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
 from agent_tui.core.usage import Usage
-from agent_tui.library.search.line_text import LineText, decode, read_line, read_object
+from agent_tui.library.search.line_text import LineText, decode, read_object
 from agent_tui.library.search.tallies import CompactionLines, beyond, counted_under, usage_of
 from agent_tui.providers.catalog import find_known
 
@@ -73,10 +73,9 @@ class RowReader:
     _usage: Usage = field(default_factory=Usage)
     _compactions: CompactionLines = field(default_factory=CompactionLines)
 
-    def follow(self, line: bytes) -> None:
-        """Take the line before the first one: the compaction it tells of was shipped."""
-        if (said := read_line(line)) is not None:
-            self._compactions.begins(said)
+    def follow(self, lines: Iterable[bytes]) -> None:
+        """Take the lines before the first one, the last first: their compactions were shipped."""
+        self._compactions.follow(lines)
 
     def begin_behind(self, line: bytes) -> None:
         """Take a line as shipped before: its tokens, said again, are the same ones."""

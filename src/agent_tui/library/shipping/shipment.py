@@ -20,7 +20,7 @@ from agent_tui.core.record_writing import record_fields
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import importer_of, read
 from agent_tui.library.redaction import Redactor
-from agent_tui.library.search.raw_lines import line_before, whole_lines
+from agent_tui.library.search.raw_lines import lines_before, whole_lines
 from agent_tui.library.search.sources import is_lined
 from agent_tui.library.shipping.rows import Row, RowReader
 from agent_tui.library.shipping.spans import export_spans
@@ -132,7 +132,7 @@ class Shipper:
         for _, line in islice(whole_lines(ref, counted), 1) if counted >= 0 else ():
             reader.begin_behind(line)
         if start:
-            reader.follow(line_before(ref, start))
+            reader.follow(lines_before(ref, start))
         end, turn = start, (start, counted)
         for offset, line in _lines(ref, start):
             end = offset + len(line) + 1
