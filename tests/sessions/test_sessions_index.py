@@ -82,6 +82,53 @@ def test_an_index_grows_with_its_log(tmp_path: Path) -> None:
     assert [index.role(n) for n in range(3)] == ["user"] * 3
 
 
+FAILURE = encode({"role": "_turn_end", "end": "failed", "told": "x" * 30})
+CALL = {"role": "tool", "tool_call_id": "c", "content": "said"}
+ENDINGS = (
+    (FAILURE, True),
+    (encode({"role": "_turn_end", "end": "done"}), False),
+    (encode({**CALL, "is_error": True}), True),
+    (encode({**CALL, "is_error": True, "display": "y" * 50}), True),
+    (encode({**CALL, "is_error": True, "interrupted": True}), False),
+    (encode({**CALL, "is_error": True, "display": "y" * 50, "rejected": True}), False),
+    (encode(CALL), False),
+)
+
+
+@pytest.mark.parametrize(
+    "block", [1, 2, 3, 5, 7, 11, 13, 17, 29, 31, 50, 61, 100, 128, 999, 1 << 20]
+)
+def test_failures_are_marked_once_wherever_a_block_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    lines = random.Random(block).choices(ENDINGS, k=60)
+    path = tmp_path / "context.jsonl"
+    path.write_bytes(b"".join(line for line, _ in lines))
+    monkeypatch.setattr(index_module, "_BLOCK", block)
+    index = LogIndex(path)
+    while index.grow(block * 3):
+        pass
+    expected = [number for number, (_, fails) in enumerate(lines) if fails]
+    assert list(index.errors(0, len(index))) == expected
+    assert list(index.errors(20, 40)) == [number for number in expected if 20 <= number < 40]
+
+
+def test_a_failure_is_marked_in_a_log_that_grows_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "context.jsonl"
+    path.touch()
+    index = LogIndex(path)
+    for number, (line, _) in enumerate(ENDINGS):
+        with path.open("ab") as file:
+            file.write(line[:-1])
+        index.grow()
+        failed = [place for place, (_, fails) in enumerate(ENDINGS) if fails and place <= number]
+        assert list(index.errors(0, len(index))) == failed
+        with path.open("ab") as file:
+            file.write(b"\n")
+        index.grow()
+        assert list(index.errors(0, len(index))) == failed
+
+
 def test_the_tail_of_a_big_log_is_there_without_reading_its_head(tmp_path: Path) -> None:
     path = tmp_path / "context.jsonl"
     line = encode({"role": "user", "content": "x" * 1000})

@@ -51,6 +51,7 @@ _BY_NAME = {role.encode(): code for code, role in enumerate(ROLES)}
 _LOOK = 300
 _ERROR = b'"is_error":true'
 _NO_ERROR = (b'"interrupted":true', b'"rejected":true')
+_CARRIED = max(map(len, (_ERROR, *_NO_ERROR))) - 1
 _TURN_END = ROLES.index("_turn_end")
 _FAILED = b'{"role":"_turn_end","end":"failed"'
 
@@ -72,6 +73,8 @@ class LogIndex:
         self._roles = bytearray(1)
         self._errors = array("Q")
         self._last_head = b""
+        self._last_end = b""
+        self._last_fails = False
         with reading(path) as (_, status):
             self.size = status.st_size
             self.inode = status.st_ino
@@ -106,7 +109,11 @@ class LogIndex:
 
     def errors(self, first: int, stop: int) -> Sequence[int]:
         """The lines of a stretch that tell of a failed call or turn; a hint, as roles are."""
-        return self._errors[bisect_left(self._errors, first) : bisect_left(self._errors, stop)]
+        found = self._errors[bisect_left(self._errors, first) : bisect_left(self._errors, stop)]
+        last = len(self._starts) - 1
+        if first <= last < stop and self._is_last_failed:
+            found.append(last)  # it may still go on
+        return found
 
     def count(self, role: str) -> int:
         """How many lines of a role are found."""
@@ -132,14 +139,17 @@ class LogIndex:
             self._roles[-1] = _code(self._last_head)
         find, known = block.find, _CODES.get
         add_start, add_role = self._starts.append, self._roles.append
-        at = find(b"\n") + 1
+        end = find(b"\n")
+        self._add_to_last(block[: end if end >= 0 else len(block)])
+        if end >= 0 and self._is_last_failed:
+            self._errors.append(first - 1)
+        at = end + 1
         while at:
             add_start(base + at)
             add_role(known(block[at : at + _PREFIX], 0))
             at = find(b"\n", at) + 1
         self.scanned += len(block)
-        if len(self._starts) == first:
-            self._errors.extend(self._failed_calls(block, base))
+        if end < 0:
             return
         line = self._roles.find(0, first)
         while line >= 0:
@@ -147,26 +157,40 @@ class LogIndex:
             self._roles[line] = _code(block[start : start + _LOOK])
             line = self._roles.find(0, line + 1)
         start = self._starts[-1] - base
-        self._last_head = block[start : start + _LOOK]
-        failed = {*self._failed_calls(block, base), *self._failed_turns(block, base, first)}
+        failed = {*self._failed_calls(block, base, first), *self._failed_turns(block, base, first)}
         self._errors.extend(sorted(failed))
+        self._last_head = block[start : start + _LOOK]
+        self._last_end, self._last_fails = b"", False
+        self._add_to_last(block[start:])
 
-    def _failed_calls(self, block: bytes, base: int) -> Iterator[int]:
-        """Calls that failed, where the block holds the sign of it whole."""
-        at = block.find(_ERROR)
+    @property
+    def _is_last_failed(self) -> bool:
+        return self._last_fails or self._last_head.startswith(_FAILED)
+
+    def _add_to_last(self, piece: bytes) -> None:
+        """Judge the last line by one more piece of it; a sign may lie across two pieces."""
+        piece = self._last_end + piece
+        self._last_fails = _tells_failure(piece, self._last_fails)
+        self._last_end = piece[-_CARRIED:]
+
+    def _failed_calls(self, block: bytes, base: int, first: int) -> Iterator[int]:
+        """Calls that failed, of the lines that the block holds whole."""
+        last = self._starts[-1] - base
+        at = block.find(_ERROR, self._starts[first] - base, last)
         while at >= 0:
             end = block.find(b"\n", at)
-            rest = block[at : end if end >= 0 else len(block)]
-            if not any(sign in rest for sign in _NO_ERROR):
+            if _tells_failure(block[at:end]):
                 yield bisect_right(self._starts, base + at) - 1
-            at = block.find(_ERROR, at + 1)
+            at = block.find(_ERROR, end, last)
 
     def _failed_turns(self, block: bytes, base: int, first: int) -> Iterator[int]:
-        line = self._roles.find(_TURN_END, first)
+        """Turns that failed, of the lines that the block holds whole."""
+        last = len(self._starts) - 1
+        line = self._roles.find(_TURN_END, first, last)
         while line >= 0:
             if block.startswith(_FAILED, self._starts[line] - base):
                 yield line
-            line = self._roles.find(_TURN_END, line + 1)
+            line = self._roles.find(_TURN_END, line + 1, last)
 
     def read(self, start: int, stop: int) -> list[Item]:
         """The records and the damage of lines ``start`` to ``stop``; blank lines are left out."""
@@ -217,6 +241,14 @@ def _read_span(descriptor: int, offset: int, length: int) -> list[Item]:
         offset += size
         length -= size
     return items
+
+
+def _tells_failure(piece: bytes, before: bool = False) -> bool:
+    """Whether a line tells of a failed call: by its last sign, or as the pieces before it told."""
+    at = piece.rfind(_ERROR)
+    if at < 0 and not before:
+        return False
+    return not any(piece.find(sign, max(at, 0)) >= 0 for sign in _NO_ERROR)
 
 
 def _code(head: bytes) -> int:
