@@ -236,6 +236,20 @@ def test_before_a_day_alone_younger_files_are_hardly_looked_at(
     assert (answer.stopped_by, answer.unsearched) == ("", 0)
 
 
+def test_an_old_line_behind_many_younger_ones_is_found_by_its_day(library: Library) -> None:
+    new = [user(f"ask {n}", at="2026-12-01T10:00:00Z") for n in range(30)]
+    log = library.log("one", [*new, user("kept", at="2026-05-01T10:00:00Z")])
+    library.index.update()
+    assert [each.hits[0].snippet for each in library.search("before:2026-06")] == ["kept"]
+    for day in ("2026-04-01", "2026-12-02"):
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(user(f"said on {day}", at=f"{day}T10:00:00Z")) + "\n")
+        library.index.update()
+        (found,) = library.search("before:2026-04-15")
+        assert [hit.snippet for hit in found.hits] == ["said on 2026-04-01"]
+    assert library.search("before:2026-04-01") == []
+
+
 @pytest.mark.parametrize("query", ["tide", "ti", "tide -boom", "agent:agent", "has:error"])
 def test_a_search_that_runs_out_of_time_says_so_and_what_to_do(
     library: Library, monkeypatch: pytest.MonkeyPatch, query: str

@@ -83,7 +83,7 @@ class Indexer:
     def __init__(self, base: sqlite3.Connection) -> None:
         self._base = base
         self._digests: defaultdict[int, list[int]] = defaultdict(list)
-        self._last_said: dict[int, str] = {}
+        self._times: dict[int, tuple[str, str]] = {}
         self._said: list[tuple[str, int]] = []
         self._statements: list[Statement] = []
         self._chars = 0
@@ -285,9 +285,9 @@ class Indexer:
         # Only now: a file that is read again after a failure must not find its own lines held.
         folder = str(ref.path.parent)
         self._said += [(folder, digest) for digest in self._digests.pop(job.file, ())]
-        at = self._last_said.pop(job.file, "")
-        place = (*ref.stamp, job.head, part.end, part.counted, job.root, at, job.file)
-        self._statements.append((_READ_UP_TO, place))
+        first, last = self._times.pop(job.file, (None, ""))
+        place = (*ref.stamp, job.head, part.end, part.counted, job.root, first, first, last)
+        self._statements.append((_READ_UP_TO, (*place, job.file)))
 
     def _flush(self) -> None:
         """Keep the rows that were written, with what says that they are there."""
@@ -304,8 +304,9 @@ class Indexer:
         """Write rows as they come: the full-text table gathers them until they are kept."""
         rows, file = piece.rows, piece.file
         self._digests[file] += [row[5] for row in rows if row[5]] + piece.mute
-        last = max((row[2] for row in rows), default="")
-        self._last_said[file] = max(self._last_said.get(file, ""), last)
+        times = [*self._times.get(file, ()), *(row[2] for row in rows if row[2])]
+        if times:
+            self._times[file] = (min(times), max(times))
         self.progress.lines += len(rows)
         self._chars += piece.chars
         with self._writing() as base:
@@ -340,7 +341,8 @@ _ADD_FILE = """INSERT OR REPLACE INTO files
     (id, source, path, key, session, cwd, title, model, updated)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _READ_UP_TO = """UPDATE files SET size = ?, mtime = ?, inode = ?, head = ?, offset = ?,
-    counted = ?, root = coalesce(nullif(?, ''), root), updated = max(updated, ?) WHERE id = ?"""
+    counted = ?, root = coalesce(nullif(?, ''), root), began = coalesce(min(began, ?), began, ?),
+    updated = max(updated, ?) WHERE id = ?"""
 _SAID = "INSERT OR IGNORE INTO said VALUES (?, ?)"
 _FORGET_BEHIND = "DELETE FROM entries WHERE file = ? AND offset >= ?"
 """What a reading wrote that failed before its end."""

@@ -176,6 +176,9 @@ class Matching:
         if query.after:  # no line of a file is younger than the file
             conditions.append("files.updated >= ?")
             values.append(query.after)
+        if query.before and not query.match:  # and none is older than its oldest one
+            conditions.append("(files.began IS NULL OR files.began < ?)")
+            values.append(query.before)
         return conditions, values
 
     def _bounds(self) -> tuple[list[str], list[object]]:
@@ -184,16 +187,12 @@ class Matching:
         return [name for name, day in bounds if day], [day for _, day in bounds if day]
 
     def _gather_newest(self, found: dict[tuple[str, str], Gathered], limit: int) -> None:
-        query = self._query
         conditions, values = self._file_conditions()
         bounds, days = self._bounds()
         files = self._base.execute(_FILES.format(conditions=_joined(conditions)), values)
         for number, source, session, title, updated in files.fetchall():
             name = (source, session)
             if len(found) == limit and name not in found:
-                continue
-            if query.before and self._begins_after(number, query.before):
-                self._passed.add(number)
                 continue
             inside = [number, *days]
             rows = self._base.execute(_NEWEST.format(conditions=_joined(bounds)), inside)
@@ -206,11 +205,6 @@ class Matching:
                 each.lines = (each.lines + lines)[:_LINES_KEPT]
                 each.count += count.fetchone()[0]
             self._passed.add(number)
-
-    def _begins_after(self, number: int, day: str) -> bool:
-        """Whether the first lines of a file that say when are too young, so that no other fits."""
-        row = self._base.execute(_FIRST, (number,)).fetchone()
-        return row[0] is not None and row[0] >= day
 
 
 def _joined(conditions: Iterable[str]) -> str:
@@ -228,8 +222,6 @@ _LINES = """SELECT words.rowid, entries.file, entries.role
 _FILE = "SELECT source, session, title, updated FROM files WHERE id = ?"
 _FILES = """SELECT id, source, session, title, updated FROM files
     WHERE session NOT NULL{conditions} ORDER BY updated DESC, id DESC"""
-_FIRST = """SELECT min(at) FROM
-    (SELECT at FROM entries WHERE file = ? AND at <> '' ORDER BY id LIMIT 20)"""
 _OF_FILE = "FROM entries JOIN files ON files.id = entries.file WHERE entries.file = ?{conditions}"
 _NEWEST = f"SELECT entries.id, entries.role {_OF_FILE} ORDER BY entries.id DESC LIMIT {_LINES_KEPT}"
 _COUNT = f"SELECT count(*) {_OF_FILE} AND entries.role <> '{TITLE}'"

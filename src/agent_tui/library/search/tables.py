@@ -7,12 +7,12 @@ import sqlite3
 from pathlib import Path
 
 FILE_NAME = "index.sqlite"
-VERSION = 10
+VERSION = 12
 _TABLES = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, source TEXT, path TEXT, key TEXT, size INTEGER, mtime INTEGER,
     inode INTEGER, head BLOB, offset INTEGER, session TEXT, cwd TEXT, title TEXT, model TEXT,
-    updated TEXT, root TEXT, counted INTEGER, UNIQUE (path, key));
+    began TEXT, updated TEXT, root TEXT, counted INTEGER, UNIQUE (path, key));
 CREATE INDEX files_by_inode ON files (inode);
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, length INTEGER, at TEXT, role TEXT);
