@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from textual.events import Key
 from textual.pilot import Pilot
+from textual.screen import ModalScreen
 
 from agent_tui.core.messages import CommandDisplay, ToolCall
 from agent_tui.core.modes import PRESENT_PLAN
@@ -180,6 +181,27 @@ async def test_a_screen_that_covers_a_request_says_that_it_waits(
         answer.cancel()
 
 
+async def test_a_screen_that_has_not_begun_yet_says_so_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        answer = here.ask(ask_user)
+        asked = await here.until_asked()
+        chat_screen, opened = here.app.chat_screen, asyncio.Event()
+
+        def open_screen() -> None:
+            """Within one message of the conversation: the screen itself has not heard any."""
+            here.app.push_screen(ModalScreen[None]())
+            assert not here.app.screen.is_running
+            opened.set()
+
+        chat_screen.call_next(open_screen)
+        await opened.wait()
+        await here.until_told("Which store?")
+        assert not asked.query(WaitingNote)
+        answer.cancel()
+
+
 async def test_a_request_of_one_kind_waits_for_one_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,6 +286,7 @@ async def test_an_answer_goes_to_the_session_that_asked(
 async def test_a_drag_that_began_after_an_answer_is_not_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("agent_tui.ui.app._LINGER_SECONDS", 1.0)  # also where all takes longer
     async with place(tmp_path, monkeypatch) as here:
         answer = here.ask(ask_user)
         asked = await here.until_asked()

@@ -171,8 +171,12 @@ class Requests:
                 notes.remove()
             elif notes:
                 notes.first().show(question)
-            elif screen.is_running and screen is not self._sheet:
+            elif screen is self._sheet:
+                continue
+            elif screen.is_running:
                 screen.mount(WaitingNote(question))
+            else:  # it was opened just now, or it is on its way out and hears nothing any more
+                screen.call_later(self._take_turn)
 
     def _open_approval(self, request: ApprovalRequest, session: LiveSession | None) -> Screen[Any]:
         from agent_tui.core.events import ApprovalAnswer
