@@ -242,6 +242,32 @@ def test_no_link_of_the_workspace_takes_a_command_out_of_it(tmp_path: Path) -> N
     print(f"links: {len(LEAVING)} ways out, 0 allowed; {len(STAYING)} that stay, all allowed")
 
 
+@pytest.mark.parametrize("leaves", [False, True])
+def test_folders_may_be_nested_ever_so_deep(tmp_path: Path, leaves: bool) -> None:
+    workspace = tmp_path / "work"
+    for name in ("other", "deep"):
+        (workspace / name).mkdir(parents=True)
+    lowest = workspace / "deep" / "/".join("d" * 600)
+    lowest.mkdir(parents=True)
+    (lowest / "c.txt").symlink_to(tmp_path if leaves else workspace / "other")
+    places = find_places("diff -r deep other", workspace)
+    assert places.outside == (frozenset({"deep"}) if leaves else frozenset())
+
+
+def test_what_lies_too_deep_to_be_looked_at_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = tmp_path / "work"
+    for folder in (workspace, workspace / "other", workspace / "deep"):
+        folder.mkdir()
+    monkeypatch.chdir(workspace / "deep")
+    for _ in range(16):
+        Path("d" * 250).mkdir()
+        os.chdir("d" * 250)
+    Path("link").symlink_to(tmp_path)
+    assert find_places("diff -r deep other", workspace).outside == {"deep"}
+
+
 @pytest.mark.slow
 def test_no_harmless_flag_of_a_known_program_writes_anything(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "LC_ALL": "C"}

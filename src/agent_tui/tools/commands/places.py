@@ -18,6 +18,7 @@ from agent_tui.tools.commands.shell_words import read_commands
 _OUTSIDE = re.compile(r"(?:^|[=:,@])(?:/|~)|(?:^|/|[=:,@])\.\.(?:/|$)|^[A-Za-z]+://")
 _MOST_FILES = 2_000
 _MOST_FOLDERS = 8
+_LONGEST_PATH = 4_000  # bytes; of a longer one the system tells nothing, but below a folder it fits
 _DEEPEST_GLOB = 2
 _ONE_CHARACTER = re.compile(r"\?|\[[^]]*\]")
 _WILD = re.compile(r"[*?[]")
@@ -121,30 +122,40 @@ class _Compared:
         short = (word for word in words if word.startswith("-") and word[1:2] != "-")
         return cls("--recursive" in words or any("r" in word for word in short))
 
-    def holds_only_its_own(self, folder: Path, root: str) -> bool:
-        """Whether nothing that is read of a folder is a link that leaves the workspace."""
+    def names_in(self, folder: Path) -> list[str] | None:
+        """What a folder holds, once; None where not all of it can be looked at."""
         if folder in self.seen:
-            return True
+            return []
         self.seen.add(folder)
         try:
             with scandir(folder) as found:
                 names = [each.name for each in islice(found, self.left + 1)]
         except OSError:
-            return False
+            return None
         self.left -= len(names)
-        inner = self if self.is_deep else None
-        return self.left >= 0 and all(_is_inside(folder / name, root, inner) for name in names)
+        return names if self.left >= 0 else None
 
 
 def _is_inside(path: Path, root: str, compared: _Compared | None) -> bool:
     """Whether a path is in the workspace, and no device; what is compared, with what it holds."""
-    place = Path(realpath(path))
-    if not place.is_relative_to(root):
-        return False
-    try:
-        kind = place.stat().st_mode
-    except (OSError, ValueError):
-        return True  # there is nothing yet
-    if stat.S_ISDIR(kind):
-        return compared is None or compared.holds_only_its_own(place, root)
-    return stat.S_ISREG(kind)
+    waiting = [(path, compared)]
+    while waiting:
+        path, reads = waiting.pop()
+        place = Path(realpath(path))
+        if not place.is_relative_to(root) or len(bytes(place)) > _LONGEST_PATH:
+            return False
+        try:
+            kind = place.stat().st_mode
+        except (OSError, ValueError):
+            continue  # there is nothing yet
+        if stat.S_ISDIR(kind):
+            if reads is None:
+                continue
+            names = reads.names_in(place)
+            if names is None:
+                return False
+            inner = reads if reads.is_deep else None
+            waiting += [(place / name, inner) for name in names]
+        elif not stat.S_ISREG(kind):
+            return False
+    return True
