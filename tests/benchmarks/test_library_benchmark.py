@@ -18,7 +18,7 @@ def test_the_quick_library_benchmark_tells_every_figure(tmp_path: Path) -> None:
     run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert run.stderr == ""
     rows = {line["what"]: line for line in map(json.loads, run.stdout.splitlines())}
-    assert len(rows) == 10
+    assert len(rows) == 11
     late = rows["index: loop late at most, while it builds"]
     assert late["unit"] == "ms"
     assert late["keys"] >= 2

@@ -263,3 +263,39 @@ def test_a_line_that_is_finished_while_it_is_read_is_read_whole(tmp_path: Path) 
     assert first == [(0, b'{"a": 1}')]
     rest = raw_lines.whole_lines(SessionRef("claude", log), len(first[0][1]) + 1)
     assert [line for _, line in rest] == [b'{"b": 2}', b'{"c": 3}']
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_new_line_is_never_merged_with_all_that_was_written_in_bulk(
+    library: Library, monkeypatch: pytest.MonkeyPatch, is_killed: bool
+) -> None:
+    pages_at_once = 8
+    monkeypatch.setattr(reading, "_PIECE_CHARS", 1)
+    monkeypatch.setattr(indexing, "_BATCH_CHARS", 50_000)
+    monkeypatch.setattr(indexing, "_MERGE_PAGES", pages_at_once)
+    said = [" ".join(f"w{n}x{m}" for m in range(300)) for n in range(200)]
+    log = library.log("one", [user(text) for text in said])
+    with monkeypatch.context() as build:
+        if is_killed:
+            build.setattr(indexing.Indexer, "_set_apart", lambda self: None)
+        library.index.update()
+    pages = _pages(library)
+    assert len(pages) < 16, "what was written in bulk is merged when there is much of it"
+    assert sum(pages.values()) > 10 * pages_at_once
+    for number in range(80):
+        append(log, user(f"needle{number}"))
+        library.index.update()
+        before, pages = pages, _pages(library)
+        written = sum(max(0, count - before.get(part, 0)) for part, count in pages.items())
+        assert written <= 2 * pages_at_once
+    assert len(pages) < 40
+    assert [library.ids(word) for word in ("needle7", "w3x3", "w199x299")] == [["one"]] * 3
+    with sqlite3.connect(library.index.path) as base:
+        base.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+
+
+def _pages(library: Library) -> dict[int, int]:
+    """How many pages each part of the full-text table has."""
+    with sqlite3.connect(library.index.path) as base:
+        pages = "SELECT id >> 37, count(*) FROM words_data WHERE id > 10 GROUP BY 1"
+        return dict(base.execute(pages))

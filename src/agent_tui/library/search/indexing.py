@@ -38,12 +38,16 @@ from agent_tui.library.search.reading import (
     Unit,
 )
 from agent_tui.library.search.sources import folder_refs, is_lined, is_ours
+from agent_tui.library.search.words import facet
 
 Statement: TypeAlias = tuple[str, tuple[object, ...]]
 
 _HEAD = 4096
-_BATCH_CHARS = 32_000_000
+_BATCH_CHARS = 64_000_000
 """What is written at once: of less, the full-text table would merge what it wrote more often."""
+_MERGE_LINES = 16
+_MERGE_PAGES = 64
+"""Pages that are merged for so many lines: few enough that nobody waits for those of an update."""
 _ID_LENGTH = 36
 
 
@@ -87,6 +91,7 @@ class Indexer:
         self._said: list[tuple[str, int]] = []
         self._statements: list[Statement] = []
         self._chars = 0
+        self._merges = 0
         rows = [_Known(*row) for row in base.execute(_KNOWN)]
         self._known = {(row.path, row.key): row for row in rows}
         self._by_inode = {row.inode: row for row in rows}
@@ -98,6 +103,7 @@ class Indexer:
             self._roots[root].add(path)
         self._named: dict[str, SessionRef | Path] = {}
         self._left: set[str] = set()
+        self._is_bulk = bool(base.execute("SELECT is_bulk FROM given").fetchone()[0])
         self.progress = Progress()
 
     def close(self) -> None:
@@ -131,6 +137,8 @@ class Indexer:
             if told is not None and isinstance(part, Finished):
                 told(self.progress)
         self._flush()
+        if self._is_bulk and self.progress.lines:
+            self._set_apart()
         return self.progress
 
     def _forget_missing(self, refs: Iterable[SessionRef]) -> None:
@@ -267,6 +275,8 @@ class Indexer:
             case Piece():
                 self._write(part)
                 if self._chars >= _BATCH_CHARS:
+                    self._is_bulk = True
+                    self._statements.append(("UPDATE given SET is_bulk = 1", ()))
                     self._flush()
             case Finished():
                 self._finish(part)
@@ -299,6 +309,34 @@ class Indexer:
             base.executemany(_SAID, self._said)
             base.execute("COMMIT")
         self._statements, self._said, self._chars = [], [], 0
+        merges, self._merges = self._merges, 0
+        if merges:
+            self._base.execute(_MERGE, (merges * _MERGE_PAGES,))
+
+    def _set_apart(self) -> None:
+        """Keep what was written in bulk from being merged with the lines that come next.
+
+        The full-text table merges the parts of a level all at once when they are too many. Asked
+        to merge everything, it puts the parts of all levels on a new one and begins; of parts on
+        one level it only begins, so that the second time moves what the first left on two.
+        """
+        for _ in range(2):
+            with self._writing() as base:
+                base.execute(_ADD_WORDS, (self._give(1), facet("z", "")))
+                base.execute("COMMIT")
+            self._base.execute(_MERGE, (-1,))
+        self._base.execute("UPDATE given SET is_bulk = 0")
+        self._is_bulk = False
+
+    def _give(self, count: int) -> int:
+        """The first of so many new numbers.
+
+        One is never given again: the words of a line that is gone stay with its own.
+        """
+        last: int = self._base.execute("SELECT last FROM given").fetchone()[0]
+        self._base.execute("UPDATE given SET last = last + ?", (count,))
+        self._merges += (last + count) // _MERGE_LINES - last // _MERGE_LINES
+        return last + 1
 
     def _write(self, piece: Piece) -> None:
         """Write rows as they come: the full-text table gathers them until they are kept."""
@@ -310,11 +348,9 @@ class Indexer:
         self.progress.lines += len(rows)
         self._chars += piece.chars
         with self._writing() as base:
-            # A number is never given again: the words of a line that is gone stay with its own.
-            first = base.execute("SELECT last FROM given").fetchone()[0] + 1
-            base.execute("UPDATE given SET last = last + ?", (len(rows),))
+            first = self._give(len(rows))
             texts = ((number, row[4]) for number, row in enumerate(rows, first))
-            base.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", texts)
+            base.executemany(_ADD_WORDS, texts)
             entries = ((number, file, *row[:4]) for number, row in enumerate(rows, first))
             base.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", entries)
 
@@ -343,6 +379,8 @@ _ADD_FILE = """INSERT OR REPLACE INTO files
 _READ_UP_TO = """UPDATE files SET size = ?, mtime = ?, inode = ?, head = ?, offset = ?,
     counted = ?, root = coalesce(nullif(?, ''), root), began = coalesce(min(began, ?), began, ?),
     updated = max(updated, ?) WHERE id = ?"""
+_ADD_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)"
+_MERGE = "INSERT INTO words (words, rank) VALUES ('merge', ?)"
 _SAID = "INSERT OR IGNORE INTO said VALUES (?, ?)"
 _FORGET_BEHIND = "DELETE FROM entries WHERE file = ? AND offset >= ?"
 """What a reading wrote that failed before its end."""

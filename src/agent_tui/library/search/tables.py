@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 FILE_NAME = "index.sqlite"
-VERSION = 12
+VERSION = 13
 _TABLES = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, source TEXT, path TEXT, key TEXT, size INTEGER, mtime INTEGER,
@@ -17,8 +17,8 @@ CREATE INDEX files_by_inode ON files (inode);
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, length INTEGER, at TEXT, role TEXT);
 CREATE INDEX entries_by_file ON entries (file);
-CREATE TABLE given (last INTEGER);
-INSERT INTO given VALUES (0);
+CREATE TABLE given (last INTEGER, is_bulk INTEGER);
+INSERT INTO given VALUES (0, 1);
 CREATE TABLE days (
     file INTEGER, day TEXT, model TEXT, prompts INTEGER, replies INTEGER, calls INTEGER,
     errors INTEGER, compactions INTEGER, input INTEGER, output INTEGER, cached INTEGER, cost REAL,
@@ -29,8 +29,10 @@ CREATE INDEX tools_by_file ON tools (file);
 CREATE TABLE said (session TEXT, digest INTEGER, PRIMARY KEY (session, digest)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     text, content='', columnsize=0, tokenize="unicode61 remove_diacritics 2");
-INSERT INTO words (words, rank) VALUES ('automerge', 16);
-INSERT INTO words (words, rank) VALUES ('hashsize', 32000000);
+INSERT INTO words (words, rank) VALUES ('automerge', 0);
+INSERT INTO words (words, rank) VALUES ('usermerge', 16);
+INSERT INTO words (words, rank) VALUES ('crisismerge', 64);
+INSERT INTO words (words, rank) VALUES ('hashsize', 64000000);
 """
 
 
