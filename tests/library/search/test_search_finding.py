@@ -250,6 +250,32 @@ def test_an_old_line_behind_many_younger_ones_is_found_by_its_day(library: Libra
     assert library.search("before:2026-04-01") == []
 
 
+def test_the_error_of_a_tool_is_found_by_both(library: Library) -> None:
+    done = {"role": "tool", "tool_call_id": "call-write", "content": "done"}
+    failed = {"role": "tool", "tool_call_id": "call-bash", "content": "no", "is_error": True}
+    asked = assistant("", call("bash", command="ls"), call("write", path="a"))
+    library.log("fourth", [asked, done, failed])
+    library.log("fifth", [assistant("", call("bash", command="ls")), {**failed, "is_error": False}])
+    library.index.update()
+    (found,) = library.search("tool:bash has:error")
+    assert (found.session_id, found.hits[-1].role) == ("fourth", "tool")
+    assert library.ids("tool:write has:error") == []
+
+
+def test_an_error_is_told_of_the_tool_that_was_called_in_an_earlier_reading(
+    library: Library,
+) -> None:
+    log = library.log("fourth", [assistant("", call("bash", command="ls"))])
+    library.index.update()
+    failed = {"role": "tool", "tool_call_id": "call-bash", "content": "no", "is_error": True}
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(failed) + "\n")
+    library.index.update()
+    assert library.ids("tool:bash has:error") == ["fourth"]
+    tools = {each.name: each.errors for each in library.index.statistics("tool")}
+    assert tools["bash"] == 1
+
+
 @pytest.mark.parametrize("query", ["tide", "ti", "tide -boom", "agent:agent", "has:error"])
 def test_a_search_that_runs_out_of_time_says_so_and_what_to_do(
     library: Library, monkeypatch: pytest.MonkeyPatch, query: str

@@ -168,13 +168,14 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
             continue
         text = read_object(value)
         if copies is not None and copies.hold(line, value):
-            pass  # it was counted in the other session
+            if text is not None:  # it was counted in the other session
+                tally.learn_calls(text)
         elif tally.add(value, text):
             counted = offset
         if digest:
             said.add(digest)
         if text is not None:
-            _add(piece, (offset, len(line)), text, digest)
+            _add(piece, (offset, len(line)), text, tally, digest)
         elif digest:
             piece.mute.append(digest)
         if piece.chars >= _PIECE_CHARS:
@@ -192,7 +193,7 @@ def _read_whole(job: Job, tally: Tally) -> Generator[Part, None, int]:
         tally.add(value, text)
         if text is not None:
             text.at = text.at or (record.stamp.at or "")
-            _add(piece, (number, -1), text, 0)
+            _add(piece, (number, -1), text, tally)
         if piece.chars >= _PIECE_CHARS:
             yield piece
             piece = Piece(job.file)
@@ -200,17 +201,24 @@ def _read_whole(job: Job, tally: Tally) -> Generator[Part, None, int]:
     return job.ref.stamp[0]
 
 
-def _add(piece: Piece, place: tuple[int, int], said: LineText, digest: int) -> None:
-    text = split_cjk(f"{said.text}\n{facets(said)}")
+def _add(
+    piece: Piece, place: tuple[int, int], said: LineText, tally: Tally, digest: int = 0
+) -> None:
+    text = split_cjk(f"{said.text}\n{facets(said, tally.failed_tool(said))}")
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     piece.rows.append((*place, said.at, said.role, text, digest))
     piece.chars += len(text) + 200
 
 
-def facets(said: LineText) -> str:
-    """What is known of a line besides its text, as words that a filter looks for."""
+def facets(said: LineText, failed: str = "") -> str:
+    """What is known of a line besides its text, as words that a filter looks for.
+
+    ``failed`` is the tool whose failed call it answers: who looks for both means one line.
+    """
     about = _about_facets(said.role, said.model, said.is_error, said.is_compaction)
+    if failed:
+        about = f"{about} {facet('t', failed)}"
     if not (said.calls or said.paths or said.touched):
         return about
     found = [facet("t", tool) for tool in sorted(said.tools)]

@@ -28,10 +28,9 @@ class CompactionLines:
 
     _awaits_summary: bool = False
 
-    def follow(self, lines: Iterable[bytes]) -> None:
-        """Take the lines before the first one, the last first: what they tell of was counted."""
-        said = (read_line(line) for line in lines)
-        last = next((each for each in said if each is not None and each.is_compaction), None)
+    def follow(self, before: Iterable[LineText]) -> None:
+        """Take what was said before the first line, the last first: that was counted."""
+        last = next((each for each in before if each.is_compaction), None)
         if last is not None:
             self.begins(last)
 
@@ -85,8 +84,21 @@ class Tally:
         self._compactions = CompactionLines()
 
     def follow(self, lines: Iterable[bytes]) -> None:
-        """Take the lines before the first one, the last first: their compactions are counted."""
-        self._compactions.follow(lines)
+        """Take the lines before the first one, the last first: what they tell of is counted."""
+        before = [said for line in lines if (said := read_line(line)) is not None]
+        self._compactions.follow(before)
+        for said in reversed(before):
+            self.learn_calls(said)
+
+    def learn_calls(self, said: LineText) -> None:
+        """Keep which tools a line calls; ``add`` does it for every line that it counts."""
+        for call, name in said.calls:
+            if len(self._names) < _MOST_CALLS:
+                self._names[call] = name
+
+    def failed_tool(self, said: LineText) -> str:
+        """The tool whose failed call a line answers; empty for every other line."""
+        return self._names.get(said.answers, "") if said.is_error else ""
 
     def begin_behind(self, value: dict[str, Any]) -> None:
         """Take a line as counted before: its tokens, said again, are the same ones."""
@@ -122,14 +134,13 @@ class Tally:
             count.prompts += 1
         if said.is_compaction:
             count.compactions += self._compactions.begins(said)
-        for call, name in said.calls:
+        self.learn_calls(said)
+        for _, name in said.calls:
             count.calls += 1
             self._tools[name].calls += 1
-            if len(self._names) < _MOST_CALLS:
-                self._names[call] = name
         if said.is_error:
             count.errors += 1
-            if name := self._names.get(said.answers, ""):
+            if name := self.failed_tool(said):
                 self._tools[name].errors += 1
 
     def _add_usage(self, value: dict[str, Any], usage: Usage) -> None:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from agent_tui.core.usage import Usage
-from agent_tui.library.search.line_text import LineText, decode, read_object
+from agent_tui.library.search.line_text import LineText, decode, read_line, read_object
 from agent_tui.library.search.tallies import CompactionLines, beyond, counted_under, usage_of
 from agent_tui.providers.catalog import find_known
 
@@ -75,7 +75,8 @@ class RowReader:
 
     def follow(self, lines: Iterable[bytes]) -> None:
         """Take the lines before the first one, the last first: their compactions were shipped."""
-        self._compactions.follow(lines)
+        before = (read_line(line) for line in lines)
+        self._compactions.follow(said for said in before if said is not None)
 
     def begin_behind(self, line: bytes) -> None:
         """Take a line as shipped before: its tokens, said again, are the same ones."""
