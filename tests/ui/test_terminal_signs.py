@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+from textual import events
 
 from agent_tui.config.settings import UiSettings
+from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.terminal_signs import TerminalSigns
 from agent_tui.ui.widgets.bars.status_line import WAITING, StatusLine
 from tests.ui.stage import Stage
+from tests.ui.test_chat_acts import desk
 
 
 @dataclass
@@ -88,3 +92,25 @@ async def test_progress_is_shown_while_working_where_it_is_wanted() -> None:
     async with terminal(UiSettings(terminal_title=False)) as here:
         here.status.work = "thinking"
         assert here.take() == []
+
+
+async def test_a_question_that_came_while_nobody_looked_has_the_keys_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.app.post_message(events.AppBlur())
+        await here.until(lambda: not here.app.app_focus)
+        await here.app.push_screen(ChoiceScreen("Which?", [Choice("a", "One"), Choice("b", "Two")]))
+        here.app.post_message(events.AppFocus())
+        await here.until(lambda: here.app.app_focus)
+        assert type(here.app.focused).__name__ == "Rows"
+
+
+async def test_the_first_key_acts_where_nobody_looked_while_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.app.screen.set_focus(None)
+        here.app.app_focus = False
+        await here.pilot.press("down")
+        assert here.chat.welcome.cursor == 0

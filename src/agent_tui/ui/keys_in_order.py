@@ -57,6 +57,14 @@ class KeysInOrder(App[Result]):
             await self._pass_on()
             self._show_at_once()
 
+    def watch_app_focus(self, is_focused: bool) -> None:
+        """Give the keys to what a screen wants them for, where it came while nobody looked."""
+        if is_focused and self.screen.focused is None:
+            for widget in self.screen.query(self.screen.AUTO_FOCUS or self.AUTO_FOCUS or "*"):
+                if widget.focusable:
+                    self.screen.set_focus(widget, scroll_visible=False)
+                    break
+
     def _show_at_once(self) -> None:
         """Paint what a key changed without waiting for the end of the frame.
 
