@@ -119,6 +119,8 @@ async def test_the_keys_that_are_named_are_those_that_something_answers(tmp_path
         assert named["browse-find"] == "/"
         assert named["timeline-toggle-all"] == "Ctrl+O"
         assert named["timeline-activate"] == "Space"
+        assert named["timeline-open"] == "Enter"
+        assert "timeline-menu" not in named
 
 
 async def test_compactions_are_chosen_over_the_log_that_was_opened(

@@ -50,6 +50,7 @@ class Timeline(FoundText, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "menu", "What can be done", show=False, id="timeline-menu"),
+        Binding("enter", "open", "Open", show=False, id="timeline-open"),
         Binding("space", "activate", "Open", show=False, id="timeline-activate"),
         Binding("ctrl+o", "toggle_all", "Open all", show=False, id="timeline-toggle-all"),
         Binding("y", "copy", "Copy", show=False, id="timeline-copy"),
@@ -264,7 +265,7 @@ class Timeline(FoundText, can_focus=True):
             self.post_message(self.TaskWanted(text) if is_task else view)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.has_menu or action not in ("quote", "find")
+        return action != "open" if self.has_menu else action not in ("menu", "quote", "find")
 
     def action_quote(self) -> None:
         """Have the block under the cursor quoted in the prompt."""
@@ -300,6 +301,8 @@ class Timeline(FoundText, can_focus=True):
         """Open or fold the block under the cursor, or go where a marker leads."""
         if self._cursor is not None:
             self._activate(self._cursor)
+
+    action_open = action_activate
 
     def _activate(self, index: int) -> None:
         match self._blocks.block(index):
