@@ -14,6 +14,7 @@ import pytest
 from textual.events import Key
 from textual.pilot import Pilot
 
+from agent_tui.context.filters import ContextFilter
 from agent_tui.core.errors import ProviderError, StorageError
 from agent_tui.core.events import (
     ApprovalRequest,
@@ -391,11 +392,15 @@ async def test_what_was_on_the_screen_before_a_compaction_stays_above_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
-        await here.say("one thing")
+        for prompt in ("one thing", "another"):
+            await here.say(prompt)
+        await here.session.operations.trim(ContextFilter(max_messages=2))
         report = CompactionReport("auto", "last-messages", 12_400, 3_100, 2, 7, 1, 4)
         here.chat.log.view._listener.compaction_finished(report, "")
         assert any(isinstance(block, EarlierHeadBlock) for block in here.shown)
         assert EarlierBlock(UserBlock("one thing")) in here.shown
+        assert [b.text for b in here.shown if isinstance(b, UserBlock)] == ["another"]
+        assert EarlierBlock(UserBlock("another")) not in here.shown
 
 
 async def test_after_looking_at_an_archive_the_same_one_is_restored(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agent_tui.core.records import is_message
+
 if TYPE_CHECKING:
     from agent_tui.core.records import Record
     from agent_tui.ui.conversation.facts import SessionFacts
@@ -63,9 +65,24 @@ class ShownLog:
 
     def load_compacted(self) -> None:
         """Show the log as it is after a compaction, below what it took out."""
-        self.load([*self._earlier, *self._shown][-_EARLIER_RECORDS:])
+        session = self._holder.session
+        now = session.view.records if session else ()
+        self.load(_until_common_end([*self._earlier, *self._shown][-_EARLIER_RECORDS:], now))
 
     def settle(self) -> None:
         """Show what was written meanwhile in place of the live blocks."""
         self._panes.timeline.settle()
         self.view.forget()
+
+
+def _until_common_end(earlier: Sequence[Record], now: Sequence[Record]) -> Sequence[Record]:
+    """Earlier records without the messages at their end that the log still holds: seen once."""
+    held = filter(is_message, reversed(now))
+    stop = len(earlier)
+    for index in range(len(earlier) - 1, -1, -1):
+        if not is_message(earlier[index]):
+            continue
+        if earlier[index] != next(held, None):
+            return earlier[:stop]
+        stop = index
+    return ()
