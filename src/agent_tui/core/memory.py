@@ -31,20 +31,25 @@ def return_freed_memory() -> None:
 
 
 @contextmanager
-def gc_paused(size: int) -> Iterator[None]:
+def gc_paused(size: int, *, stays: bool = True) -> Iterator[None]:
     """Load many records without the garbage collector walking over them, now or ever after.
 
     Args:
         size: the bytes that they are read from; of few nothing is gained.
+        stays: whether they are held for long. What is then alive is never looked at again, so old
+            garbage that nobody collected yet stays too; what is soon freed must not do that.
 
     Records hold no cycles. A full collection over a big log would stall every thread.
     """
     if size < _MANY_BYTES or not gc.isenabled():
         yield
         return
+    if stays:
+        gc.collect(1)
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
+        if stays:
+            gc.freeze()
         gc.enable()

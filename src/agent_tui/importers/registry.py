@@ -114,7 +114,7 @@ def import_session(path: Path) -> ImportedSession:
 def read(ref: SessionRef) -> ImportedSession:
     """Read a session that was found; raises SessionError, StorageError."""
     try:
-        with gc_paused(stamp_of(ref.path)[0]):
+        with gc_paused(stamp_of(ref.path)[0], stays=False):
             return importer_of(ref.source).read(ref)
     except OSError as error:
         shown = reveal(str(ref.path))

@@ -202,7 +202,8 @@ class BigLogSource(_LoneLog):
             raise SessionError(self.tree_refusal)
         if self._is_ours:
             return SessionTree.of_files(_logs_beside(self._path))
-        whole = ImportedSource(import_session(self._path))  # who spoke is told by the whole log
+        with gc_paused(self._size):
+            whole = ImportedSource(import_session(self._path))  # who spoke is told by all of it
         return whole.build_tree(related=related)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent_tui.context.tokens.tokens import TokenCounter
@@ -23,12 +23,12 @@ from agent_tui.history.tree.record_links import ROOT, Tree, build_tree
 from agent_tui.history.tree.record_tree import RecordTree, build_record_tree
 from agent_tui.history.tree.shape import TreeShape
 from agent_tui.importers.imported import ImportedBranch, ImportedCompaction
+from agent_tui.importers.listing import stamp_of
 from agent_tui.sessions.replay import Entry, SessionState, read_log
 
 WHOLE_BYTES = 256 << 20
 """Up to this size what cannot be read in parts is read whole: it takes a few seconds."""
 
-_BIG = 1 << 20
 _MOST_BACK = 1_000
 _SLICE = 40
 
@@ -71,7 +71,7 @@ class SessionTree:
         count: Callable[[Message], int],
     ) -> SessionTree:
         """Read the logs; takes long for big ones, so call it in a thread."""
-        with gc_paused(_BIG):
+        with gc_paused(_size_of(sources)):
             return cls(build_tree(sources), live, None, state, count=count)
 
     @classmethod
@@ -93,7 +93,7 @@ class SessionTree:
         Where they are big, their records stay on disk.
         """
         live, counter = live % len(sources), TokenCounter()
-        with gc_paused(_BIG):
+        with gc_paused(_size_of(sources)):
             tree = build_tree(sources)
             if tree.size < BIG_BYTES:
                 state = read_log(sources[live].path)
@@ -304,3 +304,7 @@ def _compare_placed(
         one = list(left[1])
         other = [*one[:common], *right[1][common:]]
         return compare_branches((left[0], one), (right[0], other), count_once)
+
+
+def _size_of(sources: Iterable[Source]) -> int:
+    return sum(stamp_of(source.path)[0] for source in sources)
