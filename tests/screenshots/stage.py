@@ -27,6 +27,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from textual import _wait
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
@@ -48,8 +49,11 @@ from agent_tui.tools.text_file import read_bytes
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.conversation import notices
 from agent_tui.ui.renderers.languages import Languages
-from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
+from agent_tui.ui.screens.dialogs import sheet
+from agent_tui.ui.screens.dialogs.answer_guard import AnswerGuard
 from agent_tui.ui.screens.dialogs.grant import GrantScreen
+from agent_tui.ui.screens.dialogs.sheet import Sheet
+from agent_tui.ui.screens.dialogs.typed_answers import TypedAnswers
 from agent_tui.ui.widgets.bars import status_line
 from agent_tui.ui.widgets.timeline import open_answer
 from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -58,6 +62,7 @@ from tests import waiting
 BEGIN = datetime(2026, 3, 21, 9, 40, tzinfo=UTC)
 _STILL = 4
 _SCREENS = 1_000
+_GUARD_SECONDS = 0.05
 _PYTHON = """#!/bin/sh
 export PYTHONNODEBUGRANGES=1 PYTHONDONTWRITEBYTECODE=1 NO_COLOR=1
 printed=$("{python}" "$@" 2>&1)
@@ -292,7 +297,25 @@ def _hold_program(patch: pytest.MonkeyPatch, folder: Path, clock: Clock) -> None
         return find(languages, name)
 
     patch.setattr(Languages, "find", find_loaded)  # else colours come when a thread is ready
+    _take_answers_at_once(patch)
+    # A key need not be waited for until a turn at work leaves the processor alone: what is waited
+    # for is named, and a picture is taken of what stands still.
+    patch.setattr(_wait, "SLEEP_GRANULARITY", 0.01)
+    patch.setattr(_wait, "SLEEP_IDLE", 0.004)
     patch.setattr(notices, "_HINT_SECONDS", 3_600)  # else a slow machine draws another picture
+
+
+def _take_answers_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Nobody presses by mistake here: a second for each answer was a third of most pictures."""
+    make = TypedAnswers.__init__
+
+    def make_quick(
+        answers: TypedAnswers, guard: AnswerGuard, keys: Any, holds: Any, has_draft: Any
+    ) -> None:
+        make(answers, guard, keys, [0.0] * len(holds), has_draft)
+
+    patch.setattr(TypedAnswers, "__init__", make_quick)
+    patch.setattr(sheet, "GUARD_SECONDS", _GUARD_SECONDS)
 
 
 class Visitor:
@@ -349,7 +372,9 @@ class Visitor:
         await self.until(lambda: question.focused is not None, "the question to take keys")
         await self.pilot.pause()
         self.clock.let_pass(seconds=5)
-        await self.pilot.pause(2 * GUARD_SECONDS)  # the question goes by the time of real keys
+        assert isinstance(question, Sheet)
+        await self.until(lambda: not question.guard.is_hidden, "the question to be drawn")
+        await self.pilot.pause(3 * _GUARD_SECONDS)  # the question goes by the time of real keys
         await self.press(key)
         await self.until(lambda: self.app.screen is not question, "the answer to be taken")
 
