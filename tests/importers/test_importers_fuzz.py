@@ -219,6 +219,20 @@ def test_a_file_that_may_not_be_read_is_named(name: str, tmp_path: Path) -> None
             read(SessionRef(source, path))
 
 
+def test_a_long_path_hides_not_why_a_session_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ("a-long-name-of-a-project-" * 6)
+    folder.mkdir()
+    ref = locate(write_lines(folder / "S.jsonl", claude_session()))
+
+    def refused(path: object, *_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refused)
+    assert summarise(ref).title == "unreadable: may not be read: permission was denied."
+
+
 def test_a_huge_line_costs_only_itself(tmp_path: Path) -> None:
     lines = claude_session()
     huge = {**lines[1], "uuid": "u0", "message": {"role": "user", "content": "x" * (65 << 20)}}

@@ -20,7 +20,7 @@ from agent_tui.core.records import (
     is_prompt,
 )
 from agent_tui.core.summary import SessionSummary
-from agent_tui.core.text import first_line
+from agent_tui.core.text import first_line, reveal
 from agent_tui.importers.importer import SessionRef
 
 Stamp = tuple[int, int, int]
@@ -127,8 +127,10 @@ def file_time(ref: SessionRef) -> str:
 
 
 def unreadable_summary(ref: SessionRef, error: AgentTuiError) -> SessionSummary:
-    """The row of a session that cannot be read: its title says why."""
-    return summary_of(ref, (), title=f"unreadable: {error}")
+    """The row of a session that cannot be read: its title says why, and no path before that."""
+    path = reveal(str(ref.path))
+    why = str(error).removeprefix(f"{path} ").replace(path, ref.path.name)
+    return summary_of(ref, (), title=f"unreadable: {why}")
 
 
 def shell_command(cwd: str, *words: str) -> str:
