@@ -52,6 +52,7 @@ RETIRED = (
     r"\bwithout words\b|\bonly to be read\b",
     r"\bsummariz",
     r"\b(knows|was|were|is) not covered\b|\bnot covered\b|\bprice limit\b|\blast but one\b",
+    r"\bunwatched\b",
     r"\bunasked\b|\bthere are not so many\b|\bno room:|\bof a text\b|\b(needs|expected) a text\b",
     r"\bbrings? (it|them|both|that) back\b|\bkept to revert\b|\ball the same\b|\bby itself\b",
     r"^(?-i:Most) \w+",
@@ -63,7 +64,8 @@ RETIRED_EVERYWHERE = re.compile(
     r"|\b(let|lets|letting) go\b|\bgo(es)? on with\b|\bbegun\b|\bat a glance\b"
     r"|\bservers of tools\b|\b(the|last|another|an|every) act\b|\bcomposer\b"
     r"|\banew\b|\bmade again\b|\bfor ever\b|\bthat which\b|\bbroke off\b"
-    r"|\bgo(es)? on\b|\bwent on\b|\bsum(s|med)? up\b|\bsummariz",
+    r"|\bgo(es)? on\b|\bwent on\b|\bsum(s|med)? up\b|\bsummariz"
+    r"|\bnot covered\b",
     re.IGNORECASE,
 )
 """Those of them that the code's own readers are spared, too."""

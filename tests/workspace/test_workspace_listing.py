@@ -124,7 +124,7 @@ def paths_of(record: WorkspaceRecord) -> list[FileChange]:
 
 
 def covered(record: WorkspaceRecord) -> set[LeftOut]:
-    """What is not covered, but for empty folders, of which a quick look alone knows."""
+    """What is not captured, but for empty folders, of which a quick look alone knows."""
     return {each for each in record.left_out if each.why != LOST}
 
 

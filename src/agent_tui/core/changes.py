@@ -12,7 +12,7 @@ WHO: dict[ChangeCause, str] = {
     "tool_call": "agent",
     "shell": "your command",
     "human": "you or another program",
-    "outside": "changed while unwatched",
+    "outside": "changes while not watched",
     "revert": "revert",
     "undo": "undo of a revert",
     "redo": "redo of a revert",

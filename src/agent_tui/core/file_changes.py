@@ -58,7 +58,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A path that is not covered, and why."""
+    """A path that is not captured, and why."""
 
     path: str
     why: str

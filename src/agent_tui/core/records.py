@@ -291,8 +291,8 @@ class WorkspaceRecord:
         base: the id of the capture before; None for the first.
         call: the tool call that made the change; a command for the cause ``shell``.
         why: why there is no delta where ``status`` is ``none``; else what a reader should know.
-        files: how many files are covered. ``stored_bytes``: how much was put into the store.
-        left_out: paths that are not covered, and why.
+        files: how many files are captured. ``stored_bytes``: how much was put into the store.
+        left_out: paths that are not captured, and why.
         head: the branch and commit of the workspace's repository.
         folders: folders that came with no file in them yet.
         operation: a name for a revert of files, and for what undoes it.

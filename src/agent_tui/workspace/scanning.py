@@ -28,8 +28,8 @@ class Sight:
         candidates: paths that may differ from what was settled last; each is read and compared.
         ignored: those of them that git ignores.
         nested: folders that are repositories of their own.
-        left_out: what is not covered, and why.
-        files: how many files are covered.
+        left_out: what is not captured, and why.
+        files: how many files are captured.
         new_folders: folders that were not there the last time, as far as that is known.
         fresh: nothing was settled before: the candidates are what to begin with, not changes.
     """

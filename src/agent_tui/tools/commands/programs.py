@@ -119,7 +119,8 @@ READERS: dict[Words, Known] = {
 }
 """Keyed by the first words; the flags that are named change nothing and run nothing.
 
-Nor do they follow links that are met in folders: what lies behind them may be outside.
+Nor do they follow links that are met in folders, which may lead outside; only ``diff`` does, so
+that what it reads is looked through before.
 """
 
 RUNNERS = _names(
