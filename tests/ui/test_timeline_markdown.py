@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from time import process_time
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -261,3 +262,35 @@ def test_of_many_short_lines_only_the_ends_are_drawn_while_a_key_waits(text: str
     assert 100 < gap < len(drawn) < 1_000
     whole, _ = draw_text(text, canvas(), glance=False)
     assert len(whole) > 3_000
+
+
+def test_a_table_that_grows_styles_each_cell_once_and_none_out_of_sight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    styled: list[str] = []
+
+    def count(cell: str, *rest: Any) -> Line:
+        styled.append(cell)
+        return style_inline(cell, *rest)
+
+    monkeypatch.setattr("agent_tui.ui.renderers.table.style_inline", count)
+    columns, rows = 500, 12
+    text = "\n".join(["|a" * columns, "|-" * columns, *["|b" * columns] * rows, ""])
+    writer = MarkdownWriter(Canvas(100, PALETTE, LANGUAGES))
+    for line in text.splitlines(keepends=True):
+        writer.feed(line)
+        writer.preview()
+    assert styled.count("b") < rows * 100 * 2
+
+
+@pytest.mark.parametrize("before", ["", "> "])
+def test_looking_ahead_in_a_table_changes_nothing_of_it(before: str) -> None:
+    lines = ["|name|what|", "|:-|-:|", *(f"|row **{n}**|{'long ' * n}|" for n in range(30))]
+    text = "".join(f"{before}{line}\n" for line in lines)
+    canvas = Canvas(60, PALETTE, LANGUAGES)
+    looked, whole = MarkdownWriter(canvas), MarkdownWriter(canvas)
+    for start in range(0, len(text), 7):
+        looked.feed(text[start : start + 7])
+        looked.preview()
+    whole.feed(text)
+    assert looked.finish() == whole.finish()

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from rich.segment import Segment
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.inline import style_inline
 from agent_tui.ui.renderers.lines import Line, line_cells, wrap_spans
@@ -17,6 +18,7 @@ _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
 _LOOK_ROWS = 24
 _NARROWEST = 6
+_BAR_CELLS = 3
 
 
 def is_table_rule(line: str) -> bool:
@@ -33,19 +35,31 @@ def split_row(line: str) -> list[str]:
     return [cell.strip().replace("\\|", "|") for cell in _BAR.split(body)]
 
 
+@dataclass(slots=True)
+class _HeldRow:
+    """A row whose widths are not settled: styled once, and drawn once for the same widths."""
+
+    cells: list[Line]
+    widths: list[int] | None = None
+    lines: list[Line] | None = None
+
+
 class TableWriter:
     """Draws a table as its rows come; once its widths are settled, what is drawn never changes."""
 
     def __init__(self, canvas: Canvas, head: str, rule: str) -> None:
         self._canvas = canvas
-        self._head = split_row(head)
-        self._aligns = [_read_align(cell) for cell in split_row(rule)]
-        self._rows: list[list[str]] = []
+        names = split_row(head)
+        room = max(1, canvas.width // (_BAR_CELLS + 1) + 1)  # columns further right are never seen
+        self._head = _HeldRow([self._style(cell, head=True) for cell in names[:room]])
+        self._aligns = [_read_align(cell) for cell in split_row(rule)[:room]]
+        self._rows: list[_HeldRow] = []
         self._widths: list[int] | None = None
 
     def feed(self, line: str) -> list[Line]:
         """Take one whole row; returns rows of the screen that are final now."""
-        row = split_row(line)
+        cells = split_row(line)[: len(self._head.cells)]
+        row = _HeldRow([self._style(cell) for cell in cells])
         if self._widths is not None:
             return self._draw_row(row, self._widths)
         self._rows.append(row)
@@ -72,11 +86,11 @@ class TableWriter:
 
     def _fit(self) -> list[int]:
         """Natural widths, the widest narrowed until the table fits."""
-        natural = [line_cells(self._style(cell)) for cell in self._head]
+        natural = [line_cells(cell) for cell in self._head.cells]
         for row in self._rows:
-            for column, cell in enumerate(row[: len(natural)]):
-                natural[column] = max(natural[column], line_cells(self._style(cell)))
-        room = self._canvas.width - 3 * (len(natural) - 1)
+            for column, cell in enumerate(row.cells):
+                natural[column] = max(natural[column], line_cells(cell))
+        room = self._canvas.width - _BAR_CELLS * (len(natural) - 1)
         widths = [max(width, 1) for width in natural]
         while (over := sum(widths) - room) > 0:
             widest = max(widths)
@@ -90,14 +104,19 @@ class TableWriter:
 
     def _draw_table(self, widths: list[int]) -> list[Line]:
         rule = Segment("─┼─".join("─" * width for width in widths), self._canvas.palette.line)
-        lines = [*self._draw_row(self._head, widths, head=True), [rule]]
+        lines = [*self._draw_row(self._head, widths), [rule]]
         for row in self._rows:
             lines.extend(self._draw_row(row, widths))
         return lines
 
-    def _draw_row(self, row: list[str], widths: list[int], *, head: bool = False) -> list[Line]:
+    def _draw_row(self, row: _HeldRow, widths: list[int]) -> list[Line]:
+        if row.lines is None or row.widths != widths:
+            row.widths, row.lines = widths, self._lay_out(row.cells, widths)
+        return row.lines
+
+    def _lay_out(self, styled: list[Line], widths: list[int]) -> list[Line]:
         cells = [
-            wrap_spans(self._style(row[column] if column < len(row) else "", head=head), width)
+            wrap_spans(styled[column] if column < len(styled) else [], width)
             for column, width in enumerate(widths)
         ]
         bar = Segment(" │ ", self._canvas.palette.line)
