@@ -28,6 +28,7 @@ from agent_tui.core.events import (
     ToolCallBegan,
     ToolCallDelta,
     ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnBegan,
     TurnEnd,
@@ -412,6 +413,21 @@ async def test_a_call_shows_its_arguments_as_they_are_written() -> None:
         assert (block.state, block.arguments) == ("running", READ.arguments)
         await pilot.pause(0.1)
         assert "running" in app.text
+
+
+async def test_a_running_call_shows_the_last_that_it_printed() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        for event in (*written(0, READ)[:-1], ToolStarted(READ)):
+            view.handle(event)
+        view.handle(ToolOutput(READ.id, "test 1 of 9"))
+        await pilot.pause(0.1)
+        assert "test 1 of 9" in app.text
+        view.handle(ToolOutput(READ.id, "test 8 of 9"))
+        await pilot.pause(0.1)
+        assert "test 8 of 9" in app.text
+        assert "test 1 of 9" not in app.text
 
 
 async def test_a_notice_does_not_cut_the_answer_that_goes_on() -> None:
