@@ -46,7 +46,7 @@ _HEAD = 4096
 _BATCH_CHARS = 64_000_000
 """What is written at once: of less, the full-text table would merge what it wrote more often."""
 _MERGE_LINES = 16
-_MERGE_PAGES = 64
+_MERGE_PAGES = 32
 """Pages that are merged for so many lines: few enough that nobody waits for those of an update."""
 _ID_LENGTH = 36
 
