@@ -366,7 +366,7 @@ async def test_an_approval_is_shown_with_the_end_of_the_conversation(
         await scroll_up(here)
         call = ToolCall("c1", "run_command", '{"command": "ls"}')
         here.chat.log.view._listener.approval_requested(
-            ApprovalRequest("r1", call, "Run ls", CommandDisplay("ls"))
+            ApprovalRequest("r1", call, "Run ls", CommandDisplay("ls")), is_own=True
         )
         await here.until(lambda: isinstance(here.app.screen, ApprovalScreen))
         assert here.chat.timeline.at_end

@@ -14,11 +14,13 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
+from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, ToolCall
 from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.conversation.asking import _END_SECONDS, Requests
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.sheet import Sheet
 from agent_tui.ui.screens.dialogs.typed_answers import ALLOW_HOLD_SECONDS, WIDE_HOLD_SECONDS
@@ -200,6 +202,57 @@ async def test_a_screen_that_has_not_begun_yet_says_so_too(
         await here.until_told("Which store?")
         assert not asked.query(WaitingNote)
         answer.cancel()
+
+
+async def test_what_no_longer_waits_gives_way_to_what_waits_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        await here.open("sessions")
+        for question in ("First?", "", "Second?"):
+            here.app.chat.requests._tell(question)
+        await here.until_told("Second?")
+        await here.pilot.pause()
+        assert len(here.app.screen.query(WaitingNote)) == 1
+
+
+@pytest.mark.parametrize(
+    ("is_own", "queued", "held"), [(True, 0, True), (True, 2, False), (False, 0, False)]
+)
+async def test_only_a_rejection_that_ends_the_turn_is_waited_for(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_own: bool,
+    queued: int,
+    held: bool,
+) -> None:
+    holds: list[float] = []
+
+    async def hold(_: Requests, seconds: float) -> None:
+        holds.append(seconds)
+
+    monkeypatch.setattr(Requests, "_hold_frame", hold)
+    async with place(tmp_path, monkeypatch) as here:
+        call = ToolCall("c1", "run_command", '{"command": "ls"}')
+        request = ApprovalRequest("r1", call, "Run ls", CommandDisplay("ls"))
+        here.app.chat.requests.approve(request, is_own=is_own)
+        here.app.chat.requests.tell_queue(queued)
+        asked = await here.until_asked()
+        asked.dismiss(ApprovalAnswer("reject"))
+        await until(here.pilot, lambda: bool(holds))
+        assert (holds == [_END_SECONDS]) == held
+
+
+async def test_what_was_to_be_drawn_during_a_hold_is_drawn_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        await here.open("sessions")
+        drawn = here.app.screen
+        checked: list[object] = []
+        monkeypatch.setattr(drawn, "check_idle", lambda: checked.append(drawn))
+        await here.app.chat.requests._hold_frame(0.0)
+        assert checked == [drawn]
 
 
 async def test_a_request_of_one_kind_waits_for_one_of_another(

@@ -56,7 +56,7 @@ class Place:
         call = request.call
         block = ToolBlock(call.id, call.name, call.arguments, "approval", "", request.display)
         self.timeline.append(block)
-        self.app.chat.requests.approve(request)
+        self.app.chat.requests.approve(request, is_own=True)
         await self.until_fitted()
 
     async def until_fitted(self) -> None:

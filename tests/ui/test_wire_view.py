@@ -110,7 +110,7 @@ class Listener:
         if self.works[-1:] != [work]:
             self.works.append(work)
 
-    def approval_requested(self, request: ApprovalRequest) -> None:
+    def approval_requested(self, request: ApprovalRequest, *, is_own: bool) -> None:
         self.heard.append(f"asks {request.title}")
 
     def approvals_queued(self, waiting: int) -> None:
@@ -345,6 +345,26 @@ async def test_one_subagents_end_leaves_the_request_of_another_waiting() -> None
         assert listener.works[-1] == WAITING
         view.handle(ApprovalAnswered(request, ApprovalAnswer("once")))
         assert listener.works[-1] == "running task"
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [StepInterrupted("stopped"), TurnFinished(1, "cancelled", 1, "")],
+    ids=["step", "turn"],
+)
+async def test_nobody_is_waited_for_once_the_work_was_interrupted(
+    ended: StepInterrupted | TurnFinished,
+) -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)):
+        listener = Listener()
+        view = WireView(app.timeline, listener)
+        request = ApprovalRequest("r", EDIT, "Edit x.py", DiffDisplay("x.py", DIFF))
+        view.handle(ToolStarted(EDIT))
+        view.handle(ApprovalRequested(request))
+        view.handle(ended)
+        view.handle(ToolFinished(EDIT, ToolResult("done")))
+        assert listener.works[-1] == "thinking"
 
 
 async def test_a_compaction_that_was_due_and_not_made_is_told_as_in_the_log_and_once() -> None:

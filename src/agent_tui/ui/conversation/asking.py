@@ -81,8 +81,13 @@ class Requests:
         changed = self._screen.app.screen_change_signal
         changed.subscribe(self._screen, lambda _: self._take_turn())
 
-    def approve(self, request: ApprovalRequest) -> None:
-        """Ask the user; who closes the question without an answer rejects the action."""
+    def approve(self, request: ApprovalRequest, *, is_own: bool) -> None:
+        """Ask the user; who closes the question without an answer rejects the action.
+
+        Args:
+            request: the action.
+            is_own: whether the turn itself wants it, not a subagent of it.
+        """
         from agent_tui.ui.screens.dialogs.approval import question_about
 
         self._queued = 0
@@ -90,7 +95,7 @@ class Requests:
         self._put(
             _Request(
                 question_about(request),
-                lambda: self._open_approval(request, session),
+                lambda: self._open_approval(request, session, is_own=is_own),
                 lambda: (
                     session is not None
                     and session is holder.session
@@ -166,11 +171,11 @@ class Requests:
     def _tell(self, question: str) -> None:
         """Say in what is open that a question waits, or no longer."""
         for screen in self._screen.app.screen_stack[1:]:
-            notes = screen.query(WaitingNote)
+            notes = [note for note in screen.query(WaitingNote) if note.display]  # not removed yet
             if not question:
-                notes.remove()
+                screen.remove_children(notes)
             elif notes:
-                notes.first().show(question)
+                notes[0].show(question)
             elif screen is self._sheet:
                 continue
             elif screen.is_running:
@@ -178,7 +183,9 @@ class Requests:
             else:  # it was opened just now, or it is on its way out and hears nothing any more
                 screen.call_later(self._take_turn)
 
-    def _open_approval(self, request: ApprovalRequest, session: LiveSession | None) -> Screen[Any]:
+    def _open_approval(
+        self, request: ApprovalRequest, session: LiveSession | None, *, is_own: bool
+    ) -> Screen[Any]:
         from agent_tui.core.events import ApprovalAnswer
         from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 
@@ -188,7 +195,8 @@ class Requests:
             given = answer or ApprovalAnswer("reject")
             above.give_way(0)
             self._turn_ended.clear()
-            ends = given.decision == "reject" and not given.feedback
+            is_last = is_own and not self._queued and not self._waiting
+            ends = is_last and given.decision == "reject" and not given.feedback
             hold = self._hold_frame(_END_SECONDS if ends else _HOLD_SECONDS)
             self._screen.run_worker(hold, group="frame", exit_on_error=False)
             if session is not None:
@@ -204,7 +212,8 @@ class Requests:
         """Draw once, and not the conversation without the question before a turn that ends."""
         with self._screen.app.batch_update(), suppress(TimeoutError):
             await asyncio.wait_for(self._turn_ended.wait(), seconds)
-        self._screen.check_idle()
+        for screen in (self._screen, self._screen.app.screen):  # what was to be drawn meanwhile
+            screen.check_idle()
 
     def _open_question(self, question: Question, session: LiveSession | None) -> Screen[Any]:
         from agent_tui.ui.screens.dialogs.question import QuestionScreen

@@ -81,8 +81,8 @@ class TurnListener:
     def mode_changed(self, mode: ApprovalMode) -> None:
         self._chat.status.mode = mode
 
-    def approval_requested(self, request: ApprovalRequest) -> None:
-        self._chat.requests.approve(request)
+    def approval_requested(self, request: ApprovalRequest, *, is_own: bool) -> None:
+        self._chat.requests.approve(request, is_own=is_own)
 
     def approvals_queued(self, waiting: int) -> None:
         self._chat.requests.tell_queue(waiting)

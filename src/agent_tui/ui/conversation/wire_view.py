@@ -94,7 +94,7 @@ class WireListener(Protocol):
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None: ...
     def prompt_joined(self, text: str) -> None: ...
     def working(self, work: str) -> None: ...
-    def approval_requested(self, request: ApprovalRequest) -> None: ...
+    def approval_requested(self, request: ApprovalRequest, *, is_own: bool) -> None: ...
     def approvals_queued(self, waiting: int) -> None: ...
     def question_asked(self, question: Question) -> None: ...
     def todo_changed(self, items: tuple[TodoItem, ...]) -> None: ...
@@ -190,9 +190,10 @@ class WireView:
                 self._finish_call(event)
                 self._tell_work()
             case ApprovalRequested(request):
-                if request.call.id in self._tools:  # a subagent's call has no row of its own
+                is_own = request.call.id in self._tools  # a subagent's call has no row
+                if is_own:
                     self._change_call(request.call, "approval", display=request.display)
-                self._listener.approval_requested(request)
+                self._listener.approval_requested(request, is_own=is_own)
                 self._await_person(request.id)
             case ApprovalsQueued(waiting):
                 self._listener.approvals_queued(waiting)
@@ -367,10 +368,12 @@ class WireView:
 
     def _interrupt(self) -> None:
         self._writing.clear()
+        self._asked.clear()
         self._timeline.close_answer()
         self._drop_unstarted()
 
     def _finish_turn(self, end: TurnEnd, reason: str) -> None:
+        self._asked.clear()
         self._timeline.close_answer()
         self._drop_unstarted()
         if end not in ("done", "failed"):  # a failure was told when it came
