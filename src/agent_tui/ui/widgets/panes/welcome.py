@@ -41,6 +41,7 @@ _PROMPTS = (
 _WAITING = (Suggestion(""),) * 6
 _COMMANDS = (
     Suggestion("Browse all sessions", "sessions"),
+    Suggestion("Connect another model", "connect"),
     Suggestion("Keys and commands", "help"),
 )
 
