@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.ui import app as app_module
+from tests.ui.stage import shown
 from tests.ui.test_chat_acts import desk
 
 pytestmark = pytest.mark.slow
@@ -30,6 +31,21 @@ async def test_the_screen_says_so_while_a_command_that_ignores_it_still_runs(
         await here.until(lambda: not here.chat.runner.is_busy)
         assert seen[0] == ("interrupting", True)
         await here.until(lambda: status.work == "")
+
+
+@pytest.mark.parametrize("typed", ["/model another", "/compact the tests"])
+async def test_a_command_that_comes_too_early_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.prompts.send("!echo up > up; sleep 60")
+        assert here.chat.engine is not None
+        await here.until((here.chat.engine.workspace / "up").exists)
+        here.chat.prompt_box.set_text(typed)
+        await here.pilot.press("enter")
+        await here.until(lambda: "works between turns: Esc ends this one." in shown(here.app))
+        assert here.chat.prompt_box.text == typed
+        await here.pilot.press("escape")
 
 
 @pytest.mark.parametrize("fault", ["an error", "no end"])

@@ -43,6 +43,7 @@ class Command:
         slash: whether it can be typed as ``/name``.
         opens_screen: whether it shows a screen: it is not started a second time meanwhile.
         requires_idle: whether it is refused while a turn is running.
+        requires_idle_with_argument: whether it is then only shown, and refused with an argument.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Command:
     slash: bool = True
     opens_screen: bool = False
     requires_idle: bool = False
+    requires_idle_with_argument: bool = False
 
     @property
     def usage(self) -> str:

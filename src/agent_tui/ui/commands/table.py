@@ -197,6 +197,7 @@ COMMANDS: tuple[Command, ...] = (
         "Session",
         argument="[name]",
         opens_screen=True,
+        requires_idle_with_argument=True,
     ),
     Command(
         "connect",
@@ -470,6 +471,5 @@ def _parts_with_keys(app: App[Any], hint: str) -> Iterator[str]:
 
 
 def _key_of(app: App[Any], found: re.Match[str]) -> str:
-    if found["own"]:
-        return label_of(app, found["name"], found["own"])
-    return key_label(app, BY_NAME[found["name"]])
+    name, own = found["name"], found["own"]
+    return label_of(app, name, own) if own else key_label(app, BY_NAME[name])

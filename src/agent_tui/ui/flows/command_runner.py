@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.ui.commands import FLOWS, Command
-from agent_tui.ui.commands.table import find_command
+from agent_tui.ui.commands.table import find_command, name_keys
 from agent_tui.ui.screens.dialogs.panel import Panel
 from agent_tui.ui.screens.dialogs.popup import Popup
 
@@ -36,8 +36,12 @@ def run_command(chat: Conversation, name: str, argument: str) -> None:
 
 
 async def _carry_out(chat: Conversation, command: Command, argument: str) -> None:
-    if command.requires_idle and chat.runner.is_busy:
-        raise UsageError("A turn is running. Interrupt it first.")
+    needs_pause = command.requires_idle or (argument and command.requires_idle_with_argument)
+    if needs_pause and chat.runner.is_busy:
+        if argument:
+            chat.prompts.give_back([f"/{command.name} {argument}"])
+        told = f"/{command.name} works between turns: {{interrupt}} ends this one."
+        raise UsageError(name_keys(chat.app, told))
     await resolve_name(f"{FLOWS}.{command.run}")(chat, argument)
 
 
