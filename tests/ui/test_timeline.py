@@ -12,7 +12,7 @@ from agent_tui.core.records import (
     UserMessage,
     damage_row,
 )
-from agent_tui.ui.blocks import NoticeBlock, UserBlock
+from agent_tui.ui.blocks import AssistantBlock, NoticeBlock, UserBlock
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.ui.timeline_stage import TimelineStage, conversation, numbered
 
@@ -132,6 +132,21 @@ async def test_a_resize_keeps_the_block_at_the_top() -> None:
         await pilot.resize_terminal(43, 18)
         await pilot.pause()
         assert "message 777" in app.lines[1]
+
+
+async def test_a_resize_keeps_the_words_of_a_long_block_at_the_top() -> None:
+    app = TimelineStage(numbered(3))
+    async with app.run_test(size=(100, 20)) as pilot:
+        text = "\n\n".join(f"part {n} " + "and on " * 16 for n in range(60))
+        app.timeline.append(AssistantBlock(text))
+        app.timeline.append(AssistantBlock("last\n" * 40))
+        await pilot.pause()
+        app.timeline.place((len(app.timeline._blocks) - 2, 120))
+        await pilot.pause()
+        seen = int(app.text.split("part ")[1].split()[0])
+        await pilot.resize_terminal(50, 20)
+        await pilot.pause()
+        assert abs(int(app.text.split("part ")[1].split()[0]) - seen) <= 2
 
 
 async def test_dragging_the_bar_goes_far_and_stays_consistent() -> None:

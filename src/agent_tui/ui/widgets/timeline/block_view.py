@@ -154,7 +154,11 @@ class BlockView(ThumbScrollView):
         room = max(_NARROWEST, self._column - GUTTER - MARGIN_RIGHT)
         pictures = self._pictures if has_colours(self.app) else None
         canvas = Canvas(room, self._palette, self._languages, pictures)
+        index, offset = self._anchor
+        before = self._blocks.height(index) if offset and index < len(self._blocks) else 0
         self._blocks.draw_on(canvas, self._column)
+        if before:  # the same words of a long block, not the row of the same number
+            self._anchor = index, round(offset * self._blocks.height(index) / before)
         self.show_change()
 
     def _reaches_end(self, view: list[Place]) -> bool:
