@@ -9,6 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from agent_tui.core.errors import UsageError
 from agent_tui.core.record_writing import record_fields as fields
 from agent_tui.core.records import (
     AssistantMessage,
@@ -20,6 +21,7 @@ from agent_tui.core.records import (
 from agent_tui.history.sources import file_source
 from agent_tui.history.tree import session_tree
 from agent_tui.providers.demo.scenario import Reply
+from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import CompactionBlock
@@ -233,3 +235,18 @@ async def test_text_is_found_in_what_is_only_looked_at(tmp_path: Path, key: str)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen.focused, Timeline))
         assert isinstance(app.screen, BrowseScreen)
+
+
+async def test_where_a_file_cannot_be_shown_the_prompt_still_takes_what_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Launch) -> Engine:
+        raise UsageError("The settings are broken.")
+
+    monkeypatch.setattr("agent_tui.ui.app._assemble", fail)
+    app = AgentTui(Launch(tmp_path, path=log(tmp_path)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.chat.status.banner == "no session")
+        await pilot.press("a")
+        assert app.chat.prompt_box.text == "a"
+        assert not app.chat.status.reading

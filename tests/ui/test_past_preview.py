@@ -84,6 +84,25 @@ async def test_where_there_is_no_room_nothing_is_read(size: tuple[int, int]) -> 
     assert not told.asked
 
 
+async def test_a_terminal_made_wider_shows_what_is_under_the_cursor() -> None:
+    screen = CheckpointsScreen(CHECKPOINTS, preview=Told())
+    async with (app := Stage(screen=screen)).run_test(size=NARROW) as pilot:
+        await until_shown(app, pilot, "prompt 19")
+        await pilot.press("down")
+        await pilot.resize_terminal(*WIDE)
+        await until_shown(app, pilot, "answered in 18")
+
+
+@pytest.mark.parametrize("error", [OSError(5, "gone"), IndexError(), ValueError()])
+async def test_what_cannot_be_read_is_said_in_the_pane(error: Exception) -> None:
+    async def tell(number: int) -> Sequence[Exchange]:
+        raise error
+
+    screen = CheckpointsScreen(CHECKPOINTS, preview=tell)
+    async with (app := Stage(screen=screen)).run_test(size=WIDE) as pilot:
+        await until_shown(app, pilot, "could not be read")
+
+
 def test_what_came_before_a_checkpoint_is_what_a_revert_leaves() -> None:
     said: list[Record] = [Checkpoint(0), UserMessage("one"), AssistantMessage("1")]
     later: list[Record] = [Checkpoint(1), UserMessage("two"), AssistantMessage("2")]

@@ -124,11 +124,10 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             troubles = await self._take_keys(engine)
             if self.launch.path is not None:
                 collect_in_bites()
+                screen.chat.timeline.show_all(shown=engine.settings.ui.unfold)
                 if not await self._browse(self.launch.path):
                     return
-                screen.chat.status.is_starting, screen.chat.status.reading = False, ""
-                screen.chat.prompt_box.disabled = False
-                screen.chat.prompt_box.focus()
+                await screen.begin(engine, is_open=True)
             warming = asyncio.create_task(engine.warm())  # the SDK is what an answer waits for
             if self.launch.path is None:
                 engine = await self._ask_for_trust(engine)

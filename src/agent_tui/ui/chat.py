@@ -162,13 +162,14 @@ class ChatScreen(SparingScreen[None]):
         self.call_after_refresh(painted.set)
         await painted.wait()
 
-    async def begin(self, engine: Engine) -> None:
+    async def begin(self, engine: Engine, *, is_open: bool = False) -> None:
         """Take over the engine and open what the command line asked for."""
         chat = self.chat
         chat.holder.engine = engine
         chat.timeline.show_all(shown=engine.settings.ui.unfold)
-        await chat.show_session(await engine.open_launched())
-        chat.status.is_starting = False
+        if not is_open:  # a session of a file is open already
+            await chat.show_session(await engine.open_launched())
+        self.chat.panes.end_starting()
         if self._early_command:
             self.run_command(self._early_command)
         chat.prompts.send_early(engine.launch.prompt or "")
@@ -178,7 +179,7 @@ class ChatScreen(SparingScreen[None]):
 
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; prompts stay in the prompt from here on."""
-        self.chat.status.is_starting = False
+        self.chat.panes.end_starting()
         self.chat.status.banner = "no session"
         self.chat.prompts.refuse()
         self.chat.notices.failure(sentence)

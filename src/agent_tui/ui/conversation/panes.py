@@ -61,6 +61,13 @@ class Panes:
         """The columns that the conversation does without."""
         return self.side.width if self.side is not None else 0
 
+    def end_starting(self) -> None:
+        """Nothing is started or read any longer: the prompt takes what is typed."""
+        self.status.is_starting, self.status.reading = False, ""
+        if self.prompt_box.disabled:
+            self.prompt_box.disabled = False
+            self.prompt_box.focus()
+
     def show_conversation(self, *, shown: bool) -> None:
         """Show the timeline, or the welcome in its place."""
         self.timeline.display = shown

@@ -68,7 +68,8 @@ class SparingScreen(Screen[ScreenResultType]):
 
     def _on_timer_update(self) -> None:
         """Lay out and paint in one go: Textual paints what was moved, and then all of it."""
-        if self._layout_required and self._repaint_required:
+        draws = self.is_current and not self.app._batch_count  # else what it owes is kept
+        if draws and self._layout_required and self._repaint_required:
             self._repaint_required = False
             self._dirty_widgets.add(self)
         super()._on_timer_update()

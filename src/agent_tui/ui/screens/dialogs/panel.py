@@ -56,6 +56,7 @@ class Panel(Remappable, DismissedOnce[Result], SparingScreen[Result]):
         self._was_shown = False
         self._is_styled = False
         self._until_sized = ExitStack()
+        self._holds_frame = False
 
     def on_compose(self) -> None:
         """Take on the classes of this size before there are children: all would be restyled.
@@ -79,6 +80,7 @@ class Panel(Remappable, DismissedOnce[Result], SparingScreen[Result]):
         if not self._was_shown and self.outer_size != self.app.size:
             # Drawn once its widgets know their sizes: what is drawn before is drawn over at once.
             self._until_sized.enter_context(self.app.batch_update())
+            self._holds_frame = True
         self._was_shown = True
         await asyncio.sleep(_BREATH_SECONDS)
 
@@ -89,11 +91,19 @@ class Panel(Remappable, DismissedOnce[Result], SparingScreen[Result]):
 
     async def _let_draw(self) -> None:
         await asyncio.sleep(_BREATH_SECONDS)
-        await self.draw_in_parts()
-        self._until_sized.close()
+        if not self._holds_frame:
+            return
+        try:
+            await self.draw_in_parts()
+        finally:  # an error of one widget must not keep the app from drawing at all
+            self._end_hold()
 
     def on_unmount(self) -> None:
         """Let the app draw, though this was left before it was laid out."""
+        self._end_hold()
+
+    def _end_hold(self) -> None:
+        self._holds_frame = False
         self._until_sized.close()
 
     def heading(self) -> Heading:

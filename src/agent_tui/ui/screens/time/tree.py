@@ -115,7 +115,6 @@ class TreeScreen(Panel[TreeChoice]):
         yield self.key_hints()
 
     async def on_resize(self) -> None:
-        await super().on_resize()
         self.call_after_refresh(self.query_one("#heads").refresh)  # the rows have a width then
 
     def _draw_heads(self, width: int) -> Content:

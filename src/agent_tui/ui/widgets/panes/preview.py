@@ -91,9 +91,16 @@ class PastPreview(Preview):
     def __init__(self, read: ReadExchanges | None = None) -> None:
         super().__init__()
         self._read = read
+        self._place: tuple[int, Content] | None = None
+
+    def on_show(self) -> None:
+        """There is room for it now: show what is under the cursor."""
+        if self._place is not None:
+            self.show_place(*self._place)
 
     def show_place(self, number: int, heading: Content) -> None:
         """Show a heading now, and what was said last once the cursor has rested."""
+        self._place = number, heading
         if not self.display:
             return
         self.add_class("-shown")
@@ -110,5 +117,7 @@ class PastPreview(Preview):
             parts = list(exchange_parts(await self._read(number)))
         except AgentTuiError as error:
             parts = [Content.styled(clean(str(error)), "$danger")]
+        except (OSError, IndexError, ValueError):  # it was written anew, or cut off, meanwhile
+            parts = [Content.styled("What was said here could not be read.", "$danger")]
         nothing = [Content.styled("Nothing was said here.", "$muted")]
         self.show_parts([heading, Content(""), *(parts or nothing)])
