@@ -299,17 +299,17 @@ async def test_a_file_of_every_format_opens_with_its_archives(tmp_path: Path) ->
 async def test_a_copy_is_refused_where_its_id_means_another_folder(tmp_path: Path) -> None:
     async with Stage(tmp_path, Reply(text="ok")) as stage:
         await stage.say("Hi")
-        name, stored = stage.session.session_id, stage.engine.stored
+        name, stored, folder = stage.session.session_id, stage.engine.stored, stage.log.parent
         copy = tmp_path / "home" / "projects" / "zzz" / name
-        shutil.copytree(stage.log.parent, copy)
-        trouble = f"Two folders hold session {name}: {stage.log.parent} and {copy}. Move one away."
+        shutil.copytree(folder, copy)
+        trouble = f"Two folders hold session {name}: {folder} and {copy}. Move one away."
         with pytest.raises(SessionError) as error:
             await stored.delete_session(name, str(copy))
         assert str(error.value) == trouble
         with pytest.raises(SessionError, match="Two folders"):
             await stored.rename_session(name, "new", str(copy))
         assert copy.exists()
-        assert stage.log.exists()
+        assert folder.exists()
 
 
 @pytest.mark.slow

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent_tui.core.records import is_message
-
 if TYPE_CHECKING:
     from agent_tui.core.records import Record
     from agent_tui.ui.conversation.facts import SessionFacts
@@ -77,6 +75,8 @@ class ShownLog:
 
 def _until_common_end(earlier: Sequence[Record], now: Sequence[Record]) -> Sequence[Record]:
     """Earlier records without the messages at their end that the log still holds: seen once."""
+    from agent_tui.core.records import is_message  # no first frame needs it
+
     held = filter(is_message, reversed(now))
     stop = len(earlier)
     for index in range(len(earlier) - 1, -1, -1):
