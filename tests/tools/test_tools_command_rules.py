@@ -242,6 +242,7 @@ def test_no_link_of_the_workspace_takes_a_command_out_of_it(tmp_path: Path) -> N
     print(f"links: {len(LEAVING)} ways out, 0 allowed; {len(STAYING)} that stay, all allowed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leaves", [False, True])
 def test_folders_may_be_nested_ever_so_deep(tmp_path: Path, leaves: bool) -> None:
     workspace = tmp_path / "work"
