@@ -12,6 +12,7 @@ from agent_tui.core.format import (
     format_minute,
     format_percent,
     format_size,
+    format_span,
     format_tokens,
 )
 
@@ -61,3 +62,17 @@ def test_a_day_and_time_are_local(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.undo()
         time.tzset()
     assert format_minute("") == format_minute(None) == format_minute("yesterday") == ""
+
+
+def test_a_span_is_told_by_its_largest_unit() -> None:
+    first = "2026-01-31T12:00:00Z"
+    for until, span in (
+        ("2026-01-31T12:00:59Z", "<1m"),
+        ("2026-01-31T12:59:59Z", "59m"),
+        ("2026-02-01T11:59:00Z", "23h"),
+        ("2026-02-02T12:00:00+00:00", "2d"),
+        ("2026-01-31T11:00:00Z", ""),
+        ("", ""),
+    ):
+        assert format_span(first, until) == span
+    assert not format_span("", first)

@@ -240,6 +240,7 @@ def test_marks_in_a_text_are_no_values() -> None:
     assert decode_line(encode(fields).rstrip(b"\n")) == fields
 
 
+@pytest.mark.slow
 def test_what_could_not_be_read_back_is_not_written() -> None:
     with pytest.raises(BadRecord, match="values"):
         encode({"role": "user", "more": [0] * (jsonl.MAX_VALUES + 2)})

@@ -107,8 +107,8 @@ def _project_layer(path: Path) -> Layer:
     for name in USERS_ONLY:
         if name in values:
             raise ConfigError(
-                f"{path}, line {line_of(path, [name])}: a project cannot set {name}, because that "
-                f"is yours alone. Move it to {config_path()}."
+                f"{path}, line {line_of(path, [name])}: {name} cannot be set by a project, only in "
+                f"your own settings. Move it to {config_path()}."
             )
     return Layer("project", values, path)
 

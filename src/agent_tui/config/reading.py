@@ -40,7 +40,7 @@ def read_config_text(path: Path) -> str:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
     if len(data) > _LARGEST:
-        raise ConfigError(f"{path} is larger than {_LARGEST:,} bytes: it cannot be settings.")
+        raise ConfigError(f"{path} is larger than {_LARGEST:,} bytes, too large for settings.")
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -29,7 +29,7 @@ class ProviderSettings(_Section):
         default=None, description="The API that the server speaks (default: openai)."
     )
     base_url: str | None = Field(
-        default=None, description="The address of the server, such as http://127.0.0.1:8000/v1."
+        default=None, description="The base URL of the server, such as http://127.0.0.1:8000/v1."
     )
     api_key_env: str | None = Field(
         default=None,
@@ -70,7 +70,7 @@ class ModelSettings(_Section):
     price_cache_write: float | None = Field(
         default=None, ge=0, description="Dollars for a million tokens written to the cache."
     )
-    image_in: bool | None = Field(default=None, description="Whether it understands images.")
+    image_in: bool | None = Field(default=None, description="Whether it understands pictures.")
     thinking: bool | None = Field(
         default=None, description="Whether it can think before it answers."
     )
@@ -86,7 +86,7 @@ class ContextSettings(_Section):
         default=0, ge=0, description="The context window in tokens; 0: the model's own."
     )
     reserved: int = Field(
-        default=50_000, ge=0, description="Compact before fewer tokens than this are free."
+        default=50_000, ge=0, description="Tokens to keep free: compact when fewer are left."
     )
     ratio: float = Field(
         default=0.85, gt=0, le=1, description="Compact once this share of the window is full."
@@ -120,7 +120,7 @@ class ContextSettings(_Section):
     unmasked_tokens: int = Field(
         default=10_000,
         ge=0,
-        description="Tool output in the newest tokens is not masked.",
+        description="How many of the newest tokens are never masked.",
     )
     masked_from: int = Field(
         default=200,
@@ -203,7 +203,7 @@ class ApprovalSettings(_Section):
         description="What runs without asking, such as edits(src/) or run_command(git diff *).",
     )
     folders: dict[str, tuple[str, ...]] = Field(
-        default={}, description="The same for single folders, by path; /approvals lists them."
+        default={}, description="The same for single folders, by path; see /approvals."
     )
 
 
@@ -250,7 +250,7 @@ class UiSettings(_Section):
     """How the screen looks."""
 
     theme: str = Field(
-        default="", description="A theme that /theme lists; empty: the terminal's colours."
+        default="", description="A theme listed by /theme; empty: the terminal's colours."
     )
     vim: bool = Field(default=False, description="Vim's keys in the prompt: Esc, then commands.")
     reduced_motion: bool = Field(
@@ -265,7 +265,7 @@ class UiSettings(_Section):
         description="Show tasks, changed files and checkpoints beside a wide conversation.",
     )
     unfold: bool = Field(
-        default=False, description="Show the output of tools unfolded; Ctrl+O changes it."
+        default=False, description="Show the output of tools unfolded; Ctrl+O to switch."
     )
     terminal_title: bool = Field(
         default=True, description="Show state and session in the terminal's title."
@@ -319,6 +319,6 @@ class Settings(_Section):
     ui: UiSettings = _section()
     keys: dict[str, str] = Field(
         default={},
-        description='The key of a command, or one on a screen, such as revert = "f12" or '
-        'tree-fork = "x"; none: no key. /keys names them, and ? those of a screen.',
+        description='Keys by name, such as revert = "f12" or tree-fork = "x"; "none" removes one. '
+        "See /keys for the names of commands, ? on a screen for those of its keys.",
     )

@@ -1,1 +1,1 @@
-"""Shared words: messages, records, events, usage and errors that every other package speaks."""
+"""Shared types: messages, records, events, usage and errors that every other package uses."""

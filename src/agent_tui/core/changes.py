@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from agent_tui.core.file_changes import ChangeCause, FileChange, FileState
+from agent_tui.core.file_changes import REVERT_CAUSES, ChangeCause, FileChange, FileState
 
 WHO: dict[ChangeCause, str] = {
     "tool_call": "agent",
     "shell": "your command",
     "human": "you or another program",
-    "outside": "changes while not watched",
+    "outside": "unknown origin",
     "revert": "revert",
     "undo": "undo of a revert",
     "redo": "redo of a revert",
@@ -23,7 +23,7 @@ WHOSE: dict[ChangeCause, str] = {
     "tool_call": "the agent's changes",
     "shell": "the changes of your command",
     "human": "the changes by you or another program",
-    "outside": "the changes while not watched",
+    "outside": "the changes of unknown origin",
     "revert": "the changes of a revert",
     "undo": "the changes of an undo",
     "redo": "the changes of a redo",
@@ -63,6 +63,7 @@ class ChangeGroup:
         by_log: whether only the log says so; nobody looked at the disk.
         after_turn: the newest turn until then; 0 before the first.
         about: which changes a revert undid, or the command of a call.
+        repeats: how many reverts, undos and redos right before it this one stands for.
     """
 
     id: str
@@ -78,6 +79,7 @@ class ChangeGroup:
     by_log: bool = False
     after_turn: int = 0
     about: str = ""
+    repeats: int = 0
 
     @property
     def place(self) -> str:
@@ -104,6 +106,23 @@ class ChangeGroup:
     def counts(self) -> tuple[int, int]:
         """Lines added and removed in all files together."""
         return sum(f.added for f in self.files), sum(f.removed for f in self.files)
+
+
+def fold_repeats(groups: Iterable[ChangeGroup]) -> list[ChangeGroup]:
+    """The same groups, oldest first, with one for a revert that was undone and redone in a row."""
+    folded: list[ChangeGroup] = []
+    for group in groups:
+        if folded and _repeats(group, folded[-1]):
+            group = replace(group, repeats=folded.pop().repeats + 1)
+        folded.append(group)
+    return folded
+
+
+def _repeats(group: ChangeGroup, before: ChangeGroup) -> bool:
+    """Whether a group only takes files back to where they were before the group before it."""
+    moves = group.cause in ("undo", "redo") and before.cause in REVERT_CAUSES
+    paths = [{file.path for file in each.files} for each in (group, before)]
+    return moves and group.cause != before.cause and paths[0] == paths[1]
 
 
 def place_of(turn: int | None, step: int | None = None) -> str:

@@ -13,6 +13,7 @@ AgentTuiError
 │   ├── NothingToUndo there is no operation to undo, or no undo to redo
 │   └── LogChanged        a compare-and-swap found other bytes than it had read
 ├── StorageError          the disk refused: full, failing, forbidden; the old state stands
+│   └── IndexBusy         another process writes the search index; what it has can be searched
 ├── CompactionError       a compaction was not made; nothing has changed
 ├── ProviderError         a model could not be reached, or refused
 └── ToolError             a tool could not do its work; its text goes to the model
@@ -86,6 +87,10 @@ class LogChanged(SessionError):
 
 class StorageError(AgentTuiError):
     """The disk refused a write or a read; the old state stands and work can resume."""
+
+
+class IndexBusy(StorageError):
+    """Another process has been writing the search index too long; what it has can be searched."""
 
 
 class CompactionError(AgentTuiError):

@@ -50,11 +50,15 @@ class ApprovalAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the agent asks the user; ``choices`` are offered, and any other text is an answer."""
+    """What the agent asks the user; ``choices`` are offered, and any other text is an answer.
+
+    ``call_id``: the call that waits for the answer.
+    """
 
     id: str
     text: str
     choices: tuple[str, ...] = ()
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class StepRetried:
 
 @dataclass(frozen=True, slots=True)
 class StepInterrupted:
-    """A step ended before its time; what had arrived of the answer is in the log."""
+    """A step was cut short; what had arrived of the answer is in the log."""
 
     reason: str
 
@@ -152,7 +156,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """The last rows that a running call has printed so far, in place of those told before."""
+    """The last rows that a running call has printed so far; they replace those sent before."""
 
     call_id: str
     text: str
@@ -160,7 +164,7 @@ class ToolOutput:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A call's result was written to the log."""
+    """A call's result was written to the log; one that was interrupted may wait for the disk."""
 
     call: ToolCall
     result: ToolResult
@@ -169,7 +173,7 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class FilesChanged:
-    """What really changed on disk: while the tool ``call`` ran, or, without one, otherwise.
+    """What really changed on disk while the tool ``call`` ran, or, without one, outside of tools.
 
     ``why`` says why nothing is known of it.
     """
@@ -184,14 +188,14 @@ class FilesChanged:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """An action waits for a person; answer through the runtime with the request's id."""
+    """An action waits for a person; answer it by the request's id."""
 
     request: ApprovalRequest
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalsQueued:
-    """So many more actions wait behind the request that a person is asked about now."""
+    """How many more actions wait after the one that a person is asked about now."""
 
     waiting: int
 
@@ -206,7 +210,7 @@ class ApprovalAnswered:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
-    """The agent waits for an answer of the user; give it through the runtime with the id."""
+    """The agent waits for an answer of the user; give it with the id of the question."""
 
     question: Question
 
@@ -235,7 +239,7 @@ class ShellBegan:
 
 @dataclass(frozen=True, slots=True)
 class ShellOutput:
-    """The last rows that it has printed so far, in place of those told before."""
+    """The last rows that it has printed so far; they replace those sent before."""
 
     text: str
 
@@ -251,9 +255,13 @@ class ShellEnded:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundChanged:
-    """Which commands of the agent run in the background now, each in one line."""
+    """Which commands of the agent run in the background now, each in one line.
+
+    ``ended``: the one that has just ended; empty where one was started or somebody stopped it.
+    """
 
     commands: tuple[str, ...]
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +302,7 @@ class Reverted:
 
 @dataclass(frozen=True, slots=True)
 class DMailSent:
-    """The agent sent a message to its own checkpoint."""
+    """The agent returned to its own earlier checkpoint with a message to itself (D-Mail)."""
 
     checkpoint: int
     text: str
@@ -341,7 +349,7 @@ class TurnFinished:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Something went wrong; the sentence says what, and the session lives on."""
+    """Something went wrong; the sentence says what, and the session can continue."""
 
     message: str
 
@@ -356,7 +364,7 @@ class NoticeGiven:
 
 @dataclass(frozen=True, slots=True)
 class PicturesShown:
-    """Pictures were put before the model, with a text that says whose they are."""
+    """Pictures were shown to the model, with a text that says where they come from."""
 
     text: str
     images: tuple[MediaPart, ...]
@@ -364,7 +372,7 @@ class PicturesShown:
 
 @dataclass(frozen=True, slots=True)
 class AnswerUnsaved:
-    """The disk refused an answer that had come whole: it is shown, and written as soon as it can.
+    """A complete answer could not be written: it is shown, and written as soon as possible.
 
     ``text`` is the answer's visible text.
     """

@@ -12,6 +12,8 @@ ChangeCause: TypeAlias = Literal["tool_call", "shell", "human", "outside", "reve
 CAUSES: frozenset[str] = frozenset(get_args(ChangeCause))
 AGENT_CAUSES: frozenset[str] = frozenset({"tool_call"})
 """Causes that are the agent's own: only these are reverted unless a person asks for more."""
+REVERT_CAUSES: frozenset[str] = frozenset({"revert", "undo", "redo"})
+"""Causes that only move files back and forth between states that others made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,16 @@ class FileState:
         return mine == theirs and (self.kind == "link" or self.mode == other.mode)
 
 
+FolderIdentity: TypeAlias = tuple[int, int]
+"""The inode of a folder, and when it was made, in nanoseconds since 1970; 0 where not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileChange:
     """One path, relative to the workspace, with its state before and after.
 
     ``added`` and ``removed`` count lines; both are 0 where the content is not text. ``folders``
-    says how many of the folders around it came with it: they go with it too, once they are empty.
+    says of a revert how many of the folders around it come with it, or go once they are empty.
     """
 
     path: str
@@ -58,10 +64,15 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A path that is not captured, and why."""
+    """A path that is not captured, and why; ``.`` is the workspace itself."""
 
     path: str
     why: str
+
+    @property
+    def name(self) -> str:
+        """The path as people are told it."""
+        return "some of this folder" if self.path == "." else self.path
 
 
 def is_safe_path(path: str) -> bool:
@@ -70,15 +81,6 @@ def is_safe_path(path: str) -> bool:
     if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
         return False
     return not any(part.casefold() == ".git" for part in parts)
-
-
-def folders_made(change: FileChange) -> list[str]:
-    """The folders that came with a file, the innermost first."""
-    path, made = change.path, []
-    for _ in range(change.folders if change.old is None else 0):
-        path = path.rpartition("/")[0]
-        made.append(path)
-    return made
 
 
 def change_fields(change: FileChange) -> dict[str, Any]:

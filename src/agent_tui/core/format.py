@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 
 from agent_tui.core.text import format_count
 
@@ -12,8 +12,11 @@ __all__ = [
     "format_count",
     "format_minute",
     "format_percent",
+    "format_since",
     "format_size",
+    "format_span",
     "format_tokens",
+    "format_too_big",
     "parse_time",
 ]
 
@@ -42,6 +45,12 @@ def format_size(size_bytes: int) -> str:
     return f"{amount:.1f} {unit}" if amount < 99.95 else f"{amount:.0f} {unit}"
 
 
+def format_too_big(what: str, act: str, size_bytes: int, most: int | str) -> str:
+    """What is too big for what; ``most`` are bytes, or words such as ``fits in memory``."""
+    limit = most if isinstance(most, str) else format_size(most)
+    return f"{what} is too big to {act}: it is {format_size(size_bytes)}, more than {limit}."
+
+
 def format_percent(share: float) -> str:
     """A share of one in whole percent, never rounded to 0 or 100 unless it is."""
     percent = round(share * 100)
@@ -60,6 +69,8 @@ def parse_time(at: str | None) -> datetime | None:
         moment = datetime.fromisoformat(at)
     except ValueError:
         return None
+    if moment.year in (MINYEAR, MAXYEAR):
+        return None  # of no use: in the local time it may be out of range
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -92,3 +103,22 @@ def format_age(at: str | None, now: datetime | None = None) -> str:
         return f"{int(seconds // 86_400)}d"
     local = moment.astimezone()
     return local.strftime("%d %b" if local.year == now.astimezone().year else "%d %b %Y")
+
+
+def format_since(at: str | None) -> str:
+    """How long ago something was, for a sentence: ``now``, ``5m ago``, then the date."""
+    age = format_age(at)
+    if age and age[-1] in "mhd" and age[0].isdigit() and " " not in age:
+        return f"{age} ago"
+    return age
+
+
+def format_span(since: str | None, until: str | None) -> str:
+    """How long it was from one time to another: ``<1m``, ``5m``, ``3h``, ``2d``."""
+    first, last = parse_time(since), parse_time(until)
+    if first is None or last is None or last < first:
+        return ""
+    minutes = int((last - first).total_seconds() // 60)
+    if minutes < 60:
+        return f"{minutes}m" if minutes else "<1m"
+    return f"{minutes // 60}h" if minutes < 24 * 60 else f"{minutes // (24 * 60)}d"

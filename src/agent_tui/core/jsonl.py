@@ -22,6 +22,9 @@ MAX_LINE_BYTES = 64 << 20
 MAX_VALUES = 2_000_000
 """Values in one line: each takes far more memory than the two bytes in which it can be written."""
 
+_LONG_TO_COUNT = 3_000
+"""Bytes from which on brackets are not counted."""
+
 BLOCK = 1 << 20
 BOM = b"\xef\xbb\xbf"
 _PADDING = " \t\r\n\0"
@@ -87,7 +90,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
         raise BadRecord(f"something follows the object at character {end}")
     if type(value) is not dict:
         raise BadRecord("a JSON value that is not an object")
-    if _may_be_deeper(line) and _is_deeper(value, MAX_DEPTH):
+    if _may_be_deeper(line) and _is_deeper(value):
         raise BadRecord(f"nested deeper than {MAX_DEPTH} levels")
     return value
 
@@ -112,7 +115,7 @@ def bulk_decoder() -> Decode:
             value = decode(line)
         except refusals:
             return decode_line(line)
-        if _may_be_deeper(line) and _is_deeper(value, MAX_DEPTH):
+        if _may_be_deeper(line) and _is_deeper(value):
             raise BadRecord(f"nested deeper than {MAX_DEPTH} levels")
         return value
 
@@ -120,16 +123,26 @@ def bulk_decoder() -> Decode:
 
 
 def _may_be_deeper(line: bytes) -> bool:
-    return len(line) > 2 * MAX_DEPTH and line.count(b"{") + line.count(b"[") > MAX_DEPTH
+    """Whether to look: in a long line it takes longer to count the brackets than to look."""
+    size = len(line)
+    return size > 2 * MAX_DEPTH and (
+        size > _LONG_TO_COUNT or line.count(b"{") + line.count(b"[") > MAX_DEPTH
+    )
 
 
-def _is_deeper(node: Any, levels: int) -> bool:
-    for child in node.values() if type(node) is dict else node:
-        if (type(child) is dict or type(child) is list) and (
-            levels == 1 or _is_deeper(child, levels - 1)
-        ):
-            return True
-    return False
+def _is_deeper(value: dict[str, Any]) -> bool:
+    """Whether it has more levels than a line may; level by level, so that none is too deep."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        below = []
+        for node in level:
+            for child in node.values() if type(node) is dict else node:
+                if type(child) is dict or type(child) is list:
+                    below.append(child)
+        if not below:
+            return False
+        level = below
+    return True
 
 
 def encode(fields: Mapping[str, Any]) -> bytes:

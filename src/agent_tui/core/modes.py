@@ -20,7 +20,7 @@ MODE_WORDS: dict[ApprovalMode, str] = {
 
 MODE_HELP: dict[ApprovalMode, str] = {
     "ask": "Ask mode: every edit and command needs your approval.",
-    "accept-edits": "Accept-edits mode: edits in this folder run; commands need your approval.",
+    "accept-edits": "Accept-edits mode: edits in this folder run; commands need approval.",
     "plan": "Plan mode: nothing is changed until you approve a plan.",
     "auto": "Auto mode: every action runs without asking.",
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agent_tui.core.errors import BadRecord
-from agent_tui.core.file_changes import CAUSES, LeftOut, parse_change
+from agent_tui.core.file_changes import CAUSES, FolderIdentity, LeftOut, parse_change
 from agent_tui.core.jsonl import Decode
 from agent_tui.core.messages import (
     CommandDisplay,
@@ -284,6 +284,7 @@ def _compaction(value: Mapping[str, Any]) -> CompactionRecord:
         masked=_number(value, "masked", 0),
         pins=tuple(str(pin) for pin in value.get("pins") or ()),
         usage=_usage_detail(value.get("usage")),
+        losses=_number(value, "losses", 0) if "losses" in value else None,
         stamp=_stamp(value),
     )
 
@@ -376,9 +377,23 @@ def _workspace(value: Mapping[str, Any]) -> WorkspaceRecord:
         head=_text(value, "head", ""),
         operation=_text(value, "operation", ""),
         of=tuple(str(uuid) for uuid in value.get("of") or ()),
-        folders=tuple(str(path) for path in value.get("folders") or ()),
+        folders=_folders(value.get("folders")),
         stamp=_stamp(value),
     )
+
+
+def _folders(value: object) -> dict[str, FolderIdentity]:
+    """Folders by their paths; an older log lists them, and does not say which they were."""
+    if isinstance(value, list):
+        return dict.fromkeys(map(str, value), (0, 0))
+    found = {}
+    for path, identity in value.items() if isinstance(value, dict) else ():
+        match identity:
+            case [int(inode), int(made)]:
+                found[path] = (inode, made)
+            case _:
+                found[path] = (0, 0)
+    return found
 
 
 def _notice(value: Mapping[str, Any]) -> NoticeRecord:

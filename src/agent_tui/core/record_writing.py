@@ -131,7 +131,7 @@ def _workspace_fields(record: WorkspaceRecord) -> dict[str, Any]:
         "cost_ms": record.cost_ms,
         **_filled(call=record.call, turn=record.turn, step=record.step, why=record.why),
         **_filled(head=record.head, operation=record.operation, of=list(record.of)),
-        **_filled(folders=list(record.folders)),
+        **_filled(folders=dict(record.folders)),
     }
 
 
@@ -207,6 +207,7 @@ def _compaction_fields(record: CompactionRecord) -> dict[str, Any]:
             pins=list(record.pins),
             usage=_usage_fields(record.usage),
         ),
+        **({} if record.losses is None else {"losses": record.losses}),
     }
 
 

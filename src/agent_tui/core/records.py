@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.core.file_changes import ChangeCause, FileChange, LeftOut
+from agent_tui.core.file_changes import ChangeCause, FileChange, FolderIdentity, LeftOut
 from agent_tui.core.messages import (
     Content,
     Display,
@@ -141,7 +142,8 @@ class CompactionRecord:
     """A compaction happened here: the log before it is archive ``archive``.
 
     ``masked`` counts the outputs that a line stands for now; ``pins`` are the ids of messages that
-    every later compaction keeps too; ``usage`` is what writing the summary took.
+    every later compaction keeps too; ``usage`` is what writing the summary took. ``losses`` is how
+    much of what went the summary does not mention, None where nobody looked.
     """
 
     trigger: str
@@ -159,6 +161,7 @@ class CompactionRecord:
     masked: int = 0
     pins: tuple[str, ...] = ()
     usage: Usage | None = None
+    losses: int | None = None
     stamp: Stamp = UNSTAMPED
 
 
@@ -294,7 +297,7 @@ class WorkspaceRecord:
         files: how many files are captured. ``stored_bytes``: how much was put into the store.
         left_out: paths that are not captured, and why.
         head: the branch and commit of the workspace's repository.
-        folders: folders that came with no file in them yet.
+        folders: those that came, and what tells each from a later one of its name.
         operation: a name for a revert of files, and for what undoes it.
         of: the captures that a revert undid.
     """
@@ -316,7 +319,7 @@ class WorkspaceRecord:
     head: str = ""
     operation: str = ""
     of: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
+    folders: Mapping[str, FolderIdentity] = field(default_factory=dict)
     stamp: Stamp = UNSTAMPED
 
 
@@ -338,6 +341,13 @@ class EnvironmentRecord:
     git_branch: str = ""
     version: str = ""
     stamp: Stamp = UNSTAMPED
+
+    @property
+    def told(self) -> str:
+        """One line for people."""
+        branch = f" on branch {self.git_branch}" if self.git_branch else ""
+        version = f" (agent-tui {self.version})" if self.version else ""
+        return f"Working in {self.cwd}{branch}{version}"
 
 
 DAMAGED_LINES = "damaged lines"

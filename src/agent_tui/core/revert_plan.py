@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.core.file_changes import FileState, LeftOut
+from agent_tui.core.file_changes import FileState, FolderIdentity, LeftOut
 from agent_tui.core.text import format_count
 
 PlanStatus: TypeAlias = Literal[
@@ -61,7 +61,7 @@ class PathPlan:
         now: how the path is at the moment. ``then``: how it would be with every hunk made.
         hunks: the pieces of the change, where both are text; empty where it is all or nothing.
         why: what a reader should know, in a few words.
-        folders: how many of the folders around it came with it.
+        folders: those around it that came with it, from the innermost outwards.
     """
 
     path: str
@@ -71,7 +71,7 @@ class PathPlan:
     then: Version
     hunks: tuple[Hunk, ...] = ()
     why: str = ""
-    folders: int = 0
+    folders: tuple[FolderIdentity, ...] = ()
 
     @property
     def key(self) -> tuple[str, bool]:

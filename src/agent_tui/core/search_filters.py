@@ -11,6 +11,6 @@ FILTERS = {
     "touched": "a file that a call changes: touched:report.py",
     "has": "has:error or has:compaction",
     "after": "a day, month, year or age: after:2026-01-31, after:7d",
-    "before": "likewise: before:2026-02, before:30d",
+    "before": "the same: before:2026-02, before:30d",
 }
 """Every filter with what it takes."""

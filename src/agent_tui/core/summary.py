@@ -29,6 +29,8 @@ class SessionSummary:
         archives: how many archives it has.
         source: ``agent-tui``, or the agent that wrote it.
         agent_of: the session whose subagent it is; empty for one of a person.
+        tokens_before: what its last compaction found, ``tokens_after`` what that left; 0 for none.
+        messages_dropped: what that kept neither word for word nor in the summary.
     """
 
     session_id: str
@@ -43,6 +45,9 @@ class SessionSummary:
     model: str = ""
     source: str = OURS
     agent_of: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    messages_dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,9 @@ class ArchiveSummary:
     """One rotated log: why and when it was rotated, and what is in it.
 
     ``checkpoint``: where a revert went back to, and ``prompt`` what it removed first, in a line.
-    ``of``: what an undo or a redo was of.
+    ``of``: what an undo or a redo was of. ``within``: of what an undo or a redo left, the archive
+    that holds every message of it; 0 where none does, or that is not known.
+    ``trouble``: why it cannot be read; empty where it can.
     """
 
     number: int
@@ -63,6 +70,8 @@ class ArchiveSummary:
     checkpoint: int | None = None
     prompt: str = ""
     of: str = ""
+    within: int = 0
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +111,8 @@ class OperationReport:
     ``archive`` is 0 where nothing was rotated: a branch that begins inside the log. ``fork``
     is the session in which turns continue that an undo would have undone too. ``told`` says in
     a sentence what an undo or redo did. ``moved`` is false where the conversation is the same as
-    before: only a name, a label or the model was put back.
+    before: only a name, a label or the model was put back. ``prompt`` is what it removed, to be
+    edited again; ``prompt_back`` such a prompt that is in the conversation again.
     """
 
     reason: str
@@ -114,6 +124,7 @@ class OperationReport:
     fork: str = ""
     told: str = ""
     moved: bool = True
+    prompt_back: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +192,7 @@ class CompactionReport:
     """A compaction was made: what it did, in numbers.
 
     ``masked`` outputs took ``masked_tokens`` before; the index takes ``index_tokens``; ``usage`` is
-    what writing the summary took.
+    what writing the summary took; ``losses`` is how many it has, None before they were looked for.
     """
 
     trigger: str
@@ -200,6 +211,7 @@ class CompactionReport:
     masked_tokens: int = 0
     index_tokens: int = 0
     usage: Usage | None = None
+    losses: int | None = None
 
     @property
     def saved_share(self) -> float:

@@ -1,4 +1,4 @@
-"""What the program says to the model in a person's name, read again for people: without its tags.
+"""What the program adds to messages for the model, read again for people: notes and signatures.
 
 Logs of ours name the origin of such a message; plain ones only wrap it in ``<system>``.
 """
@@ -15,6 +15,10 @@ _DMAIL_NOTICE = re.compile(r"\s*<system>You just got a D-Mail")
 _FIRST_NOTE = re.compile(r"\s*<system>(.*?)</system>\s*", re.DOTALL)
 _TAG = re.compile(r"</?system>")
 _CONTENT = "D-Mail content:"
+SUBAGENT_SESSION = re.compile(
+    r"^\[[^\[\]\n]+, session ([A-Za-z0-9][\w.-]{0,63}), [\d,]+ tokens\]", re.MULTILINE
+)
+"""How the result of a task names the session of its subagent: ``sign_report`` writes it."""
 
 
 def is_checkpoint_notice(text: str) -> bool:
@@ -42,3 +46,8 @@ def read_dmail(text: str) -> str:
         return without_tags(text)
     message = text[note.end() :] or note[1].partition(_CONTENT)[2] or note[1]
     return without_tags(message)
+
+
+def sign_report(agent: str, session_id: str, tokens: int) -> str:
+    """The last line of a subagent's report: who made it, where it can be read, what it took."""
+    return f"[{agent}, session {session_id}, {tokens:,} tokens]"

@@ -1,8 +1,29 @@
-"""Making foreign text safe to show: no control sequence and no bidi trick reaches the terminal."""
+"""Making foreign text safe to show: no control sequence and no bidi trick reaches the terminal.
+
+Also the patterns by which text is read, which cost nothing before the first frame.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import Any
+
+
+class _LatePattern:
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._made_of = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(*self._made_of), name)
+        setattr(self, name, value)  # from now on as fast as the expression's own
+        return value
+
+
+def late_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """What ``re.compile`` gives, compiled when it is first used; mistakes show only then."""
+    late: Any = _LatePattern(pattern, flags)
+    return late  # type: ignore[no-any-return]
+
 
 # Unicode's Default_Ignorable_Code_Point, which a terminal draws as nothing or as a blank.
 _IGNORABLE = (
@@ -15,8 +36,14 @@ _BLANK = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
 # Hangul vowels and finals take no room of their own; they belong behind another jamo.
 _JAMO = "(?<![\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7ff])[\u1161-\u11ff\ud7b0-\ud7ff]"
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
-_UNSAFE = re.compile(f"[{_CONTROL}\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_INVISIBLE = re.compile(f"[{_CONTROL}\\u2028\\u2029\\ud800-\\udfff{_IGNORABLE}{_BLANK}]|{_JAMO}")
+_UNSAFE = late_pattern(f"[{_CONTROL}\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_INVISIBLE = late_pattern(f"[{_CONTROL}\\u2028\\u2029\\ud800-\\udfff{_IGNORABLE}{_BLANK}]|{_JAMO}")
+_BEGIN_MARK = late_pattern(r"^\s*(?:#{1,6}\s+|[-+*]\s+)+")
+_EMPHASIS = late_pattern(
+    r"(?<![\w*/.])(\*{1,3})(?=[^\s*./,])(.+?)(?<=[^\s*/])\1(?![\w*/]|\.\w)",
+)
+# Those of which a cut took the other end.
+_LONE_STARS = late_pattern(r"(?<![\w*/.])\*\*(?=[\w\"'(])|(?<=[\w.,:;!?)\"'])\*\*(?![\w*/.])")
 
 
 def _visible(match: re.Match[str]) -> str:
@@ -41,8 +68,14 @@ def clean(text: str) -> str:
 
 
 def without_marks(line: str) -> str:
-    """A line of Markdown without the marks of a heading, of code and of what is strong."""
-    return line.lstrip("#").lstrip().replace("**", "").replace("`", "")
+    """A line of Markdown without the marks of headings, lists and code, and of what is emphasised.
+
+    Stars of a pattern of files, of a product or of a power stay, and so do underscores.
+    """
+    line = _BEGIN_MARK.sub("", line).replace("`", "")
+    if "*" not in line:
+        return line
+    return _LONE_STARS.sub("", _EMPHASIS.sub(r"\2", line))
 
 
 def reveal(text: str) -> str:

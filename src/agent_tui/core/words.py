@@ -14,6 +14,9 @@ INTERRUPTED = (
 )
 """What the model is told of a call without a result."""
 
+NOT_RUN = "Not run: the turn was stopped before this call began, so it changed nothing."
+"""What the model is told of a call whose tool was never started."""
+
 NO_PROVIDER = "none"
 """How the provider of a session is called that has no model to ask."""
 
@@ -63,7 +66,9 @@ class OperationWords:
 
 _OPERATIONS = {
     "user": OperationWords("revert", "reverted", "before a revert"),
-    "dmail": OperationWords("D-Mail", "reverted by D-Mail", "before a D-Mail"),
+    "dmail": OperationWords(
+        "D-Mail", "reverted by the agent (D-Mail)", "before a revert by the agent (D-Mail)"
+    ),
     "undo": OperationWords("undo", "undone", "before an undo"),
     "redo": OperationWords("redo", "redone", "before a redo"),
     "restore": OperationWords("restore", "archive restored", "before another archive was restored"),
@@ -90,7 +95,12 @@ def describe_revert(reason: str, checkpoint: int | None = None, of: str = "") ->
 
 
 def describe_archive(archive: ArchiveSummary, sign: str = "checkpoint") -> str:
-    """When a log was archived, and what was said first in what the live log holds no more."""
+    """When a log was archived, and what was said first in what the live log holds no more.
+
+    Of an archive that cannot be read, why.
+    """
+    if archive.trouble:
+        return archive.trouble
     told = operation_words(archive.reason).archived or archive.reason or "saved"
     if archive.of:
         told = f"{told} of a {archive.of}"
@@ -102,6 +112,16 @@ def describe_archive(archive: ArchiveSummary, sign: str = "checkpoint") -> str:
 def describe_switch(reason: str) -> str:
     """What a move to another branch of the same log did."""
     return _SWITCHES.get(reason, "switched branch")
+
+
+def describe_trigger(trigger: str) -> str:
+    """Who began a compaction: ``automatic`` or ``manual``; empty where the log does not tell."""
+    return "automatic" if trigger == "auto" else trigger
+
+
+def describe_strategy(name: str) -> str:
+    """A strategy as it is called on screen, such as ``last messages``."""
+    return name.replace("-", " ")
 
 
 def describe_compaction(before: int, after: int, tell: Callable[[int], str] = format_tokens) -> str:

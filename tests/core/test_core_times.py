@@ -1,0 +1,63 @@
+"""Only a time that can be so is believed: a log may say any."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agent_tui.core import times
+from agent_tui.core.format import format_age, format_minute
+from agent_tui.core.times import known_time, time_of_file
+
+
+@pytest.mark.parametrize(
+    ("at", "known"),
+    [
+        ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"),
+        ("2024-05-01T10:00:00.123456Z", "2024-05-01T10:00:00.123456Z"),
+        ("2024-05-01T12:00:00+02:00", "2024-05-01T10:00:00Z"),
+        ("2024-05-01T10:00:00", "2024-05-01T10:00:00Z"),
+    ],
+)
+def test_a_time_is_told_in_utc(at: str, known: str) -> None:
+    assert known_time(at) == known
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        *("20zzz", "2", "NaN", "-5", "\uff19999-01-01T00:00:00Z", "20zz-05-01T10:00:00Z", "", None),
+        *("2024-13-01T10:00:00Z", "2024-05-01T25:00:00Z", "2024-05-01T10:00:00Z\x1b]0;x\x07"),
+        *("9999-12-31T23:59:59Z", "9999-12-31T23:59:59-05:00", "2099-01-01T00:00:00Z"),
+        *("0001-01-01T00:00:00Z", "0001-01-01T00:00:00+05:00", "1970-01-01T00:00:00Z"),
+    ],
+)
+def test_what_is_no_time_or_cannot_be_so_is_unknown(at: str | None) -> None:
+    assert known_time(at) == ""
+
+
+def test_a_clock_may_be_ahead_by_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(times, "_clock", time.time)
+    now = datetime.now(UTC)
+    near = (now + timedelta(hours=23)).isoformat()
+    assert known_time(near) == near.replace("+00:00", "Z")
+    assert known_time((now + timedelta(hours=25)).isoformat()) == ""
+
+
+def test_a_file_was_not_written_before_it_could_be_nor_later_than_now() -> None:
+    assert time_of_file(-1e18) == "1970-01-01T00:00:00Z"
+    assert known_time(time_of_file(1e18))
+
+
+def test_the_last_and_the_first_year_are_no_times_for_people(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for zone in ("UTC-14", "UTC+12"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        for at in ("9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"):
+            assert (format_minute(at), format_age(at)) == ("", "")
+    monkeypatch.undo()
+    time.tzset()
