@@ -52,7 +52,7 @@ async def test_checkpoints_are_numbered_on_and_revert_takes_their_turns_back(tal
 
 
 async def test_clear_keeps_the_system_prompt_only(talk: Context) -> None:
-    await talk.clear()
+    await talk.log.clear()
     assert talk.history == ()
     assert talk.system_prompt == "You are a careful agent."
     assert talk.token_count == talk.overhead_tokens
@@ -64,7 +64,7 @@ async def test_without_a_providers_word_everything_is_counted(talk: Context) -> 
 
 
 async def test_the_providers_count_is_taken_and_what_came_since_is_added(talk: Context) -> None:
-    await talk.update_token_count(5_000, Usage(4_000, 1_000))
+    await talk.note(UsageRecord(5_000, Usage(4_000, 1_000)))
     assert (talk.token_count, talk.estimated) == (5_000, False)
     message = UserMessage("and one more thing", "human", 7)
     await talk.append(message)
@@ -75,12 +75,12 @@ async def test_the_providers_count_is_taken_and_what_came_since_is_added(talk: C
 async def test_the_count_is_right_at_once_after_revert_undo_and_resume(
     talk: Context, store: SessionStore
 ) -> None:
-    await talk.update_token_count(5_000, Usage(4_000, 1_000))
+    await talk.note(UsageRecord(5_000, Usage(4_000, 1_000)))
     await add_turn(talk, 7)
-    await talk.update_token_count(6_000, Usage(5_000, 1_000))
+    await talk.note(UsageRecord(6_000, Usage(5_000, 1_000)))
     archive = await talk.revert_to(6)
     assert (talk.token_count, talk.estimated) == (5_000, False)
-    await talk.restore_archive(archive, "undo")
+    await talk.log.restore(archive, "undo")
     assert (talk.token_count, talk.estimated) == (6_000, False)
     await talk.log.close()
     again = Context(await store.open("session"), talk.counter)
@@ -92,7 +92,7 @@ async def test_results_behind_a_usage_cost_themselves_only(context: Context) -> 
     call = ToolCall("c", "read_file", "{}")
     result = ToolMessage("c", "what the file holds")
     await context.append(UserMessage("go", "human"), AssistantMessage("", (call,)))
-    await context.update_token_count(1_000)
+    await context.note(UsageRecord(1_000))
     await context.append(result)
     assert context.token_count == 1_000 + context.counter.count_message(result)
 
@@ -104,7 +104,7 @@ async def test_a_call_without_a_result_is_sent_with_one_and_counted_with_it(
     await context.append(UserMessage("go", "human"), AssistantMessage("", (call,)))
     assert isinstance(context.history[-1], ToolMessage)
     assert context.history[-1].interrupted
-    await context.update_token_count(1_000)
+    await context.note(UsageRecord(1_000))
     assert context.token_count == 1_000 + context.counter.count_message(context.history[-1])
 
 
@@ -139,7 +139,7 @@ async def test_a_new_message_costs_one_count_however_long_no_usage_came(
 
     monkeypatch.setattr(context.counter, "count_message", count_and_tell)
     await context.append(UserMessage("go", "human"))
-    await context.update_token_count(1_000)
+    await context.note(UsageRecord(1_000))
     costs = []
     for number in range(60):
         call = ToolCall(f"c{number}", "read_file", "{}")

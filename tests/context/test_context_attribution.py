@@ -6,7 +6,7 @@ from agent_tui.context.compaction.attribution import UNKNOWN, attribute_context
 from agent_tui.context.compaction.filling import Filling
 from agent_tui.context.context import Context
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
-from agent_tui.core.records import AssistantMessage, SystemPrompt, UserMessage
+from agent_tui.core.records import AssistantMessage, SystemPrompt, UsageRecord, UserMessage
 from agent_tui.core.usage import Share
 from agent_tui.providers.base import ToolSchema
 from tests.context.conftest import add_turn
@@ -25,7 +25,7 @@ async def test_shares_sum_up_to_the_token_count(talk: Context) -> None:
     talk.tools = TOOLS
     shares = attribute_context(talk)
     assert sum(share.tokens for share in shares) == talk.token_count
-    await talk.update_token_count(talk.token_count * 5 // 4)
+    await talk.note(UsageRecord(talk.token_count * 5 // 4))
     assert sum(share.tokens for share in attribute_context(talk)) == talk.token_count
 
 
@@ -43,9 +43,9 @@ async def test_every_source_has_its_row(talk: Context) -> None:
     kinds = by_kind(attribute_context(talk))
     assert set(kinds) == {
         "system prompt", "tools", "project files", "summary", "user", "assistant", "thinking",
-        "tool calls", "tool results", "images",
+        "tool calls", "tool results", "pictures",
     }  # fmt: skip
-    assert kinds["images"] == 765
+    assert kinds["pictures"] == 765
 
 
 async def test_results_are_told_apart_by_tool_and_file(talk: Context) -> None:
@@ -66,7 +66,7 @@ async def test_each_share_says_what_would_be_freed(talk: Context) -> None:
 
 
 async def test_what_we_cannot_explain_is_said_to_be_so(talk: Context) -> None:
-    await talk.update_token_count(90_000)
+    await talk.note(UsageRecord(90_000))
     kinds = by_kind(attribute_context(talk))
     assert kinds[UNKNOWN] > 50_000
     assert sum(kinds.values()) == 90_000

@@ -133,18 +133,27 @@ async def test_the_count_is_right_at_once_after_compaction_and_undo(talk: Contex
     counts = talk.counter.count_messages(talk.history)
     assert talk.token_count == talk.overhead_tokens + sum(counts)
     assert talk.estimated
-    await talk.restore_archive(1, "undo")
+    await talk.log.restore(1, "undo")
     assert talk.token_count == before
     assert len(talk.history) == 24
 
 
-async def test_the_providers_measure_carries_over(talk: Context) -> None:
+@pytest.mark.parametrize("scale", [0.5, 1.2])
+async def test_the_providers_measure_carries_over_to_the_sides_and_all_their_parts(
+    talk: Context, scale: float
+) -> None:
     ours = talk.token_count
-    await talk.update_token_count(round(ours * 1.2), Usage(ours, 0))
+    counted = {each.stamp.uuid: talk.count_message(each) for each in talk.history}
+    await talk.note(UsageRecord(round(ours * scale), Usage(ours, 0)))
     draft = await draft_compaction(talk, summarise=says(SUMMARY))
-    counted = draft.plan.overhead + sum(row.tokens for row in draft.view.after)
-    assert draft.report.tokens_before == round(ours * 1.2)
-    assert draft.report.tokens_after == pytest.approx(counted * 1.2, rel=0.01)
+    for each, message in zip(draft.view.before, talk.history, strict=True):
+        assert each.tokens == pytest.approx(counted[message.stamp.uuid] * scale, abs=0.5)
+    overhead, report = draft.plan.overhead * scale, draft.report
+    before, after = (
+        overhead + sum(row.tokens for row in rows) for rows in (draft.view.before, draft.view.after)
+    )
+    assert report.tokens_before == round(ours * scale) == pytest.approx(before, rel=0.01)
+    assert report.tokens_after == pytest.approx(after, rel=0.01)
 
 
 async def test_lines_appended_meanwhile_are_kept(talk: Context) -> None:
@@ -161,7 +170,7 @@ async def test_a_usage_that_comes_between_draft_and_commit_does_not_make_the_gau
 ) -> None:
     draft = await draft_compaction(talk, summarise=says(SUMMARY))
     await talk.append(UserMessage("said meanwhile", "human"), AssistantMessage("so it was"))
-    await talk.update_token_count(150_000)
+    await talk.note(UsageRecord(150_000))
     report = await apply_draft(talk, draft)
     late = sum(talk.count_message(message) for message in talk.messages[-2:])
     assert talk.token_count == report.tokens_after + late

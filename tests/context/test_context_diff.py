@@ -1,13 +1,27 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from agent_tui.context.compaction.compaction import apply_draft, draft_compaction
 from agent_tui.context.compaction.diff import view_past
 from agent_tui.context.context import Context
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.messages import TextPart
-from agent_tui.core.records import AssistantMessage, Checkpoint, Record, UsageRecord, UserMessage
+from agent_tui.core.record_parsing import parse_record
+from agent_tui.core.record_writing import record_fields
+from agent_tui.core.records import (
+    AssistantMessage,
+    Checkpoint,
+    Record,
+    UsageRecord,
+    UserMessage,
+    is_message,
+)
+from agent_tui.core.summary import CompactionAmounts, CompactionRequest
+from agent_tui.core.usage import Usage
 from agent_tui.importers.registry import import_session
 from tests.context.conftest import add_turn
 from tests.context.test_context_compaction import SUMMARY, says
@@ -34,6 +48,41 @@ async def test_a_past_compaction_looks_as_its_preview_did(talk: Context) -> None
     assert [fate.fate for fate in view.before] == [fate.fate for fate in draft.view.before]
     assert view.after == draft.view.after
     assert view.losses == draft.view.losses
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.4])
+async def test_what_another_count_measured_is_told_in_parts_of_that_measure(
+    talk: Context, scale: float
+) -> None:
+    await talk.note(UsageRecord(round(talk.token_count * scale), Usage(1, 0)))
+    masking = CompactionAmounts(unmasked_tokens=600, masked_from=100)
+    request = CompactionRequest(strategy="mask", amounts=masking)
+    draft = await draft_compaction(talk, request, summarise=says(""))
+    assert draft.report.masked_tokens < draft.report.tokens_before
+    report = await apply_draft(talk, draft)
+    before = [entry.record for entry in talk.log.read_archive(report.archive).entries]
+    view = view_past(before, [entry.record for entry in talk.state.entries], COUNT)
+    assert view.report.masked_tokens == pytest.approx(draft.report.masked_tokens, rel=0.02)
+    for row, told in zip(view.before, draft.view.before, strict=True):
+        assert row.tokens == pytest.approx(told.tokens, rel=0.02, abs=1)
+    masked = sum(each.tokens for each in view.before if each.fate == "masked")
+    assert masked == pytest.approx(view.report.masked_tokens, abs=5)
+
+
+def test_parts_are_never_more_than_a_whole_that_another_agent_counted() -> None:
+    old: list[Record] = [UserMessage("do it " * 400), AssistantMessage("done " * 400)]
+    view = view_past([*old, UsageRecord(500)], [KIMI_SUMMARY, UsageRecord(70)], COUNT)
+    assert sum(COUNT(message) for message in old if is_message(message)) > 600
+    assert 400 < sum(each.tokens for each in view.before) <= 500
+
+
+async def test_the_log_tells_how_many_losses_a_compaction_has(talk: Context) -> None:
+    draft = await draft_compaction(talk, summarise=says(SUMMARY))
+    await apply_draft(talk, draft)
+    (record,) = talk.state.compactions
+    assert record.losses == len(draft.view.losses) > 0
+    for known in (record, replace(record, losses=0), replace(record, losses=None)):
+        assert parse_record(record_fields(known)) == known
 
 
 PREFACE = "<system>Previous context has been compacted. Here is the compaction output:</system>"

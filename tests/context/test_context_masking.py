@@ -74,7 +74,7 @@ async def test_a_masking_is_undone_like_any_compaction(talk: Context) -> None:
     report = await apply_draft(
         talk, await draft_compaction(talk, asked("mask"), summarise=says(""))
     )
-    await talk.restore_archive(report.archive, "undo")
+    await talk.log.restore(report.archive, "undo")
     assert talk.history == before
 
 

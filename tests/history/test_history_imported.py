@@ -43,7 +43,8 @@ from tests.importers.test_importers_opencode import message
 LOST = "Never delete config/prod.toml: the port must stay 4711."
 
 
-def _claude(folder: Path) -> Path:
+def write_compacted_claude(folder: Path) -> Path:
+    """A session of Claude Code with a compaction that lost something."""
     summary = claude_user("s1", "b1", 20, "so far", isCompactSummary=True)
     lines = [*claude_session()[:-1], claude_user("u8", "a4", 9, LOST), boundary("u8"), summary]
     lines += [claude_answer("a5", "s1", 21, "msg_3", said("on"), tokens=9)]
@@ -109,7 +110,7 @@ def _kimi(folder: Path) -> Path:
 
 
 COMPACTED: dict[str, Callable[[Path], Path]] = {
-    "claude": _claude,
+    "claude": write_compacted_claude,
     "codex": _codex,
     "gemini": _gemini,
     "opencode": _opencode,

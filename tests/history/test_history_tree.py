@@ -9,11 +9,11 @@ import pytest
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Reverted
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import BranchSummary, HeadRecord, UserMessage
+from agent_tui.core.records import AssistantMessage, BranchSummary, HeadRecord, UserMessage
 from agent_tui.core.tree import Detail, TreePlace, TreeRow
 from agent_tui.history.tree.outline import find_rails
 from agent_tui.history.tree.session_tree import SessionTree
-from tests.agent.stage import Reply, Stage
+from tests.agent.stage import Reply, Stage, call
 
 ANSWERS = tuple(Reply(text=f"Answer {number}.") for number in range(12))
 
@@ -102,6 +102,20 @@ async def test_what_a_revert_left_stands_beside_what_came_after(tmp_path: Path) 
         await stage.operations.revert(stage.session.view.checkpoints()[2].id)
         await say(stage, "d")
         assert (await told(stage))[-5:] == ["a", "  + b", "  c [archive 1]", "user", "d [live]"]
+
+
+async def test_what_a_dmail_left_is_named_by_what_the_agent_did_there(tmp_path: Path) -> None:
+    """It was named by the note that counts checkpoints for the model, tags included."""
+    back = Reply(calls=(call("send_dmail", checkpoint=1, message="Not here."),))
+    script = (Reply(text="I look.", calls=(call("list_folder", path="."),)), back, *ANSWERS)
+    async with Stage(tmp_path, *script, spec="time-traveller") as stage:
+        await say(stage, "a")
+        tree = await grow(stage)
+        outline = tree.outline("turns")
+        (row,) = (outline.row(index) for index in outline.branch_rows())
+        record = (await tree.describe([row.place]))[row.place]
+        assert isinstance(record, AssistantMessage)
+        assert text_of(record.content) == "I look."
 
 
 async def test_a_branch_begins_before_a_prompt_which_comes_back(tmp_path: Path) -> None:

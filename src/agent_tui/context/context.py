@@ -16,9 +16,8 @@ from agent_tui.core.records import (
     Message,
     Record,
     RevertReason,
-    UsageRecord,
 )
-from agent_tui.core.usage import Gauge, Usage
+from agent_tui.core.usage import Gauge
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.session_log import SessionLog
@@ -145,18 +144,6 @@ class Context:
             UnknownCheckpoint: the log has no such checkpoint; nothing was changed.
         """
         return await self.log.revert(checkpoint_id, reason)
-
-    async def clear(self) -> int:
-        """Keep only header and system prompt; returns the number of the archive."""
-        return await self.log.clear()
-
-    async def restore_archive(self, number: int, reason: RevertReason = "restore") -> int:
-        """Make an archive the live log again; returns the archive of the log it replaced."""
-        return await self.log.restore(number, reason)
-
-    async def update_token_count(self, token_count: int, usage: Usage | None = None) -> None:
-        """Note what the provider says the context takes now."""
-        await self.note(UsageRecord(token_count, usage))
 
     def gauge(
         self, window: int, reserved: int = DEFAULT_RESERVED, ratio: float = DEFAULT_RATIO

@@ -118,7 +118,7 @@ class Recall:
                 yield message
 
     def _sources(self) -> Iterator[Remembered]:
-        yield from reversed(_remember(list(self._log.state.all_entries), "left branch"))
+        yield from reversed(_remember(list(self._log.state.all_entries), "abandoned branch"))
         if not self._log.on_disk:
             for archive in reversed(self._log.archives()):
                 entries = self._log.read_archive(archive.number).all_entries

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agent_tui.core.cost import Price
+from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
     AssistantMessage,
     CompactionRecord,
     ModelRecord,
     Record,
+    ToolMessage,
     UsageRecord,
 )
+from agent_tui.core.system_notes import SUBAGENT_SESSION
 from agent_tui.core.usage import Usage
 
 
@@ -34,6 +39,7 @@ class SessionCosts:
         models: by model, in the order of their first call.
         turns: by turn of the live log.
         unpriced: models whose price is not known, so that ``total`` lacks them.
+        subagents: the ids of the sessions of subagents that reported; what they used is not here.
     """
 
     models: tuple[CostRow, ...]
@@ -41,6 +47,7 @@ class SessionCosts:
     usage: Usage
     total: float
     unpriced: tuple[str, ...] = ()
+    subagents: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -65,8 +72,10 @@ def costs_of(
     models: dict[str, _Sum] = {}
     turns: dict[str, _Sum] = {}
     seen: set[str] = set()
+    subagents: dict[str, None] = {}
     for number, records in enumerate((live, *archived)):
         model, turn = "", 0
+        subagents |= dict.fromkeys(_find_reported(records))
         for record in records:
             if isinstance(record, AssistantMessage):
                 model, turn = record.model or model, record.turn or turn
@@ -89,8 +98,42 @@ def costs_of(
         sum((row.usage for row in rows), Usage()),
         sum(row.cost or 0.0 for row in rows),
         tuple(row.name for row in rows if row.cost is None),
+        tuple(subagents),
     )
+
+
+async def costs_of_subagents(
+    session_id: str, costs: SessionCosts, read: Callable[[str], Awaitable[SessionCosts]]
+) -> list[SessionCosts]:
+    """What all subagents of a session used, those of subagents included.
+
+    Args:
+        session_id: the session.
+        costs: its own costs.
+        read: gives the costs of a session by its id; raises AgentTuiError where it is there no
+            longer, and it is left out.
+    """
+    found: list[SessionCosts] = []
+    known, waiting = {session_id}, list(costs.subagents)
+    for name in waiting:  # it grows
+        if name in known:
+            continue
+        known.add(name)
+        with suppress(AgentTuiError):
+            found.append(await read(name))
+            waiting += found[-1].subagents
+    return found
 
 
 def _rows(sums: dict[str, _Sum]) -> tuple[CostRow, ...]:
     return tuple(CostRow(name, each.calls, each.usage, each.cost) for name, each in sums.items())
+
+
+def _find_reported(records: Iterable[Record]) -> Iterator[str]:
+    """The ids of the sessions of subagents that reported in a log."""
+    tasks = set[str]()
+    for record in records:
+        if isinstance(record, AssistantMessage):
+            tasks |= {call.id for call in record.tool_calls if call.name == "task"}
+        elif isinstance(record, ToolMessage) and record.tool_call_id in tasks:
+            yield from SUBAGENT_SESSION.findall(text_of(record.content))[-1:]

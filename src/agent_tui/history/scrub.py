@@ -26,7 +26,7 @@ from agent_tui.core.records import (
     is_message,
 )
 from agent_tui.core.tree import ContextAt, Moment, MomentKind
-from agent_tui.core.words import describe_revert, describe_switch
+from agent_tui.core.words import describe_revert, describe_switch, describe_trigger
 from agent_tui.history.tree.placed_records import PlacedRecords
 from agent_tui.history.tree.record_links import ROOT
 from agent_tui.history.tree.session_tree import SessionTree
@@ -269,7 +269,7 @@ def _happened(record: Record | None) -> str:
         case RevertRecord(reason=reason, checkpoint=checkpoint):
             return describe_revert(reason, checkpoint)
         case CompactionRecord(trigger=trigger):
-            return f"compacted ({trigger})" if trigger else "compacted"
+            return f"compacted ({describe_trigger(trigger)})" if trigger else "compacted"
         case HeadRecord(reason=reason):
             return describe_switch(reason)
         case _:

@@ -150,4 +150,4 @@ def _archive_before(head: HeadRecord, log: Sequence[Record]) -> int:
     for record in reversed(log[:place]):
         if isinstance(record, RevertRecord):
             return record.archive
-    raise SessionError("The restore that this branch began with is no longer in the log.")
+    raise SessionError("Cannot undo: the restore that started this branch is no longer in the log.")

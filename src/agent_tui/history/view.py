@@ -14,7 +14,7 @@ from agent_tui.core.summary import (
     CompactionView,
     RevertPreview,
 )
-from agent_tui.history import checkpoints
+from agent_tui.history.records import checkpoints
 from agent_tui.history.records.contents import LogContents
 from agent_tui.history.sources.source import SessionSource
 
@@ -153,7 +153,7 @@ class SessionView:
         return await asyncio.to_thread(self._compare_archive, number)
 
     def _compare_archive(self, number: int) -> Comparison:
-        from agent_tui.history.compare import compare_branches
+        from agent_tui.history.records.compare import compare_branches
 
         archive = self._source.read_archive(number)
         live = self._source.contents
@@ -167,7 +167,8 @@ class SessionView:
     def _costs(self, price_of: Callable[[str], Price | None]) -> SessionCosts:
         from agent_tui.history.costs import costs_of
 
-        numbers = [archive.number for archive in self._source.list_archives()]
+        archives = self._source.list_archives()
+        numbers = [archive.number for archive in archives if not archive.trouble]
         archived = (self._source.read_archive(number).records for number in numbers)
         return costs_of(self._source.contents.records, archived, price_of)
 

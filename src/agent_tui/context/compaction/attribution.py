@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SYSTEM, TOOLS, PROJECT = "system prompt", "tools", "project files"
 SUMMARY, USER, ASSISTANT = "summary", "user", "assistant"
-THINKING, CALLS, RESULTS, MEDIA = "thinking", "tool calls", "tool results", "images"
+THINKING, CALLS, RESULTS, MEDIA = "thinking", "tool calls", "tool results", "pictures"
 UNKNOWN = "not accounted for"
 KINDS = (
     SYSTEM, TOOLS, PROJECT, SUMMARY, USER, ASSISTANT, THINKING, CALLS, RESULTS, MEDIA, UNKNOWN,
@@ -31,7 +31,6 @@ KINDS = (
 
 MAX_SCALE = 1.5
 _PROJECT_FILE = re.compile(r"^# Project instructions \((.+)\)$", re.MULTILINE)
-_WHOLE = frozenset({SYSTEM, TOOLS, PROJECT})
 
 
 @dataclass(slots=True)

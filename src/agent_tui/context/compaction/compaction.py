@@ -210,6 +210,7 @@ def _record(plan: CompactionPlan, report: CompactionReport, archive: int) -> Com
         masked=report.masked,
         pins=tuple(sorted(plan.pins)),
         usage=report.usage,
+        losses=report.losses,
     )
 
 

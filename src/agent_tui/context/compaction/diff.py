@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from agent_tui.context.compaction.attribution import MAX_SCALE
 from agent_tui.context.compaction.briefing import words_of
 from agent_tui.context.compaction.losses import find_losses
 from agent_tui.context.compaction.name_index import count_index
@@ -54,9 +55,14 @@ def compare(
     pins: frozenset[str] = frozenset(),
     masks: Mapping[int, Message] = _NO_MASKS,
     mask_tokens: Mapping[int, int] = _NO_TOKENS,
+    scale: float = 1.0,
 ) -> CompactionView:
-    """The view of a compaction; without a summary message the right side holds what is kept."""
+    """The view of a compaction; without a summary message the right side holds what is kept.
+
+    ``scale``: tokens of the one who counted both sides for one of ours; the parts are told in his.
+    """
     fates = selection.fates()
+    tokens = [rescale(each, scale) for each in tokens]
     tools = _name_tools(messages)
     before = tuple(
         _fate(index, message, tokens[index], fates[index], pins, tools)
@@ -65,16 +71,23 @@ def compare(
     rows: list[AfterRow] = []
     summary = ""
     if summary_message is not None:
-        summary = summary_text(summary_message)
-        rows.append(AfterRow("summary", message_text(summary_message), summary_tokens, None))
+        summary, taken = summary_text(summary_message), rescale(summary_tokens, scale)
+        rows.append(AfterRow("summary", message_text(summary_message), taken, None))
     for index in selection.kept:
         row = before[index]
         text = message_text(masks[index]) if index in masks else row.text
-        rows.append(AfterRow(row.role, text, mask_tokens.get(index, row.tokens), index))
+        left = rescale(mask_tokens[index], scale) if index in mask_tokens else row.tokens
+        rows.append(AfterRow(row.role, text, left, index))
     losses: tuple[Loss, ...] = ()
     if summary_message is not None:
         losses = _losses(messages, fates, _told_text(summary_message))
+        report = replace(report, losses=len(losses))
     return CompactionView(before, tuple(rows), summary, report, losses)
+
+
+def rescale(tokens: int, scale: float) -> int:
+    """Our count of a part in the tokens of the one who counted the whole; nothing becomes 0."""
+    return max(1, round(tokens * scale)) if tokens else 0
 
 
 def _losses(messages: Sequence[Message], fates: Sequence[Fate], summary: str) -> tuple[Loss, ...]:
@@ -171,9 +184,15 @@ def view_past(
     tokens = [count(message) for message in old]
     summary_tokens = count(summary) if summary is not None else 0
     report = _past_report(record, before, after, selection, sum(tokens), summary_tokens, tokens)
-    report = replace(report, index_tokens=count_index(summary, count))
     pins = frozenset(record.pins) if record is not None else frozenset()
     mask_tokens = {index: count(mask) for index, mask in masks.items()}
+    left = summary_tokens + sum(mask_tokens.get(i, tokens[i]) for i in kept)
+    scale = _past_scale(report, sum(tokens), left)
+    report = replace(
+        report,
+        index_tokens=rescale(count_index(summary, count), scale),
+        masked_tokens=rescale(report.masked_tokens, scale),
+    )
     return compare(
         old,
         tokens,
@@ -184,7 +203,20 @@ def view_past(
         pins=pins,
         masks=masks,
         mask_tokens=mask_tokens,
+        scale=scale,
     )
+
+
+def _past_scale(report: CompactionReport, before: int, after: int) -> float:
+    """How many tokens of the report make one of ours, which count what both sides hold.
+
+    What no compaction touches is in both numbers of the report: it is not in their difference.
+    """
+    if not before:
+        return 1.0
+    going, gone = before - after, report.tokens_before - report.tokens_after
+    told = gone / going if going > 0 and gone > 0 else 1.0
+    return min(told, report.tokens_before / before, MAX_SCALE)
 
 
 def _find_masks(

@@ -10,7 +10,7 @@ from pathlib import Path
 from agent_tui.context.compaction.assembly import LogParts, read_parts
 from agent_tui.context.compaction.attribution import MAX_SCALE
 from agent_tui.context.compaction.briefing import Brief, write_brief
-from agent_tui.context.compaction.diff import compare
+from agent_tui.context.compaction.diff import compare, rescale
 from agent_tui.context.compaction.file_analysis import FileExcerpt, rank_files, read_excerpts
 from agent_tui.context.compaction.masking import calls_of, mask_output, outputs_to_mask
 from agent_tui.context.compaction.name_index import count_index
@@ -291,8 +291,8 @@ def report_plan(
         fallback=plan.is_fallback,
         focus=request.focus,
         masked=len(plan.masks),
-        masked_tokens=sum(plan.tokens[i] for i in plan.masks),
-        index_tokens=count_index(message, plan.counter.count_message),
+        masked_tokens=rescale(sum(plan.tokens[i] for i in plan.masks), plan.scale),
+        index_tokens=rescale(count_index(message, plan.counter.count_message), plan.scale),
         usage=usage,
     )
 
@@ -312,6 +312,7 @@ def view_plan(
         pins=plan.pins,
         masks=plan.masks,
         mask_tokens=plan.mask_tokens,
+        scale=plan.scale,
     )
 
 

@@ -1,1 +1,1 @@
-"""The records of a log: in memory or on disk, as they are shown and counted."""
+"""The records of a log: in memory or on disk, as they are shown, counted and compared."""

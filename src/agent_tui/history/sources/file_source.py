@@ -7,10 +7,11 @@ from pathlib import Path
 
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import SessionError, UnknownArchive
+from agent_tui.core.format import format_too_big
 from agent_tui.core.memory import gc_paused
 from agent_tui.core.records import CompactionRecord, Message
 from agent_tui.core.summary import OURS, ArchiveSummary
-from agent_tui.history.checkpoints import list_checkpoints
+from agent_tui.history.records.checkpoints import list_checkpoints
 from agent_tui.history.records.contents import LogContents, ReadLog, count_messages
 from agent_tui.history.records.indexed_records import BIG_BYTES, IndexedRecords
 from agent_tui.history.sources.source import CompactionSides
@@ -178,7 +179,7 @@ class ChildSource(_LoneLog):
 class BigLogSource(_LoneLog):
     """A log too big to be read whole: its lines are indexed, and parsed when they are shown."""
 
-    _why = "This log is too big to show what belongs to it; open an archive by its own path."
+    _why = "This log is too big to list its archives. Open an archive by its own path."
 
     def __init__(self, path: Path) -> None:
         super().__init__(path.name)
@@ -192,10 +193,7 @@ class BigLogSource(_LoneLog):
     def tree_refusal(self) -> str:
         if self._is_ours or self._size <= WHOLE_BYTES:
             return ""
-        return (
-            "Other agents' logs do not say who spoke, so the whole log has to be read, "
-            f"which is done up to {WHOLE_BYTES >> 20} MB. This one has {self._size >> 20} MB."
-        )
+        return format_too_big("This log", "show as a tree", self._size, WHOLE_BYTES)
 
     def build_tree(self, *, related: bool) -> SessionTree:
         if self.tree_refusal:
@@ -238,7 +236,7 @@ def open_source(path: Path) -> ImportedSource | BigLogSource:
 
 def _logs_beside(path: Path) -> tuple[Source, ...]:
     """A log of ours with the archives beside it that came before it, oldest first."""
-    with translate_os_errors("Listing the archives of", path):
+    with translate_os_errors("list the archives of", path):
         archives = sorted(kimi.rotations_of(path).items())
     name = path.parent.name
     older = (Source(name, archive, number) for number, archive in archives)

@@ -10,7 +10,7 @@ from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, SessionError
 from agent_tui.core.records import CompactionRecord, Message, Record
 from agent_tui.core.summary import ArchiveSummary
-from agent_tui.history.checkpoints import first_prompt
+from agent_tui.history.records.checkpoints import first_prompt
 from agent_tui.history.records.contents import CountMessage, LogContents, ReadLog
 from agent_tui.history.records.records_view import RecordsView, ShownRecords
 from agent_tui.sessions.replay import Entry, SessionState, read_log

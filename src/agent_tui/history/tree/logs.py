@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,3 +45,22 @@ def sources_of(own: Path, related: Sequence[Path]) -> tuple[list[Source], int]:
         folders = [*(folder for folder in folders if folder.name != own.name), own]
     sources = [source for folder in folders for source in session_sources(folder)]
     return sources, next(n for n, each in enumerate(sources) if each.path == own / LIVE)
+
+
+def leave_out(sources: Sequence[Source], live: int) -> tuple[list[Source], int, tuple[str, ...]]:
+    """The logs that can be read, which of them is live, and the names of those left out.
+
+    A pipe, a folder or a link in place of an archive hides no other log. What is in place of the
+    live log is kept: reading it says why it cannot be read.
+    """
+    kept = [n for n, each in enumerate(sources) if n == live or not _is_no_file(each.path)]
+    others = [sources[n] for n in sorted({*range(len(sources))} - {*kept})]
+    left_out = [f"{each.session_id}/{each.path.name}" for each in others]
+    return [sources[n] for n in kept], kept.index(live), tuple(left_out)
+
+
+def _is_no_file(path: Path) -> bool:
+    try:
+        return not stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False  # reading it says why

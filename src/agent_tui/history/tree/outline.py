@@ -33,6 +33,20 @@ _REVERTS: dict[str, RowKind] = {
 
 
 _DEEPEST_RAIL = 63
+_SILENT = frozenset(
+    (
+        "_session",
+        "_system_prompt",
+        "_usage",
+        "_workspace",
+        "_title",
+        "_model",
+        "_approval",
+        "_label",
+    )
+)
+"""Records that may stand between an operation and its redo."""
+_FAR = 16
 
 
 class Outline:
@@ -157,8 +171,23 @@ class Outline:
         return [
             place
             for place in chosen
-            if place not in copies and (tree.role(place) != "user" or origin(place) in _WITH_ROW)
+            if place not in copies
+            and (tree.role(place) != "user" or origin(place) in _WITH_ROW)
+            and (place in self._labels or not self._repeats(place))
         ]
+
+    def _repeats(self, place: int) -> bool:
+        """Whether a row of its own would only say once more what was undone or redone before it."""
+        tree = self._tree
+        act = tree.act(place)
+        if act not in ("undo", "redo"):
+            return False
+        for _ in range(_FAR):
+            place = tree.parents[place]
+            if place == ROOT or tree.role(place) not in _SILENT:
+                break
+        before = tree.act(place) if place != ROOT else ""
+        return before == "undo" if act == "undo" else before not in ("", "undo")
 
     def _lay_out(self) -> None:
         """Walk the tree: sides of a branch point first, one step in, then straight on."""
@@ -186,9 +215,21 @@ class Outline:
             for hidden in [child for child in sides if self._shape.is_silent(child)]:
                 self._pieces.append((hidden, owner))
                 sides.remove(hidden)
-        stack.append((trunk, depth, False, bool(sides), owner))
+        if self._is_undone_at_once(trunk):
+            self._pieces.append((trunk, owner))
+        else:
+            stack.append((trunk, depth, False, bool(sides), owner))
         inner = min(depth + 1, _DEEPEST)
         stack += [(child, inner, True, True, owner) for child in reversed(sides)]
+
+    def _is_undone_at_once(self, start: int) -> bool:
+        """Whether a branch holds but an undo or a redo that was undone or redone in turn."""
+        return (
+            self.detail != "records"
+            and self._tree.act(start) in ("undo", "redo")
+            and start not in self._shape.lineage
+            and self._shape.is_silent(start)
+        )
 
     def _lay_segment(
         self, start: int, end: int, depth: int, owner: int, *, opens: bool, forced: bool
@@ -229,9 +270,9 @@ class Outline:
         return owner, opens, forced
 
     def _first_said(self, start: int, end: int) -> int:
-        roles = self._tree.roles
+        roles, origin = self._tree.roles, self._tree.origin
         spoken = (p for p in range(start, end + 1) if roles[p] in ("assistant", "user", "tool"))
-        return next(spoken, start)
+        return next((p for p in spoken if origin(p) != "checkpoint"), start)
 
     def _with_checkpoint(self, place: int, earliest: int) -> int:
         """Where the stretch of a prompt begins: at the checkpoint before it."""

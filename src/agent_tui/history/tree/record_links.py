@@ -157,7 +157,10 @@ class Tree:
         return self.labels.get(self.uuid(place), "")
 
     def act(self, place: int) -> str:
-        """What opened a branch here: ``head``, ``compaction``, or a revert's reason; else empty."""
+        """What opened a branch here: ``compaction``, the reason of a revert, or that of a head.
+
+        A head that neither undoes nor redoes another is a ``head``; other records are empty here.
+        """
         return self._acts.get(place, "")
 
     def read(self, places: Iterable[int]) -> list[Item]:
@@ -166,7 +169,7 @@ class Tree:
         descriptors: dict[int, int] = {}
         try:
             for log in {self._logs[place] for place in wanted}:
-                with translate_os_errors("Reading", self.sources[log].path):
+                with translate_os_errors("read", self.sources[log].path):
                     descriptors[log] = open_regular(self.sources[log].path)[0]
             return [self._read_one(descriptors[self._logs[place]], place) for place in wanted]
         finally:
@@ -189,7 +192,7 @@ def build_tree(sources: Sequence[Source]) -> Tree:
     tree = Tree(tuple(sources))
     joints = Joints()
     for number, source in enumerate(sources):
-        with translate_os_errors("Reading", source.path):
+        with translate_os_errors("read", source.path):
             descriptor, status = open_regular(source.path)
             try:
                 with gc_paused(status.st_size):
@@ -286,9 +289,15 @@ def _note(tree: Tree, place: int, link: Any) -> None:
         if origin is not None and origin != "human":
             tree._origins[place] = origin
     elif role in _OPENS_BRANCH:
-        tree._acts[place] = (link.reason or "user") if role == "_revert" else role[1:]
+        tree._acts[place] = _act_of(role, link.reason)
         if link.archive is not None:
             tree._archives[place] = link.archive
+
+
+def _act_of(role: str, reason: str | None) -> str:
+    if role == "_revert":
+        return reason or "user"
+    return reason if reason in ("undo", "redo") else role[1:]
 
 
 def _links(descriptor: int) -> Iterator[tuple[int, int, Any, int]]:
@@ -325,7 +334,7 @@ def link_of(record: Record) -> _Link:
     elif isinstance(record, UsageRecord):
         link.token_count = record.token_count
     elif isinstance(record, HeadRecord):
-        link.to = record.to
+        link.to, link.reason = record.to, record.reason
     elif isinstance(record, LabelRecord):
         link.target, link.label = record.target, record.label
     return link

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import (
@@ -28,11 +26,10 @@ from agent_tui.core.records import (
     UserMessage,
     WorkspaceRecord,
 )
-from agent_tui.core.text import clean, first_line
+from agent_tui.core.text import clean, first_line, without_marks
 from agent_tui.core.words import describe_compaction, describe_revert, describe_switch
 
 _LONGEST_TEXT = 240
-_MARKDOWN = re.compile(r"^#+ +|\*\*|`")
 
 
 def words_of(message: Message) -> str:
@@ -42,7 +39,7 @@ def words_of(message: Message) -> str:
     if wrapped and not isinstance(content, str) and len(content) > 1:
         content = content[1:]
     line = first_line(text_of(content), _LONGEST_TEXT)
-    return _MARKDOWN.sub("", line) if isinstance(message, AssistantMessage) or wrapped else line
+    return without_marks(line) if isinstance(message, AssistantMessage) or wrapped else line
 
 
 def describe_record(record: Record) -> str:

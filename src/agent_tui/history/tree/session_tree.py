@@ -8,14 +8,15 @@ from dataclasses import replace
 
 from agent_tui.context.tokens.tokens import TokenCounter
 from agent_tui.core.errors import SessionError
+from agent_tui.core.format import format_count, format_too_big
 from agent_tui.core.memory import gc_paused
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import Message, Record, UserMessage
 from agent_tui.core.tree import Comparison, Detail, TreePlace, TreeRow
-from agent_tui.history.compare import compare_branches
+from agent_tui.history.records.compare import compare_branches
 from agent_tui.history.records.contents import ReadLog
 from agent_tui.history.records.indexed_records import BIG_BYTES
-from agent_tui.history.tree.logs import Source
+from agent_tui.history.tree.logs import Source, leave_out
 from agent_tui.history.tree.outline import Outline
 from agent_tui.history.tree.paths import LogPaths, Paths, PlacedPaths, RecordPaths
 from agent_tui.history.tree.placed_records import PlacedRecords
@@ -40,6 +41,7 @@ class SessionTree:
         shape: runs, branch points and what leads to the present.
         paths: the records on the way to any place.
         compactions: of agents that keep compacted messages in their log, by archive.
+        left_out: what lies in place of an archive and is no regular file: its name.
     """
 
     def __init__(
@@ -51,8 +53,10 @@ class SessionTree:
         *,
         count: Callable[[Message], int],
         compactions: Mapping[int, ImportedCompaction] | None = None,
+        left_out: Sequence[str] = (),
     ) -> None:
         self.tree = tree
+        self.left_out = left_out
         self.compactions = compactions or {}
         self._count = count
         self.shape = TreeShape(tree, live)
@@ -71,8 +75,9 @@ class SessionTree:
         count: Callable[[Message], int],
     ) -> SessionTree:
         """Read the logs; takes long for big ones, so call it in a thread."""
-        with gc_paused(_size_of(sources)):
-            return cls(build_tree(sources), live, None, state, count=count)
+        kept, live, left_out = leave_out(sources, live)
+        with gc_paused(_size_of(kept)):
+            return cls(build_tree(kept), live, None, state, count=count, left_out=left_out)
 
     @classmethod
     def of_records(
@@ -92,14 +97,15 @@ class SessionTree:
 
         Where they are big, their records stay on disk.
         """
-        live, counter = live % len(sources), TokenCounter()
-        with gc_paused(_size_of(sources)):
-            tree = build_tree(sources)
+        kept, live, left_out = leave_out(sources, live % len(sources))
+        counter = TokenCounter()
+        with gc_paused(_size_of(kept)):
+            tree = build_tree(kept)
             if tree.size < BIG_BYTES:
-                state = read_log(sources[live].path)
-                return cls(tree, live, None, state, count=counter.count_message)
+                state, count = read_log(kept[live].path), counter.count_message
+                return cls(tree, live, None, state, count=count, left_out=left_out)
             paths, count = PlacedPaths(tree), counter.quick_message_count
-            return cls(tree, live, paths, SessionState(), count=count)
+            return cls(tree, live, paths, SessionState(), count=count, left_out=left_out)
 
     @property
     def session_id(self) -> str:
@@ -120,6 +126,15 @@ class SessionTree:
     def archive_count(self) -> int:
         """How many archives the tree is made of."""
         return sum(bool(source.archive) for source in self.tree.sources)
+
+    @property
+    def warning(self) -> str:
+        """What was left out, counted and named; empty where nothing was."""
+        if not self.left_out:
+            return ""
+        files = format_count(len(self.left_out), "log")
+        names = ", ".join(self.left_out)
+        return f"{files} left out, not a regular file: {names}."
 
     def entry_id(self, row: TreeRow) -> str | None:
         """The id of the record that a row is about; None where its log gave it none."""
@@ -289,10 +304,7 @@ def _compare_placed(
     common = left[1].common_with(right[1])
     size = max(left[1].size, right[1].size)
     if size > WHOLE_BYTES:
-        raise SessionError(
-            f"Branches are compared up to {WHOLE_BYTES >> 20} MB: they must be held in memory. "
-            f"One of these is {size >> 20} MB."
-        )
+        raise SessionError(format_too_big("One of the branches", "compare", size, WHOLE_BYTES))
     counted: dict[int, int] = {}
 
     def count_once(message: Message) -> int:

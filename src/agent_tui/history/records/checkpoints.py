@@ -108,6 +108,13 @@ def prompt_after(records: Sequence[Record], position: int) -> str:
     return ""
 
 
+def prompt_removed(before: Sequence[Record], after: Sequence[Record]) -> str:
+    """The prompt with which the messages begin that a step back removed; else empty."""
+    rest = before[len(after) :]
+    is_step_back = [*map(_key, before[: len(after)])] == [*map(_key, after)]
+    return text_of(rest[0].content) if is_step_back and rest and is_prompt(rest[0]) else ""
+
+
 def _line(message: Message) -> str:
     """Who speaks, which tools are called, what is said: cut where the screen ends, not here."""
     said = first_line(text_of(message.content), _LONGEST_LINE)
