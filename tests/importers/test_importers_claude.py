@@ -29,12 +29,12 @@ from tests.importers.foreign_files import (
     returned,
     said,
 )
-from tests.importers.session_files import write_lines
+from tests.importers.session_files import unaccounted, write_lines
 
 
 def load(tmp_path: Path, lines: list[Any]) -> ImportedSession:
     session = import_session(write_lines(tmp_path / "S.jsonl", lines))
-    assert session.accounting.unaccounted == 0
+    assert unaccounted(session.accounting) == 0
     assert session.accounting.read == len(lines)
     return session
 
@@ -271,7 +271,7 @@ def test_a_file_that_the_model_was_shown_is_a_quiet_message(
     assert isinstance(found, UserMessage)
     assert found.origin == "reminder"
     assert shown in text_of(found.content)
-    assert session.accounting.unaccounted == 0
+    assert unaccounted(session.accounting) == 0
     assert find_record(session.records, FoundLine(found.stamp.at or "", shown)) is not None
 
 

@@ -34,12 +34,12 @@ from tests.importers.foreign_files import (
     codex_said,
     codex_session,
 )
-from tests.importers.session_files import write_lines
+from tests.importers.session_files import unaccounted, write_lines
 
 
 def load(tmp_path: Path, lines: list[Any]) -> ImportedSession:
     session = import_session(write_lines(tmp_path / "rollout-x.jsonl", lines))
-    assert session.accounting.unaccounted == 0
+    assert unaccounted(session.accounting) == 0
     assert session.accounting.read == len(lines)
     return session
 
@@ -191,7 +191,7 @@ def test_a_count_that_is_told_again_counts_once(tmp_path: Path) -> None:
     lines = [*codex_session()[:2], count(1, 100), count(2, 100), count(3, 200)]
     session = import_session(write_lines(tmp_path / "rollout.jsonl", lines))
     assert sum(isinstance(record, UsageRecord) for record in session.records) == 2
-    assert session.accounting.skipped == {"token_count that says the same again": 1}
+    assert session.accounting.skipped == {"repeated token_count": 1}
     tally = Tally("2026-01-02", "")
     for line in lines:
         tally.add(line, None)

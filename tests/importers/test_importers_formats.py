@@ -30,7 +30,7 @@ from tests.importers.foreign_files import (
     codex_said,
     codex_session,
 )
-from tests.importers.session_files import write_lines
+from tests.importers.session_files import unaccounted, write_lines
 
 EACH = pytest.mark.parametrize("name", FORMATS)
 KINDS = (UserMessage, AssistantMessage, ToolMessage)
@@ -79,7 +79,7 @@ def test_every_record_is_accounted_for_and_none_is_unknown(name: str, path: Path
     session = import_session(path)
     accounting = session.accounting
     assert accounting.read > 0
-    assert accounting.unaccounted == 0
+    assert unaccounted(accounting) == 0
     assert accounting.unknown == {}
     assert accounting.damaged == session.damaged == 0
 

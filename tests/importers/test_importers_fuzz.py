@@ -26,7 +26,7 @@ from agent_tui.library.exports.table import FORMATS as EXPORTS
 from agent_tui.library.exports.table import About
 from agent_tui.runtime.stored.exporting import export_records
 from tests.importers.foreign_files import FORMATS, claude_session, opencode_session
-from tests.importers.session_files import write_lines
+from tests.importers.session_files import unaccounted, write_lines
 
 EXAMPLES = settings().max_examples * 3 // 5
 LINES = [name for name in FORMATS if "database" not in name]
@@ -37,7 +37,7 @@ ODD: tuple[Any, ...] = (
 
 
 def check(session: ImportedSession) -> None:
-    assert session.accounting.unaccounted == 0
+    assert unaccounted(session.accounting) == 0
     json.dumps(count_findings(session))
     logs = [session.records, session.context, *(a.records for a in session.archives)]
     for records in (*logs, *(child.records for child in session.children)):
@@ -248,7 +248,7 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[:-30])
     session = import_session(path)
-    assert (session.damaged, session.accounting.unaccounted) == (1, 0)
+    assert (session.damaged, unaccounted(session.accounting)) == (1, 0)
     path.write_bytes(whole)
     assert import_session(path).damaged == 0
 
@@ -259,7 +259,7 @@ def test_parents_in_a_circle_hang_nothing(tmp_path: Path) -> None:
         if line.get("uuid") == "u1":
             line["parentUuid"] = "a4"
     session = import_session(write_lines(tmp_path / "S.jsonl", lines))
-    assert session.accounting.unaccounted == 0
+    assert unaccounted(session.accounting) == 0
     assert session.title == "fix the bug"
 
 
@@ -306,6 +306,6 @@ def test_a_database_with_damaged_rows_is_read_around_them(tmp_path: Path) -> Non
         database.commit()
     session = import_session(path)
     assert session.damaged == 2
-    assert session.accounting.unaccounted == 0
+    assert unaccounted(session.accounting) == 0
     whole = len(opencode_session()["messages"])
     assert session.accounting.read == 1 + whole + 7 + 1

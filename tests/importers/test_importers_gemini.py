@@ -17,12 +17,12 @@ from agent_tui.core.records import (
 from agent_tui.importers.imported import ImportedSession
 from agent_tui.importers.registry import import_session
 from tests.importers.foreign_files import FORMATS, gemini_message, gemini_session
-from tests.importers.session_files import write_lines
+from tests.importers.session_files import unaccounted, write_lines
 
 
 def load(tmp_path: Path, lines: list[Any]) -> ImportedSession:
     session = import_session(write_lines(tmp_path / "session.jsonl", lines))
-    assert session.accounting.unaccounted == 0
+    assert unaccounted(session.accounting) == 0
     assert session.accounting.read == len(lines)
     return session
 

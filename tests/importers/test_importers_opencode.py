@@ -22,6 +22,7 @@ from tests.importers.foreign_files import (
     write_opencode_database,
     write_opencode_folder,
 )
+from tests.importers.session_files import unaccounted
 
 
 def texts(records: tuple[Record, ...]) -> list[str]:
@@ -64,7 +65,7 @@ def test_a_compaction_hides_what_precedes_it(tmp_path: Path) -> None:
     assert texts(compaction.after) == ["so far", "", "a.txt", "one file"]
     assert texts(found.records) == [*texts(compaction.before), "so far", "next"]
     assert texts(found.context)[-1] == "next"
-    assert found.accounting.unaccounted == 0
+    assert unaccounted(found.accounting) == 0
 
 
 def test_a_revert_hides_what_follows_it(tmp_path: Path) -> None:

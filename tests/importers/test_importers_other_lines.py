@@ -24,7 +24,7 @@ from tests.importers.foreign_files import (
     kimi_session,
     openai_session,
 )
-from tests.importers.session_files import write_lines
+from tests.importers.session_files import unaccounted, write_lines
 
 KINDS = (UserMessage, AssistantMessage, ToolMessage)
 
@@ -73,7 +73,7 @@ def test_flat_lines_are_a_tree_with_an_active_path(tmp_path: Path) -> None:
     assert texts(branch.records)[-1] == "one file"
     asked = [r for r in session.records if isinstance(r, AssistantMessage)][1]
     assert (asked.tool_calls[0].id, asked.tool_calls[0].name) == ("c1", "ls")
-    assert session.accounting.unaccounted == 0
+    assert unaccounted(session.accounting) == 0
 
 
 def test_clawdcode_calls_results_and_compactions_are_read(tmp_path: Path) -> None:

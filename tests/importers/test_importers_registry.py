@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import gzip
 import json
 import os
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_tui.core.errors import AgentTuiError, SessionError, SessionNotFound
+from agent_tui.importers import lines
 from agent_tui.importers.imported import count_messages
 from agent_tui.importers.registry import (
     import_session,
@@ -47,14 +53,74 @@ def test_the_name_of_a_file_does_not_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("first", [pi_header(), user("x")], ids=["pi", "kimi"])
-def test_what_is_too_big_to_be_held_is_refused_before_it_is_read(
+def test_what_would_take_half_of_the_memory_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: dict[str, object]
 ) -> None:
     path = write_lines(tmp_path / "log", [first, *[pi_user("x" * 2_000)] * 1_200])
     import_session(path)
-    monkeypatch.setattr("agent_tui.importers.lines._LONGEST_WHOLE", 2 << 20)
-    with pytest.raises(SessionError, match=r"has \d MB.*up to 2 MB"):
+    monkeypatch.setattr("agent_tui.importers.lines.memory", lambda: 8 << 20)
+    monkeypatch.setattr("agent_tui.importers.lines.memory_taken", lambda: 0)
+    with pytest.raises(
+        SessionError, match=r"it is 2\.6 MB, more than fits in half of the free memory \(4\.2 MB\)"
+    ):
         import_session(path)
+
+
+def test_memory_that_other_programs_have_taken_is_not_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "meminfo"
+    monkeypatch.setattr(lines, "_MACHINE_MEMORY", told)
+    path = write_lines(tmp_path / "log", [pi_header(), *[pi_user("x" * 2_000)] * 1_200])
+    import_session(path)
+    told.write_text("MemTotal: 99999999 kB\nMemAvailable:    8192 kB\nSwapFree: 0 kB\n")
+    with pytest.raises(SessionError, match=r"half of the free memory \(4\.2 MB\)"):
+        import_session(path)
+
+
+DENSE = """
+import sys
+from pathlib import Path
+from agent_tui.core.errors import SessionError
+from agent_tui.importers import lines
+from agent_tui.importers.registry import import_session
+
+given_back = bytearray(b"x") * (600 << 20)
+del given_back
+before = lines.memory_taken()
+lines.memory = lambda: before + (128 << 20)
+try:
+    import_session(Path(sys.argv[1]))
+except SessionError as error:
+    print(lines.memory_taken() - before >> 20, error)
+"""
+
+
+@pytest.mark.slow
+def test_a_dense_log_is_refused_when_it_takes_half_of_the_memory(tmp_path: Path) -> None:
+    """Of 3 bytes in a file 70 may be made: what is taken is looked at, not what is read.
+
+    In a process of its own, which has given back more than the log takes: that is no excuse.
+    """
+    dense = {"type": "message", "message": {"role": "user", "content": [{}] * 100_000}}
+    path = write_lines(tmp_path / "log", [pi_header(), *[dense] * 60])
+    command = [sys.executable, "-c", DENSE, str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    taken, told = ended.stdout.split(" ", 1)
+    assert re.search(r"it is \d\d\.\d MB", told)
+    assert int(taken) < 256  # all of it would have taken 420
+
+
+@pytest.mark.parametrize(("said", "most"), [("1048576\n", 1 << 20), ("max\n", None), ("", None)])
+def test_the_memory_of_a_container_is_what_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, most: int | None
+) -> None:
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(lines, "_CONTAINER_LIMIT", limit)
+    whole = lines.memory()
+    limit.write_text(said)
+    assert lines.memory() == (most or whole)
+    assert 0 < lines.memory_taken() < whole
 
 
 @pytest.mark.parametrize(
@@ -63,12 +129,38 @@ def test_what_is_too_big_to_be_held_is_refused_before_it_is_read(
         (b"", "is empty"),
         (b"\0\1\2\xff" * 100, "not a session log that agent-tui knows"),
         (b'{"role": 3}\n{"hello": 1}\n', "not a session log that agent-tui knows"),
+        (
+            gzip.compress(b'{"role": "user", "content": "hello"}\n', mtime=0),
+            r"Unpack it first: gunzip < '.*/a log' > ",
+        ),
+        (zstandard.compress(b'{"role": "user", "content": "hello"}\n')[:8], "nothing .* unpacked"),
     ],
+    ids=["empty", "binary", "other lines", "gzip", "half of a zstd"],
 )
 def test_what_is_no_session_is_refused_in_words(tmp_path: Path, content: bytes, told: str) -> None:
-    (tmp_path / "context.jsonl").write_bytes(content)
+    (tmp_path / "a log").write_bytes(content)
     with pytest.raises(SessionError, match=told):
-        import_session(tmp_path / "context.jsonl")
+        import_session(tmp_path / "a log")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pack", [bytes, zstandard.compress], ids=["plain", "compressed"])
+@pytest.mark.parametrize(
+    ("begin", "piece", "told"),
+    [
+        (b'{"role": "user", "content": "', b"x" * 1000, "begins with a line of more than 64 MB"),
+        (b'{\n"sessionId": "one", "messages": [\n', b"{},\n", "a JSON object of more than 64 MB"),
+        (b'{"role": 3}\n', b'{"hello": 1}\n', "not a session log that agent-tui knows"),
+    ],
+    ids=["line", "document", "foreign"],
+)
+def test_what_is_too_long_to_be_known_says_so(
+    tmp_path: Path, begin: bytes, piece: bytes, told: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "long.jsonl"
+    path.write_bytes(pack(begin + piece * (70_000_000 // len(piece)) + b'"}]}\n'))
+    with pytest.raises(SessionError, match=told):
+        locate(path)
 
 
 def test_missing_files_folders_and_pipes_are_refused_in_words(tmp_path: Path) -> None:

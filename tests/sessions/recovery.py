@@ -12,4 +12,4 @@ def bring_back(file: LogFile) -> None:
         with file._locked_log():
             pass
     except OSError as error:
-        raise translate_os_error("Recovering", file.path, error) from error
+        raise translate_os_error("recover", file.path, error) from error

@@ -80,6 +80,34 @@ def test_a_file_that_cannot_be_made_private_is_not_left_open(
 
 def test_a_full_disk_gets_no_cut_module_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    error = translate_os_error("Writing", Path("log"), OSError(errno.ENOSPC, "No space left"))
+    error = translate_os_error("write", Path("log"), OSError(errno.ENOSPC, "No space left"))
     assert isinstance(error, StorageError)
     assert sys.dont_write_bytecode
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (errno.EACCES, "Permission denied. Nothing was changed. Check its permissions."),
+        (errno.EROFS, "Read-only file system. Nothing was changed. Check its permissions."),
+        (
+            errno.ENOSPC,
+            "the disk is full (No space left on device). Nothing was changed. "
+            "Free some space, then try again.",
+        ),
+        (errno.ENOENT, "no such file or folder."),
+        (errno.EIO, "Input/output error. Nothing was changed. Try again."),
+    ],
+)
+def test_what_the_system_refused_is_one_sentence_with_what_to_do(
+    code: int, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    error = translate_os_error("write", Path("log"), OSError(code, os.strerror(code)))
+    assert str(error) == f"Cannot write log: {sentence}"
+
+
+@pytest.mark.parametrize("verb", ["read", "list the archives of"])
+def test_what_only_reads_denies_no_change(verb: str) -> None:
+    error = translate_os_error(verb, Path("log"), OSError(errno.EIO, os.strerror(errno.EIO)))
+    assert str(error) == f"Cannot {verb} log: Input/output error. Try again."

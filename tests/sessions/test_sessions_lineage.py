@@ -145,9 +145,7 @@ async def test_a_fork_of_a_fork_finds_each_archive_whoever_is_gone_between(
     await child.close()
     place = await store.delete("s2")
     assert grandchild.archive_file(1) == archive_path(log.folder, 1)
-    with pytest.raises(
-        UnknownArchive, match="done in session s2, whose archive 3 no longer exists"
-    ):
+    with pytest.raises(UnknownArchive, match="forked from s2, whose archive 3 no longer exists"):
         await grandchild.restore(3)
     await store.undelete(place)
     await grandchild.restore(3)
@@ -167,9 +165,7 @@ async def test_a_number_never_comes_to_mean_another_archive(log: SessionLog) -> 
     assert await log.prune(2) == [1, 2]
     with pytest.raises(UnknownArchive, match="no archive 3; this session has: 4"):
         fork.archive_file(3)
-    with pytest.raises(
-        UnknownArchive, match="done in session s1, whose archive 2 no longer exists"
-    ):
+    with pytest.raises(UnknownArchive, match="forked from s1, whose archive 2 no longer exists"):
         fork.archive_file(2)
     assert fork.read_archive(4).entries != log.read_archive(4).entries
     await fork.close()
@@ -221,9 +217,7 @@ async def test_a_fork_whose_parent_is_out_of_sight_is_an_heir_all_the_same(
     fork = await log.fork(header("s2"))
     await log.close()
     shutil.rmtree(log.folder)
-    with pytest.raises(
-        UnknownArchive, match="done in session s1, whose archive 1 no longer exists"
-    ):
+    with pytest.raises(UnknownArchive, match="forked from s1, whose archive 1 no longer exists"):
         fork.read_archive(1)
     assert await take_back(fork) == 3
     await fork.close()

@@ -315,7 +315,9 @@ async def test_a_folder_that_cannot_be_written_any_more_shows_it(
         broken.setattr(os, "write", fail_with(errno.EROFS))
         with pytest.raises(SessionReadOnly):
             await log.append(UserMessage("one"), durability=D1)
-    assert "not allowed" in log.read_only
+    assert "Check its permissions" in log.read_only
+    with pytest.raises(SessionReadOnly, match=r"This session cannot be written: .*[a-z]\.$"):
+        await log.append(UserMessage("two"), durability=D1)
     await log.reload()
     assert log.read_only == ""
     await log.append(UserMessage("two"), durability=D1)
@@ -347,8 +349,8 @@ def test_a_look_whether_a_session_is_free_does_not_keep_a_window_from_writing(
 ) -> None:
     """Who looks holds the lock for a moment, because flock knows no other way to ask."""
     answers = iter([False, False])
-    take = lock._try_lock
-    monkeypatch.setattr(lock, "_try_lock", lambda fd: next(answers, True) and take(fd))
+    take = lock.try_lock
+    monkeypatch.setattr(lock, "try_lock", lambda fd: next(answers, True) and take(fd))
     ownership = Ownership(tmp_path)
     assert ownership.claim("now")
     assert list(answers) == []

@@ -18,9 +18,10 @@ from agent_tui.core.records import (
     SystemPrompt,
     TitleRecord,
     ToolMessage,
+    UsageRecord,
     UserMessage,
 )
-from agent_tui.sessions.memory_log import KEPT_SHARE, MOST_MESSAGES, MemoryLog
+from agent_tui.sessions.memory_log import KEPT_SHARE, MOST_BESIDE, MOST_MESSAGES, MemoryLog
 from agent_tui.sessions.memory_store import MemoryStore
 from agent_tui.sessions.replay import Entry
 from agent_tui.sessions.session_log import SessionLog
@@ -69,8 +70,10 @@ async def act(log: SessionLog) -> list[list[str]]:
     steps.append(shown(log))
     await log.clear()
     steps.append(shown(log))
+    await log.restore(log.archives()[-1].number, "undo")
     summaries = log.archives()
     steps.append([f"{a.number} {a.reason} {a.messages} {a.checkpoints}" for a in summaries])
+    steps.append([str(a.within) for a in summaries])
     steps.append([f"{e.record!r:.12}" for e in log.read_archive(2).entries])
     return steps
 
@@ -97,6 +100,19 @@ async def test_the_newest_stay_and_no_result_without_its_call() -> None:
     assert log.state.system_prompt == "Be brief."
     assert log.state.header is not None
     assert log.state.next_checkpoint_id == MOST_MESSAGES // 3 + 1
+
+
+async def test_records_that_are_no_messages_are_bounded_too() -> None:
+    """Usage of a thousand steps, and of what came to nothing, grew without an end."""
+    log = MemoryLog(HEADER)
+    await add(log, SystemPrompt("Be brief."), TitleRecord("Tide"), UserMessage("prompt"))
+    for count in range(MOST_BESIDE + 10):
+        await add(log, UsageRecord(count))
+        assert len(log.state.all_entries) <= MOST_BESIDE + 1
+    assert len(log.state.all_entries) >= MOST_BESIDE * KEPT_SHARE
+    assert log.state.token_count == MOST_BESIDE + 9
+    assert (log.state.title, log.state.system_prompt) == ("Tide", "Be brief.")
+    assert [each.record for each in log.state.messages if isinstance(each.record, UserMessage)]
 
 
 async def test_a_compaction_of_another_state_changes_nothing() -> None:

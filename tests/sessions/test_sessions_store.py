@@ -36,8 +36,10 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
+from agent_tui.core.summary import ArchiveSummary
 from agent_tui.sessions.archive import archive_numbers, archive_path
 from agent_tui.sessions.replay import Entry, read_log
+from agent_tui.sessions.session_summary import find_repeated
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
 from tests.sessions.conftest import header
 
@@ -284,6 +286,20 @@ async def test_the_list_tells_what_a_compacted_session_and_its_fork_began_with(
     assert first_prompts() == {"s1": "question 2", "s2": "question 2"}
 
 
+async def test_the_list_tells_what_the_last_compaction_of_a_session_left(
+    store: SessionStore, log: SessionLog
+) -> None:
+    def amounts() -> list[tuple[int, int, int]]:
+        return [(s.tokens_before, s.tokens_after, s.messages_dropped) for s in store.list()]
+
+    await talk(log, 3)
+    assert amounts() == [(0, 0, 0)]
+    await compact_to_the_last_turn(log)
+    record = log.state.compactions[-1]
+    assert amounts() == [(record.pre_tokens, record.post_tokens, record.dropped)]
+    assert record.pre_tokens
+
+
 @pytest.mark.parametrize("change", ["revert", "edit"])
 async def test_a_compaction_of_other_bytes_changes_nothing(log: SessionLog, change: str) -> None:
     await talk(log)
@@ -506,6 +522,58 @@ async def test_archives_tell_why_and_are_pruned_but_for_the_newest(log: SessionL
     assert archive_numbers(log.folder) == [3]
     await log.revert(1)
     assert archive_numbers(log.folder) == [3, 4]
+
+
+async def test_archives_tell_which_other_holds_all_that_an_undo_left(log: SessionLog) -> None:
+    await talk(log)
+    await log.revert(2)
+    await log.restore(1, "undo")
+    await log.restore(2, "redo")
+    await log.append(UserMessage("after the redo"), durability=Durability.D1)
+    await log.restore(3, "undo")
+    await log.clear()
+    told = [(each.number, each.reason, each.within) for each in log.archives()]
+    assert told == [(1, "user", 0), (2, "undo", 1), (3, "redo", 1), (4, "undo", 0), (5, "clear", 0)]
+    await log.prune(4)
+    assert [each.within for each in log.archives()] == [0] * 4, "archive 1 went"
+
+
+async def test_an_archive_in_which_nothing_was_said_repeats_no_other(log: SessionLog) -> None:
+    await log.append(Checkpoint(0), durability=Durability.D1)
+    await log.clear()
+    await log.restore(1, "undo")
+    assert [(each.reason, each.within) for each in log.archives()] == [("clear", 0), ("undo", 0)]
+
+
+class _Id(str):
+    """An id that counts how often ids are compared."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        _Id.compared += 1
+        return str.__eq__(self, other)
+
+
+@pytest.mark.parametrize("kind", ["an end of its own", "lacks one"])
+def test_what_archives_repeat_is_found_in_linear_time(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Id, "compared", 0)
+    count, messages = 150, 200
+    archives, said = [], {}
+    for n in range(1, count + 1):
+        archives.append(ArchiveSummary(n, "", "undo", "", 1, messages, 0))
+        ids = {_Id(f"id {place}") for place in range(messages)}
+        said[n] = frozenset(ids - {f"id {n}"} | ({_Id(f"own {n}")} if "own" in kind else set()))
+    archives.append(ArchiveSummary(count + 1, "", "undo", "", 1, 2, 0))
+    said[count + 1] = frozenset({_Id("id 1"), _Id("id 3")})
+    _Id.compared = 0
+    found = find_repeated(archives, said)
+    assert [each.within for each in found] == [0] * count + [2], "the first that holds both"
+    assert _Id.compared < 15 * count * messages
 
 
 def copied(folder: Path, to: Path) -> Path:

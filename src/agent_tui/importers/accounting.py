@@ -29,12 +29,6 @@ class Accounting:
     unknown: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def unaccounted(self) -> int:
-        """How many records have no fate: always 0."""
-        told = self.shown + self.damaged + sum(self.unknown.values()) + sum(self.skipped.values())
-        return self.read - told
-
 
 class AccountBook:
     """Takes down the fate of each record while a file is read; the last word on one counts."""
@@ -64,7 +58,7 @@ class AccountBook:
         self._fates[number] = (DAMAGED, "")
 
     def close(self) -> Accounting:
-        """The sums; a record without a fate shows up as unaccounted for."""
+        """The sums; a record without a fate is missing from all but ``read``."""
         sums = Counter(fate for fate in self._fates if fate is not None)
         by_kind: dict[str, dict[str, int]] = {_UNKNOWN: {}, _SKIPPED: {}}
         for (fate, kind), count in sorted(sums.items()):

@@ -52,7 +52,6 @@ from agent_tui.importers.listing import file_refs, summary_of
 CLAUDE = "claude-code"
 _SPOKEN = ("user", "assistant", "tool_use", "tool_result")
 _NODES = (*_SPOKEN, "system", "attachment", "progress", "compact_boundary")
-_MARKS = frozenset({"sessionId", "parentUuid", "isSidechain", "message", "leafUuid"})
 _SIDE_LINES = frozenset(
     {
         "progress",

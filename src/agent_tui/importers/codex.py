@@ -41,7 +41,6 @@ CODEX = "codex"
 _ENVELOPES = frozenset(
     {"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"}
 )
-_BARE = frozenset({"message", "reasoning", "function_call", "function_call_output"})
 _LOGGED_TWICE = frozenset(
     {
         "agent_message",
@@ -298,7 +297,7 @@ class _Reader:
                     return f"{kind} without a count"
                 total = fields.table(info, "total_token_usage")
                 if total and total == self._total:
-                    return f"{kind} that says the same again"
+                    return f"repeated {kind}"
                 self._total = total
                 self.conversation.add(usage)
                 return ""

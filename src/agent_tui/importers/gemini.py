@@ -167,7 +167,7 @@ class _Journal:
                 self.messages = []  # what it goes back to stands before the part that was read
                 self._number_places()
                 return
-            self.lines.book.skip(number, "rewind to a message that is not there")
+            self.lines.book.skip(number, "rewind to an unknown message")
             return
         self._left.append(list(self.messages))
         self.messages = self.messages[:place]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from agent_tui.core.jsonl import MAX_LINE_BYTES
 from agent_tui.importers.importer import Head
 from agent_tui.importers.lines import (
     Entries,
@@ -20,6 +21,7 @@ _START_BYTES = 1 << 20
 _LONGEST_START = 64 << 20
 _LINES = 200
 _PADDING = b"\xef\xbb\xbf\0 \t\r\n"
+_MOST = f"{MAX_LINE_BYTES >> 20} MB"
 SQLITE = b"SQLite format 3\0"
 
 
@@ -45,6 +47,22 @@ def read_head(path: Path) -> Head:
         elif len(objects) == 1 and len(start) < _START_BYTES:
             document = objects[0]
     return Head(path, start[:_START_BYTES], objects, document)
+
+
+def tell_too_long(path: Path) -> str:
+    """What a file begins with that is too long to be read, in words; empty where nothing is.
+
+    Raises:
+        SessionError, StorageError: it is missing or cannot be read.
+    """
+    with open_log(path, MAX_LINE_BYTES + _START_BYTES) as file:
+        start = file.read(MAX_LINE_BYTES + 1)
+    first, newline, _ = start.lstrip(_PADDING).partition(b"\n")
+    if len(start) <= MAX_LINE_BYTES or first[:1] != b"{":
+        return ""
+    if newline:  # a JSON document begins with a bracket on a line of its own, a log does not
+        return f"a JSON object of more than {_MOST}" if first.strip() == b"{" else ""
+    return f"a line of more than {_MOST}"
 
 
 def _begins_with_object(start: bytes) -> bool:

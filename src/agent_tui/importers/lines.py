@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +20,7 @@ from agent_tui.core.errors import (
     SessionReadOnly,
     StorageError,
 )
+from agent_tui.core.format import format_size, format_too_big
 from agent_tui.core.jsonl import BOM, LineReader, bulk_decoder
 from agent_tui.core.text import reveal
 from agent_tui.importers.accounting import AccountBook
@@ -33,12 +37,19 @@ _TAIL_BLOCK = 256 << 10
 _LONGEST_TAIL = 16 << 20
 _LONGEST_LOG = 4 << 30
 _LONGEST_DOCUMENT = 256 << 20
-_LONGEST_WHOLE = 256 << 20
-"""Of more, the records would take gigabytes of memory."""
+_SHARE_OF_MEMORY = 2
+"""A log may take half of what is left of the memory; that is looked at while lines are read."""
+_BYTES_HELD = 2
+"""What each byte of a log takes in any case."""
+_LINES_BETWEEN_LOOKS = 16
+_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+_OWN_MEMORY = Path("/proc/self/statm")
+_MACHINE_MEMORY = Path("/proc/meminfo")
+_AVAILABLE = "MemAvailable:"
 ZSTD = b"\x28\xb5\x2f\xfd"
 
 
-def open_to_read(path: Path) -> BinaryIO:
+def open_to_read(path: Path, buffer_size: int = -1) -> BinaryIO:
     """Open a regular file.
 
     Raises:
@@ -56,7 +67,7 @@ def open_to_read(path: Path) -> BinaryIO:
         why = error.strerror if isinstance(error, OSError) else error
         raise StorageError(f"{shown} cannot be read: {why}.") from error
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return os.fdopen(descriptor, "rb")
+        return os.fdopen(descriptor, "rb", buffer_size)
     os.close(descriptor)
     raise SessionError(f"{shown} is not a regular file: a session log was expected.")
 
@@ -86,7 +97,10 @@ def open_log(path: Path, most: int = _LONGEST_LOG) -> BinaryIO:
             raise _broken_off(path, error) from error
     if unpacked.tell() == _LONGEST_LOG:
         unpacked.close()
-        raise StorageError(f"{reveal(str(path))} holds more than {_LONGEST_LOG >> 20} MB unpacked.")
+        raise StorageError(
+            f"{reveal(str(path))} is too big to open: unpacked, it is more than "
+            f"{format_size(_LONGEST_LOG)}."
+        )
     unpacked.flush()
     unpacked.seek(0)
     return unpacked
@@ -203,18 +217,58 @@ def read_entries(path: Path) -> Entries:
     """
     entries = Entries(path)
     with open_log(path) as file:
-        if (size := os.fstat(file.fileno()).st_size) > _LONGEST_WHOLE:
-            raise SessionError(
-                f"{reveal(str(path))} has {size >> 20} MB. Other agents' sessions are held in "
-                f"memory, up to {_LONGEST_WHOLE >> 20} MB of one. Open a shorter part of it."
-            )
+        size, taken = os.fstat(file.fileno()).st_size, memory_taken()
+        most = memory_left() // _SHARE_OF_MEMORY
+        if size * _BYTES_HELD > most:
+            raise _too_long(path, size, most)
         try:
             kept, reader = lines_in_use(), LineReader(file.fileno())
-            for value in _values(reader) if kept is None else _kept_values(kept, path, reader):
+            values = _values(reader) if kept is None else _kept_values(kept, path, reader)
+            for number, value in enumerate(values):
+                if number % _LINES_BETWEEN_LOOKS == 0 and memory_taken() - taken > most:
+                    raise _too_long(path, size, most)
                 entries.take_value(value)
         except OSError as error:
             raise _broken_off(path, error) from error
     return entries
+
+
+def memory() -> int:
+    """Bytes of memory that this process may take at most: the machine's, or its container's."""
+    most = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    most.append(resource.getrlimit(resource.RLIMIT_AS)[0])
+    with suppress(OSError, ValueError):  # there is none, or it says "max"
+        most.append(int(_CONTAINER_LIMIT.read_text()))
+    return min((each for each in most if each > 0), default=_LONGEST_LOG)
+
+
+def memory_taken() -> int:
+    """Bytes of memory that this process has now; where that is not told, at most since it began.
+
+    A peak would not do: it counts what was given back, and a new process has that of its parent.
+    """
+    with suppress(OSError, ValueError, IndexError):
+        return int(_OWN_MEMORY.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
+
+
+def memory_left() -> int:
+    """Bytes of memory that this process may still take: within its limits, and free as far as told.
+
+    What others have taken is told by Linux alone.
+    """
+    left = memory() - memory_taken()
+    with suppress(OSError, ValueError, IndexError):
+        told = _MACHINE_MEMORY.read_text().partition(_AVAILABLE)[2]
+        left = min(left, int(told.split()[0]) << 10)
+    return max(0, left)
+
+
+def _too_long(path: Path, size: int, most: int) -> SessionError:
+    limit = f"fits in half of the free memory ({format_size(most)})"
+    told = format_too_big(reveal(str(path)), "open", size, limit)
+    return SessionError(f"{told} Split it, and open a part.")
 
 
 def _values(reader: LineReader) -> Iterator[Value]:
@@ -226,13 +280,15 @@ def _kept_values(kept: KeptLines, path: Path, reader: LineReader) -> Iterator[Va
     known = kept.find(path, reader.descriptor)
     yield from known.values
     reader.offset = begin = known.offset
-    for offset, length, line in reader.lines():
-        value = read_value(line)
-        if offset == known.offset and line is not None and len(line) < length:  # it is finished
-            known.add(line, value)
-        yield value
-    kept.bytes_read += reader.offset - begin
-    kept.drop_if_long(path)
+    try:
+        for offset, length, line in reader.lines():
+            value = read_value(line)
+            if offset == known.offset and line is not None and len(line) < length:  # it is finished
+                known.add(line, value)
+            yield value
+    finally:
+        kept.bytes_read += reader.offset - begin
+        kept.drop_if_long(path)
 
 
 def watch_lines(path: Path, kept: KeptLines) -> None:
@@ -249,9 +305,8 @@ def read_document(path: Path) -> Entries:
     """
     entries = Entries(path)
     with open_log(path) as file:
-        if os.fstat(file.fileno()).st_size > _LONGEST_DOCUMENT:
-            most = _LONGEST_DOCUMENT >> 20
-            raise StorageError(f"{reveal(str(path))} is one object of more than {most} MB.")
+        if (size := os.fstat(file.fileno()).st_size) > _LONGEST_DOCUMENT:
+            raise StorageError(format_too_big(reveal(str(path)), "open", size, _LONGEST_DOCUMENT))
         try:
             entries.take(file.read())
         except OSError as error:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line, reveal
+from agent_tui.core.times import known_time, time_of_file
 from agent_tui.importers.importer import SessionRef
 
 Stamp = tuple[int, int, int]
@@ -89,8 +88,8 @@ def summary_of(
     header, model, named, prompt = None, "", "", ""
     times: list[str] = []
     for record in records:
-        if record.stamp.at and _TIME.match(record.stamp.at):
-            times.append(record.stamp.at)
+        if at := known_time(record.stamp.at):
+            times.append(at)
         if isinstance(record, SessionHeader):
             header = header or record
         elif isinstance(record, TitleRecord):
@@ -107,7 +106,7 @@ def summary_of(
         folder=str(ref.path) + (f"#{ref.key}" if ref.key else ""),
         title=first_line(title or named or prompt),
         cwd=cwd or (header.cwd if header else ""),
-        created_at=(header.created_at if header else "") or (times[0] if times else written),
+        created_at=known_time(header.created_at if header else "") or [*times, written][0],
         updated_at=max(times) if times else written,
         size_bytes=ref.stamp[0],
         archives=archives,
@@ -117,13 +116,9 @@ def summary_of(
     )
 
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
-
-
 def file_time(ref: SessionRef) -> str:
     """When the session's file was last written, RFC 3339 in UTC."""
-    at = datetime.fromtimestamp(ref.stamp[1] / 1e9, UTC)
-    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return time_of_file(ref.stamp[1] / 1e9)
 
 
 def unreadable_summary(ref: SessionRef, error: AgentTuiError) -> SessionSummary:

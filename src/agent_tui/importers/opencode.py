@@ -21,6 +21,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
+from agent_tui.core.times import known_time
 from agent_tui.importers import fields
 from agent_tui.importers.accounting import AccountBook
 from agent_tui.importers.conversation import Conversation
@@ -231,7 +232,7 @@ def _summarise(ref: SessionRef) -> SessionSummary:
     else:
         found = read_small_object(ref.path)
         info = found if _is_info(found) else _read_stored(ref.path, ref.key).info
-    updated = fields.iso_time(fields.table(info, "time").get("updated"))
+    updated = known_time(fields.iso_time(fields.table(info, "time").get("updated")))
     row = summary_of(ref, [_header(info, ref)], title=fields.text(info, "title"))
     return replace(row, updated_at=updated or row.updated_at)
 

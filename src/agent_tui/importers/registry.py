@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from agent_tui.importers.clawdcode import CLAWDCODE_IMPORTER
 from agent_tui.importers.codex import CODEX_IMPORTER
 from agent_tui.importers.flat_pi import FLAT_IMPORTER
 from agent_tui.importers.gemini import GEMINI_IMPORTER
-from agent_tui.importers.heads import read_head
+from agent_tui.importers.heads import read_head, tell_too_long
 from agent_tui.importers.imported import ImportedSession, ImportedTail, count_findings
 from agent_tui.importers.importer import Importer, Places, SessionRef
 from agent_tui.importers.kimi import KIMI_IMPORTER, OUR_IMPORTER
+from agent_tui.importers.lines import ZSTD, open_to_read
 from agent_tui.importers.listing import stamp_of, unreadable_summary
 from agent_tui.importers.openai_lines import OPENAI_IMPORTER
 from agent_tui.importers.opencode import OPENCODE_IMPORTER
@@ -89,16 +91,30 @@ def locate(path: Path) -> SessionRef:
         if path.is_dir():
             names = " or ".join(_LOG_NAMES)
             raise SessionNotFound(f"There is no {names} in the folder {shown}.")
-        empty = path.stat().st_size == 0
+        raise SessionError(_why_none(path, shown))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise StorageError(f"{shown} cannot be read: {why}.") from error
-    if empty:
-        raise SessionError(f"{shown} is empty: there is no session in it.")
+
+
+def _why_none(path: Path, shown: str) -> str:
+    """Why a file is no session, in a sentence."""
+    if path.stat().st_size == 0:
+        return f"{shown} is empty: there is no session in it."
+    with open_to_read(path) as file:
+        start = file.read(len(ZSTD))
+    if start.startswith(_GZIP):
+        command = f"gunzip < {reveal(shlex.quote(str(path)))} > session.jsonl"
+        return f"{shown} is compressed with gzip. Unpack it first: {command}"
+    if start == ZSTD and not read_head(path).start:
+        return f"{shown} is damaged: nothing of this compressed file can be unpacked."
+    if too_long := tell_too_long(path):
+        return f"{shown} begins with {too_long}, too long for agent-tui to read."
     known = ", ".join(importer.name for importer in IMPORTERS)
-    raise SessionError(
-        f"{shown} is not a session log that agent-tui knows: nothing in it was written by {known}."
-    )
+    return f"{shown} is not a session log that agent-tui knows; it knows those of {known}."
+
+
+_GZIP = b"\x1f\x8b"
 
 
 def import_session(path: Path) -> ImportedSession:

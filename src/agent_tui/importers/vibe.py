@@ -19,6 +19,7 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import first_line
+from agent_tui.core.times import known_time
 from agent_tui.importers import fields
 from agent_tui.importers.conversation import Conversation
 from agent_tui.importers.imported import ImportedSession, ImportedTail
@@ -97,7 +98,7 @@ def _summarise(ref: SessionRef) -> SessionSummary:
     facts = read_small_object(ref.path.parent / "meta.json")
     session = _session_of(read_ends(ref.path))
     row = summary_of(ref, session.records, title=session.title)
-    return replace(row, updated_at=fields.text(facts, "end_time") or row.updated_at)
+    return replace(row, updated_at=known_time(fields.text(facts, "end_time")) or row.updated_at)
 
 
 def _discover(places: Places) -> Iterator[SessionRef]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 
 from agent_tui.sessions.disk import translate_os_errors
@@ -49,7 +50,7 @@ def finished_archives(folder: Path) -> list[int]:
     Raises:
         SessionNotFound, SessionReadOnly, StorageError: the folder cannot be listed.
     """
-    with translate_os_errors("Listing the archives of", folder):
+    with translate_os_errors("list the archives of", folder):
         marked = marked_numbers(folder)
         numbers = [number for number in archive_numbers(folder) if number not in marked]
         try:
@@ -59,3 +60,14 @@ def finished_archives(folder: Path) -> list[int]:
         if live.st_nlink == 1:
             return numbers
         return [n for n in numbers if os.lstat(archive_path(folder, n)).st_ino != live.st_ino]
+
+
+def removable_archives(folder: Path) -> list[int]:
+    """The archives that are files: nothing else is deleted, nor kept in place of one.
+
+    Raises:
+        SessionNotFound, SessionReadOnly, StorageError: the folder cannot be listed.
+    """
+    numbers = finished_archives(folder)
+    with translate_os_errors("list the archives of", folder):
+        return [n for n in numbers if stat.S_ISREG(os.lstat(archive_path(folder, n)).st_mode)]

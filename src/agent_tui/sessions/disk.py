@@ -19,35 +19,37 @@ BLOCK = 1 << 20
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_FULL_SYNC = {errno.ENOTSUP, errno.EOPNOTSUPP}
+_READING = ("read", "list")
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 @contextmanager
-def translate_os_errors(doing: str, path: Path) -> Iterator[None]:
-    """Turn an OSError into one sentence for the user: what failed, where, and what to do."""
+def translate_os_errors(verb: str, path: Path) -> Iterator[None]:
+    """Turn an OSError into one sentence for the user: what cannot be done, why, what to do."""
     try:
         yield
     except OSError as error:
-        raise translate_os_error(doing, path, error) from error
+        raise translate_os_error(verb, path, error) from error
 
 
-def translate_os_error(doing: str, path: Path, error: OSError) -> Exception:
+def translate_os_error(verb: str, path: Path, error: OSError) -> Exception:
     """The store's error for an OSError: read-only, full and failing disks read differently."""
-    why = error.strerror or str(error)
+    failed, why = f"Cannot {verb} {path}", error.strerror or str(error)
+    unchanged = "" if verb.startswith(_READING) else " Nothing was changed."
     if error.errno in _FORBIDDEN:
-        return SessionReadOnly(f"{doing} {path} is not allowed here: {why}. Nothing was changed.")
+        return SessionReadOnly(f"{failed}: {why}.{unchanged} Check its permissions.")
     if error.errno in _FULL:
         # CPython 3.11 keeps a module cache that was cut short, and stumbles over it for good.
         sys.dont_write_bytecode = True
         return StorageError(
-            f"{doing} {path} failed, the disk is full: {why}. "
-            "Nothing was changed; free space and try again."
+            f"{failed}: the disk is full ({why}). "
+            "Nothing was changed. Free some space, then try again."
         )
     if error.errno == errno.ENOENT:
-        return SessionNotFound(f"{doing} {path} failed: no such file or folder.")
+        return SessionNotFound(f"{failed}: no such file or folder.")
     if error.errno == errno.ELOOP:
         return StorageError(f"{path} is a symbolic link, which is never followed here.")
-    return StorageError(f"{doing} {path} failed: {why}. Nothing was changed; try again.")
+    return StorageError(f"{failed}: {why}.{unchanged} Try again.")
 
 
 def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
@@ -72,7 +74,7 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> tuple[int, os.st
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[int, os.stat_result]]:
     """A regular file open for reading, with its status; its close cannot fail what was read."""
-    with translate_os_errors("Reading", path):
+    with translate_os_errors("read", path):
         descriptor, status = open_regular(path)
         try:
             yield descriptor, status

@@ -64,7 +64,7 @@ def _parse(path: Path) -> Drafts:
 
 
 def _replace(path: Path, drafts: Drafts) -> None:
-    with translate_os_errors("Writing", path):
+    with translate_os_errors("write", path):
         if drafts == Drafts():
             path.unlink(missing_ok=True)
             return

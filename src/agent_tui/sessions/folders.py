@@ -67,7 +67,7 @@ def subfolders(folder: Path) -> list[Path]:
 
 def _list_folders(folder: Path) -> list[str]:
     try:
-        with translate_os_errors("Listing", folder), os.scandir(folder) as entries:
+        with translate_os_errors("list", folder), os.scandir(folder) as entries:
             return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
     except SessionNotFound:
         return []

@@ -119,6 +119,12 @@ class LogIndex:
         """How many lines of a role are found."""
         return self._roles.count(_BY_NAME[role.encode()])
 
+    def count_messages(self) -> int | None:
+        """How many lines are messages; None where only some of them are on the active path."""
+        if self.count("_head"):  # of several branches only a reader can tell which is active
+            return None
+        return sum(map(self.count, ("user", "assistant", "tool")))
+
     def grow(self, most_bytes: int = 1 << 62) -> bool:
         """Find the lines of the next bytes, new ones at the end included; whether any is left."""
         with reading(self.path) as (descriptor, status):

@@ -58,7 +58,7 @@ class FolderLock:
         while time.monotonic() < deadline:
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
-            if _try_lock(self._descriptor):
+            if try_lock(self._descriptor):
                 return
         self._in_vain_until = time.monotonic() + self.timeout_seconds
         raise SessionBusy(
@@ -69,7 +69,7 @@ class FolderLock:
 
     def _name_holder(self) -> str:
         """Who holds the lock: as the kernel knows it, or else the session's owner, if not we."""
-        pid = _find_holder(self._descriptor)
+        pid = find_holder(self._descriptor)
         if pid is not None:
             return f" (pid {pid})"
         owner = read_holder(self.path.parent)
@@ -112,7 +112,7 @@ class Ownership:
     def _try_claim(self) -> bool:
         descriptor = _open_lock(self.path)
         try:
-            owned = _try_lock(descriptor)
+            owned = try_lock(descriptor)
             # It may have gone with its session, and there is a new one of its name.
             if owned and os.fstat(descriptor).st_ino == os.lstat(self.path).st_ino:
                 self._descriptor = descriptor
@@ -136,7 +136,7 @@ def is_owned(folder: Path) -> bool:
     except (OSError, StorageError):
         return True
     try:
-        return not _try_lock(descriptor)
+        return not try_lock(descriptor)
     except OSError:
         return True
     finally:
@@ -161,7 +161,7 @@ def read_holder(folder: Path) -> str:
     return f" (pid {pid}, since {format_minute(since) or since})"
 
 
-def _find_holder(descriptor: int) -> int | None:
+def find_holder(descriptor: int) -> int | None:
     """The process that holds a flock on an open file, where the system tells (Linux)."""
     try:
         status = os.fstat(descriptor)
@@ -182,7 +182,7 @@ def _open_lock(path: Path) -> int:
         descriptor, status = open_regular(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         if error.errno == errno.ELOOP:  # else reported under the log's name
-            raise translate_os_error("Opening", path, error) from error
+            raise translate_os_error("open", path, error) from error
         raise
     try:
         if status.st_mode & 0o777 != FILE_MODE:
@@ -200,7 +200,8 @@ def _close(descriptor: int) -> None:
             os.close(descriptor)
 
 
-def _try_lock(descriptor: int) -> bool:
+def try_lock(descriptor: int) -> bool:
+    """Take the flock of an open file, if nobody else has it."""
     try:
         fcntl.flock(descriptor, _AT_ONCE)
     except BlockingIOError:

@@ -116,7 +116,7 @@ class LogFile:
             finally:
                 self.lock.release()
         except OSError as error:
-            raise translate_os_error("Writing", self.path, error) from error
+            raise translate_os_error("write", self.path, error) from error
 
     def _append(self, log: OpenLog, data: bytes, durability: Durability) -> Landing:
         descriptor, size, inode = log
@@ -188,7 +188,7 @@ class LogFile:
                 self._named_inode = left_at[0]
                 return number
         except OSError as error:
-            raise translate_os_error("Replacing", self.path, error) from error
+            raise translate_os_error("replace", self.path, error) from error
 
     def remove_archives(self, numbers: Iterable[int]) -> None:
         """Delete archives for good."""
@@ -201,10 +201,10 @@ class LogFile:
                 sync_folder(self.folder)
         except OSError as error:
             if not removed:
-                raise translate_os_error("Pruning", self.folder, error) from error
+                raise translate_os_error("delete archives in", self.folder, error) from error
             raise StorageError(
-                f"Pruning {self.folder} was not finished: {error.strerror}."
-                f" Archives deleted: {removed}; prune again to delete the others."
+                f"Cannot delete all archives in {self.folder}: {error.strerror}."
+                f" Deleted: {removed}. Prune again to delete the others."
             ) from error
 
     def close(self) -> None:
@@ -330,7 +330,7 @@ def create_log(folder: Path, pieces: Iterable[Piece]) -> None:
         finally:
             log.lock.release()
     except OSError as error:
-        raise translate_os_error("Creating", log.path, error) from error
+        raise translate_os_error("create", log.path, error) from error
     finally:
         log.close()
 

@@ -118,7 +118,7 @@ class LogWriter:
 
     def catch_up(self) -> Change:
         """Read the log again if it is not what was last seen here; an empty change if it is."""
-        with translate_os_errors("Reading", self.file.path):
+        with translate_os_errors("read", self.file.path):
             status = os.lstat(self.file.path)
         if (status.st_ino, status.st_size) == (self._inode, self._size):
             return Change()
@@ -272,13 +272,13 @@ class LogWriter:
     def _check_unchanged(self, log: OpenLog, planned_on: int) -> None:
         if log[1:] != (self._size, self._inode):
             raise LogChanged(
-                f"{self.file.path} was changed by another program; nothing was changed here. "
-                "It was read again; try again."
+                f"{self.file.path} was changed by another program and has been reloaded. "
+                "This operation changed nothing; try again."
             )
         if self._inode != planned_on:
             raise LogChanged(
                 f"{self.file.path} was replaced by another operation; this one changed nothing. "
-                "Check what it holds now, and try again."
+                "Look at the session as it is now, then try again."
             )
 
     def _extend(self, state: SessionState, records: Sequence[Record], number: int) -> bytes:

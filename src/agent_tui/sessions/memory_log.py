@@ -15,6 +15,7 @@ from agent_tui.core.records import (
     RevertRecord,
     SessionHeader,
     ToolMessage,
+    is_message,
 )
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.sessions.archive import LIVE
@@ -23,11 +24,18 @@ from agent_tui.sessions.log import Durability
 from agent_tui.sessions.log_writer import BuildLog, LogMark, encode_records, utc_now
 from agent_tui.sessions.replay import Entry, SessionState
 from agent_tui.sessions.session_log import SessionLog
-from agent_tui.sessions.session_summary import prompts_by_checkpoint, told_by
+from agent_tui.sessions.session_summary import (
+    find_repeated,
+    ids_of_messages,
+    prompts_by_checkpoint,
+    told_by,
+)
 
 MOST_MESSAGES = 1000
+MOST_BESIDE = 4 * MOST_MESSAGES
+"""What is written beside the messages: usage, checkpoints, what was done."""
 KEPT_SHARE = 0.8
-"""Of more messages than the most, this share of the most is kept: the newest."""
+"""Of more than the most, this share of the most is kept: the newest."""
 
 MOST_ARCHIVES = 10
 NOT_SAVED = (
@@ -59,16 +67,23 @@ class MemoryLog(SessionLog):
         """Add records behind the log; returns them stamped."""
         self._require_writable()
         written = _extend(self.state, records)
-        if len(self.state.messages) > MOST_MESSAGES:
+        count = len(self.state.messages)
+        if count > MOST_MESSAGES or len(self.state.all_entries) - count > MOST_BESIDE:
             self._drop_oldest()
         return written
 
     def _drop_oldest(self) -> None:
-        newest = self.state.messages[-int(MOST_MESSAGES * KEPT_SHARE) :]
-        # No result without its call: where the newest begin with results, those go as well.
-        first = next((e for e in newest if not isinstance(e.record, ToolMessage)), newest[-1])
-        kept = [entry for entry in self.state.entries if entry.offset >= first.offset]
-        state = _copy_of([*self.kept_by_clear(), *kept])
+        kept = self.state.entries
+        if len(self.state.messages) > MOST_MESSAGES:
+            newest = self.state.messages[-int(MOST_MESSAGES * KEPT_SHARE) :]
+            # No result without its call: where the newest begin with results, those go as well.
+            first = next((e for e in newest if not isinstance(e.record, ToolMessage)), newest[-1])
+            kept = [entry for entry in kept if entry.offset >= first.offset]
+        always = self.kept_by_clear()
+        beside = [entry.offset for entry in kept if not is_message(entry.record)]
+        dropped = {*beside[: -int(MOST_BESIDE * KEPT_SHARE)], *(each.offset for each in always)}
+        kept = [entry for entry in kept if entry.offset not in dropped]
+        state = _copy_of([*always, *kept])
         _extend(state, Chosen.of(self.state).missing_in(state))
         self._become(state)
 
@@ -142,7 +157,9 @@ class MemoryLog(SessionLog):
         for state in (*self._archives.values(), self.state):
             acts |= {act.archive: act for act in state.compactions}
             acts |= {act.archive: act for act in state.reverts}
-        return [_summary(n, state, acts.get(n)) for n, state in sorted(self._archives.items())]
+        kept = sorted(self._archives.items())
+        said = {number: ids_of_messages(state) for number, state in kept}
+        return find_repeated([_summary(n, state, acts.get(n)) for n, state in kept], said)
 
     def archive_file(self, number: int) -> Path:
         """Never: archives are in memory here."""

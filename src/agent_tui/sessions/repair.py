@@ -111,7 +111,7 @@ def _sort_lines(lines: Iterable[tuple[int, int, bytes | None]]) -> CleanCopy:
                 acts.append(item.record)
             padding = offset + length - end - (length > len(line or b""))
             if padding:
-                left_out.append(LeftOut(end, padding, "padding behind a record"))
+                left_out.append(LeftOut(end, padding, "padding after a record"))
     return CleanCopy(header, tuple(acts), tuple(spans), tuple(left_out))
 
 

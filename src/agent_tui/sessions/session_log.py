@@ -27,7 +27,12 @@ from agent_tui.core.records import (
     TitleRecord,
 )
 from agent_tui.core.summary import ArchiveSummary
-from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
+from agent_tui.sessions.archive import (
+    LIVE,
+    archive_path,
+    finished_archives,
+    removable_archives,
+)
 from agent_tui.sessions.lineage import holder_of, inherited_archives
 from agent_tui.sessions.lock import Ownership, is_owned, name_window
 from agent_tui.sessions.log import Durability, LogFile
@@ -202,7 +207,7 @@ class SessionLog:
             if number in finished_archives(folder):
                 return archive_path(folder, number)
         raise UnknownArchive(
-            f"This was done in session {holder}, whose archive {number} no longer exists."
+            f"This session was forked from {holder}, whose archive {number} no longer exists."
         )
 
     def archive_files(self) -> dict[int, Path]:
@@ -239,7 +244,7 @@ class SessionLog:
         pruned: list[int] = []
 
         def run() -> Change:
-            pruned.extend(finished_archives(self.folder)[:-keep])
+            pruned.extend(removable_archives(self.folder)[:-keep])
             self._file.remove_archives(pruned)
             return Change()
 
@@ -334,7 +339,7 @@ class SessionLog:
     def _require_writable(self) -> None:
         if self.read_only:
             why = name_window(self.read_only, self.folder)
-            raise SessionReadOnly(f"This session cannot be written: {why}.")
+            raise SessionReadOnly(f"This session cannot be written: {why.rstrip('.')}.")
 
     def _require_keep(self, keep: int) -> None:
         self._require_writable()

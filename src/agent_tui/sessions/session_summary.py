@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import UTC, datetime
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,6 +24,7 @@ from agent_tui.core.records import (
     RevertRecord,
     SessionHeader,
     TitleRecord,
+    is_message,
     is_prompt,
 )
 from agent_tui.core.summary import ArchiveSummary, SessionSummary
@@ -31,7 +33,7 @@ from agent_tui.sessions.archive import LIVE, archive_path, finished_archives
 from agent_tui.sessions.disk import reading
 from agent_tui.sessions.index import LogIndex
 from agent_tui.sessions.lineage import SESSION_ID, holder_of
-from agent_tui.sessions.replay import Entry, read_log
+from agent_tui.sessions.replay import Entry, SessionState, read_log
 
 HEAD_BYTES = 16 << 10
 _SMALL_LOG = 4 << 20
@@ -98,6 +100,8 @@ def _parent(path: Path) -> Mapping[str, Any]:
 
 
 def _read_parts_of_summary(folder: Path) -> SessionSummary:
+    from agent_tui.core.times import known_time, time_of_file  # no turn waits for it
+
     path = folder / LIVE
     with reading(path) as (descriptor, status):
         size = status.st_size
@@ -107,27 +111,31 @@ def _read_parts_of_summary(folder: Path) -> SessionSummary:
             start = max(HEAD_BYTES, size - TAIL_BYTES)
             tail = os.pread(descriptor, size - start, start)
     archives = len(finished_archives(folder))
-    first, last = _records(head), _records(tail)
-    both = [*first, *last]
+    first = _records(head)
+    both = [*first, *_records(tail)]
     header = next((record for record in first if isinstance(record, SessionHeader)), None)
     titles = [record.title for record in both if isinstance(record, TitleRecord)]
     models = [record.model for record in both if isinstance(record, ModelRecord)]
+    compactions = [record for record in both if isinstance(record, CompactionRecord)]
+    last = compactions[-1] if compactions else None
     prompt = _first_prompt(folder, header, both)
-    written = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
-    times = [record.stamp.at for record in both if record.stamp.at]
-    updated_at = times[-1] if times else written.replace("+00:00", "Z")
+    times = [at for record in both if (at := known_time(record.stamp.at))]
+    updated_at = times[-1] if times else time_of_file(status.st_mtime)
     return SessionSummary(
         session_id=folder.name,  # by which it is found; the header of a copy names the original
         folder=str(folder),
         title=(titles[-1] if titles else "") or first_line(prompt),
         cwd=header.cwd if header else "",
-        created_at=header.created_at if header else updated_at,
+        created_at=known_time(header.created_at if header else "") or updated_at,
         updated_at=updated_at,
         size_bytes=size,
         archives=archives,
         first_prompt=first_line(prompt, 200),
         model=models[-1] if models else "",
         agent_of=str((header.parent or {}).get("agent_of", "")) if header else "",
+        tokens_before=last.pre_tokens if last else 0,
+        tokens_after=last.post_tokens if last else 0,
+        messages_dropped=last.dropped if last else 0,
     )
 
 
@@ -179,6 +187,8 @@ class _Contents:
     checkpoints: int
     acts: tuple[_Act, ...]
     prompts: Mapping[int, str] = field(default_factory=dict)
+    said: frozenset[str] | None = None
+    trouble: str = ""
 
 
 def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
@@ -187,7 +197,7 @@ def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
     The log that took an archive's place tells why: the next archive, or the live log.
     """
     numbers = finished_archives(folder)
-    contents = {number: _look_into(archive_path(folder, number)) for number in numbers}
+    contents = {number: _try_to_look_into(archive_path(folder, number)) for number in numbers}
     acts: dict[int, _Act] = {}
     for content in (*contents.values(), _look_into(folder / LIVE)):
         acts |= {act.archive: act for act in content.acts}
@@ -201,9 +211,10 @@ def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
             size_bytes=content.size,
             messages=content.messages,
             checkpoints=content.checkpoints,
+            trouble=content.trouble,
         )
         summaries.append(told_by(acts.get(number), counted, content.prompts))
-    return summaries
+    return find_repeated(summaries, {number: each.said for number, each in contents.items()})
 
 
 def told_by(
@@ -216,6 +227,53 @@ def told_by(
     place = act.checkpoint
     prompt = first_line(prompts.get(place, ""), 200) if place is not None else ""
     return replace(archive, reason=act.reason, at=at, checkpoint=place, prompt=prompt, of=act.of)
+
+
+def find_repeated(
+    archives: Sequence[ArchiveSummary], said: Mapping[int, frozenset[str] | None]
+) -> list[ArchiveSummary]:
+    """The archives, those that an undo or a redo left with the one that holds all of them.
+
+    Args:
+        archives: oldest first.
+        said: the messages in each archive, as ``ids_of_messages`` gives them.
+    """
+    in_doubt = _held_together(archives, said)
+    asked = frozenset[str]().union(*(said[number] or () for number in in_doubt))
+    told: list[ArchiveSummary] = []
+    holders: dict[str, int] = {}  # where a message is: a bit for each archive
+    for archive in archives:
+        own, common = said[archive.number] or frozenset(), 0
+        if archive.number in in_doubt:
+            common = reduce(and_, (holders.get(uuid, 0) for uuid in own))
+        if common:
+            within = told[(common & -common).bit_length() - 1].number
+            told.append(replace(archive, within=within))
+            continue
+        bit = 1 << len(told)
+        for uuid in own & asked:
+            holders[uuid] = holders.get(uuid, 0) | bit
+        told.append(replace(archive, within=0))
+    return told
+
+
+def _held_together(
+    archives: Sequence[ArchiveSummary], said: Mapping[int, frozenset[str] | None]
+) -> set[int]:
+    """What an undo or a redo left and the earlier archives, taken together, hold all of."""
+    found, seen = set(), set[str]()
+    for archive in archives:
+        own = said[archive.number] or frozenset()
+        if own and archive.reason in ("undo", "redo") and own <= seen:
+            found.add(archive.number)
+        seen |= own
+    return found
+
+
+def ids_of_messages(state: SessionState) -> frozenset[str] | None:
+    """The ids of all messages of a log, other branches included; None where one has no id."""
+    ids = {each.record.stamp.uuid for each in state.all_entries if is_message(each.record)}
+    return None if None in ids else frozenset(uuid for uuid in ids if uuid is not None)
 
 
 def prompts_by_checkpoint(records: Iterable[Record]) -> dict[int, str]:
@@ -236,6 +294,15 @@ def prompts_by_checkpoint(records: Iterable[Record]) -> dict[int, str]:
     return prompts
 
 
+def _try_to_look_into(path: Path) -> _Contents:
+    """What an archive holds, or why it cannot be read: what is in its place hides no other."""
+    try:
+        return _look_into(path)
+    except AgentTuiError as error:
+        why = str(error).replace(str(path), path.name)
+        return _Contents(0, 0, 0, (), trouble=why)
+
+
 def _look_into(path: Path) -> _Contents:
     """Count what a log holds: exactly, or for a big one by the first bytes of its lines."""
     index = LogIndex(path)
@@ -243,7 +310,8 @@ def _look_into(path: Path) -> _Contents:
         state = read_log(path)
         acts: tuple[_Act, ...] = (*state.compactions, *state.reverts)
         prompts = prompts_by_checkpoint(entry.record for entry in state.entries)
-        return _Contents(state.size, len(state.messages), len(state.checkpoints), acts, prompts)
+        counts = (state.size, len(state.messages), len(state.checkpoints))
+        return _Contents(*counts, acts, prompts, ids_of_messages(state))
     index.grow()
     found = []
     for role in ("_compaction", "_revert"):

@@ -187,7 +187,7 @@ class SessionStore:
         return report_copy(copy, header, target)
 
     def _make_session(self, folder: Path, pieces: Iterable[Piece]) -> None:
-        with translate_os_errors("Creating", folder):
+        with translate_os_errors("create", folder):
             self._make_folder(folder)
         create_log(folder, pieces)
 
@@ -254,7 +254,7 @@ class SessionStore:
         if ownership is None:
             return
         try:
-            with translate_os_errors("Removing", folder):
+            with translate_os_errors("remove", folder):
                 if not _holds_words(load_log(folder / LIVE)[0]) and not archive_numbers(folder):
                     # Away in one step: nobody may open it while a part of it is gone already.
                     place = self._move_to_trash(folder)
@@ -297,7 +297,7 @@ class SessionStore:
             raise SessionBusy(f"{session_id} cannot be deleted: {why_not}.")
         lock = FolderLock(folder)  # somebody may be writing who does not own it
         try:
-            with translate_os_errors("Deleting", folder):
+            with translate_os_errors("delete", folder):
                 lock.acquire()
                 return self._move_to_trash(folder)
         finally:
@@ -325,7 +325,7 @@ class SessionStore:
             if (match := form.fullmatch(place.name)) and os.path.lexists(place / LIVE)
         }
         if not places:
-            raise SessionNotFound(f"No session {session_id} was deleted.")
+            raise SessionNotFound(f"There is no deleted session {session_id}.")
         return places[max(places)]
 
     async def undelete(self, place: Path) -> None:
@@ -337,14 +337,14 @@ class SessionStore:
         await asyncio.to_thread(self._undelete, place)
 
     def _undelete(self, place: Path) -> None:
-        with translate_os_errors("Restoring", place):
+        with translate_os_errors("restore", place):
             if place.parent != self.trash or not place.is_dir():
                 raise UsageError(f"{place} is not a deleted session.")
             header = read_header(place / LIVE)
             session_id = place.name.rpartition("-")[0]
             folder = self.projects / project_name(header.cwd if header else "") / session_id
             if folder.exists():
-                raise UsageError(f"{folder} exists again; move it away first.")
+                raise UsageError(f"{folder} exists already; move it away first.")
             self._make_folder(folder.parent)
             move_folder(place, folder)
 
@@ -374,7 +374,7 @@ def _claim(folder: Path) -> tuple[Ownership | None, str]:
     """The right to write a session, or why this window cannot have it."""
     ownership = Ownership(folder)
     try:
-        with translate_os_errors("Writing", folder):
+        with translate_os_errors("write", folder):
             if ownership.claim(utc_now()):
                 return ownership, ""
     except SessionReadOnly:
@@ -391,7 +391,7 @@ def _holds_words(state: SessionState) -> bool:
 def _tightened(folder: Path) -> list[str]:
     """Close what others could read; one sentence for each thing that was open."""
     notices = []
-    with translate_os_errors("Closing to others", folder):
+    with translate_os_errors("restrict access to", folder):
         if tighten(folder, FOLDER_MODE):
             notices.append(f"{folder} could be read by others; now only you can read it.")
         for name in sorted(os.listdir(folder)):
