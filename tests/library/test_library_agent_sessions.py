@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import time
 from pathlib import Path
 
 import pytest
 
+from agent_tui.core.times import time_of_file
 from agent_tui.importers.importer import Places
 from agent_tui.importers.registry import discover
 from agent_tui.library.agent_sessions import AgentSessions
@@ -132,6 +136,43 @@ def test_links_and_sessions_without_a_word_are_left_out(tmp_path: Path) -> None:
     (folder / "-w").symlink_to(tmp_path / ".codex" / "sessions" / "2026")
     rows = AgentSessions(tmp_path / "data", Places(tmp_path)).rows()
     assert [row.source for row in rows] == ["codex"]
+
+
+HOSTILE_TIMES = ("20zzz", "9999-12-31T23:59:59Z", "2099-01-01T00:00:00Z", "-1", -1e300, 4e12)
+
+
+@pytest.mark.parametrize("at", HOSTILE_TIMES)
+@pytest.mark.parametrize("source", ["claude-code", "codex", "gemini", "pi", "vibe", "opencode"])
+def test_a_time_that_cannot_be_so_is_unknown_and_the_file_tells(
+    source: str, at: object, tmp_path: Path
+) -> None:
+    path = _keep_with_times(source, tmp_path, at)
+    os.utime(path, (1, 1_700_000_000))
+    (row,) = AgentSessions(tmp_path / "data", Places(tmp_path)).rows()
+    assert row.updated_at == "2023-11-14T22:13:20Z"
+    before = time_of_file(time.time())
+    os.utime(path, (1, 300_000_000_000))  # its time may be any, too
+    (row,) = AgentSessions(tmp_path / "data", Places(tmp_path)).rows()
+    assert before <= row.updated_at <= time_of_file(time.time())
+
+
+def _keep_with_times(source: str, home: Path, at: object) -> Path:
+    if source == "opencode":
+        session = opencode_session()
+        session["info"]["time"] = {"created": at, "updated": at}
+        folder = home / ".local" / "share" / "opencode"
+        return write_opencode_folder(folder / "storage", session)
+    path = keep(source, home / KEPT[source][0])
+    text = path.read_text()
+    path.write_text(
+        re.sub(
+            r'("(?:timestamp|startTime|lastUpdated)": ?)"[^"]*"', rf"\g<1>{json.dumps(at)}", text
+        )
+    )
+    meta = path.with_name("meta.json")
+    if source == "vibe":
+        meta.write_text(json.dumps({"start_time": at, "end_time": at}))
+    return path
 
 
 @pytest.mark.skipif(not os.geteuid(), reason="root may read everything")

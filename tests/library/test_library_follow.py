@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent_tui.library.follow import follow_file
+from tests.waiting import PATIENCE_SECONDS
 
 
 @asynccontextmanager
@@ -34,13 +35,13 @@ async def test_writing_truncating_and_replacing_are_told(tmp_path: Path) -> None
     async with followed(path) as told:
         with path.open("a") as file:
             file.write("two\n")
-        await asyncio.wait_for(told.get(), 20)
+        await asyncio.wait_for(told.get(), PATIENCE_SECONDS)
         path.write_text("")
-        await asyncio.wait_for(told.get(), 20)
+        await asyncio.wait_for(told.get(), PATIENCE_SECONDS)
         other = tmp_path / "new"
         other.write_text("three\n")
         other.replace(path)
-        await asyncio.wait_for(told.get(), 20)
+        await asyncio.wait_for(told.get(), PATIENCE_SECONDS)
 
 
 async def test_what_happens_to_other_files_is_not_told(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ async def test_what_happens_to_other_files_is_not_told(tmp_path: Path) -> None:
         await asyncio.sleep(1)
         assert told.empty()
         (tmp_path / "S.jsonl-wal").write_text("x")
-        await asyncio.wait_for(told.get(), 20)
+        await asyncio.wait_for(told.get(), PATIENCE_SECONDS)
 
 
 async def test_what_was_written_since_it_was_read_is_told_at_once(tmp_path: Path) -> None:
@@ -64,4 +65,4 @@ async def test_what_was_written_since_it_was_read_is_told_at_once(tmp_path: Path
     with path.open("a") as file:
         file.write("two\n")
     async with followed(path, read_ns) as told:
-        await asyncio.wait_for(told.get(), 20)
+        await asyncio.wait_for(told.get(), PATIENCE_SECONDS)

@@ -55,6 +55,17 @@ def test_a_log_that_did_not_change_is_not_read_again(
     assert read == ["b"]
 
 
+@pytest.mark.parametrize("at", ["20zzz", "9999-12-31T23:59:59Z", "-1"])
+def test_a_time_that_cannot_be_so_is_unknown_and_the_log_tells(tmp_path: Path, at: str) -> None:
+    log = keep(tmp_path, "a", "one")
+    log.write_text(log.read_text().replace('"cwd"', f'"created_at": "{at}", "cwd"'))
+    with log.open("a") as file:
+        file.write(json.dumps({"role": "user", "content": "two", "at": at}) + "\n")
+    os.utime(log, (1, 1_700_000_000))
+    (row,) = own(tmp_path).rows()
+    assert (row.created_at, row.updated_at) == ("2023-11-14T22:13:20Z",) * 2
+
+
 def test_archives_that_come_and_sessions_that_go_are_seen(tmp_path: Path) -> None:
     log = keep(tmp_path, "a", "one")
     gone = keep(tmp_path, "b", "two")

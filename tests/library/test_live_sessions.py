@@ -101,6 +101,38 @@ def test_a_log_that_a_process_keeps_open_for_writing_is_live_however_old(
         assert find_live([row]) == ({(row.source, row.folder)} if is_live else frozenset())
 
 
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="only Linux tells where it runs")
+@pytest.mark.parametrize(
+    ("program", "place", "lines", "is_live"),
+    [
+        ("claude", "w", (ASKED, CALLED), True),
+        ("claude", "w", (ASKED,), True),
+        ("claude", "elsewhere", (ASKED, CALLED), False),
+        ("codex", "w", (ASKED, CALLED), False),
+        ("claude", "w", (ASKED, CALLED, ANSWERED, DONE), False),
+    ],
+)
+def test_a_call_is_awaited_as_long_as_the_agent_runs_in_its_folder(
+    tmp_path: Path, program: str, place: str, lines: tuple[Any, ...], is_live: bool
+) -> None:
+    path = claude(tmp_path, *lines)
+    row = replace(row_of(path, timedelta(hours=9)), cwd=str(tmp_path / "w"))
+    older = replace(row_of(path, timedelta(hours=10)), cwd=row.cwd, folder=f"{tmp_path}/older")
+    assert find_live([row, older]) == frozenset()
+    (tmp_path / place).mkdir()
+    script = tmp_path / program
+    script.write_text("import sys; print('runs', flush=True); sys.stdin.read()")
+    command = [sys.executable, str(script)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path / place, stdin=pipe, stdout=pipe) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == b"runs\n"
+        found = find_live([row, older])
+        process.stdin.close()
+    assert found == ({(row.source, row.folder)} if is_live else frozenset())
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells who has it open")
 def test_a_session_is_known_by_any_path_to_it(tmp_path: Path) -> None:
     row = ours(tmp_path)

@@ -3,7 +3,8 @@
 Told by what other processes of this user hold open for writing: the owner file of a session of
 ours, which is locked as long as a window has it, and the log of another agent's. Most agents open
 their log for each line only. Of those the end of the log is looked at: a call without its result,
-or a prompt without its answer, is somebody's work for a while.
+or a prompt without its answer, is somebody's work for a while, and as long as the agent's program
+runs in the session's folder.
 
 What cannot be known: whether an agent that was killed in a call, or sent to sleep with its machine,
 still works, so that such a session counts until the time is over; whether an agent sits idle at
@@ -15,10 +16,10 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import TypeAlias
 
@@ -40,6 +41,8 @@ _SHIFTED = timedelta(days=1)
 """So far apart may rows stand in the wrong order, whose times are told by clocks of many zones."""
 _TAIL = 40
 _LOGS = (".jsonl", ".json")
+_WORDS = 3
+"""Words of a command line among which a program's name is looked for: ``node --flag claude``."""
 
 SessionName: TypeAlias = tuple[str, str]
 """Source and folder of a session."""
@@ -53,8 +56,9 @@ def find_live(rows: Iterable[SessionSummary]) -> frozenset[SessionName]:
     live = {_name(row) for row in held}
     theirs = (row for row in rows if not _is_ours(row) and _name(row) not in live)
     lately = islice(_written_lately(theirs, datetime.now(UTC)), _MOST_LOOKED_AT)
+    waiting = chain(lately, ((row, timedelta()) for row in _at_work(rows, live)))
     end = time.monotonic() + _MOST_SECONDS
-    in_time = takewhile(lambda _: time.monotonic() < end, lately)
+    in_time = takewhile(lambda _: time.monotonic() < end, waiting)
     return frozenset(live | {_name(row) for row, age in in_time if _awaits(row, age)})
 
 
@@ -68,11 +72,51 @@ def _written_lately(
     return ((row, age) for row, age in near if age < _LONGEST_CALL)
 
 
+def _at_work(
+    rows: Sequence[SessionSummary], live: Collection[SessionName]
+) -> Iterator[SessionSummary]:
+    """The newest session of each agent whose program runs in its folder, where that is known."""
+    places = {(row.source, row.cwd) for row in rows if row.cwd and not _is_ours(row)}
+    sources = {_program_of(source): source for source, _ in places}
+    running = places & {(sources[name], cwd) for name, cwd in _running(sources.keys() - {""})}
+    for row in rows:
+        if not running:
+            return
+        if (row.source, row.cwd) in running:
+            running.discard((row.source, row.cwd))
+            if _name(row) not in live:
+                yield row
+
+
+def _program_of(source: str) -> str:
+    """The name of an agent's program, by which its sessions are resumed; empty where unknown."""
+    return importer_of(source).resume("0", "").partition(" ")[0]
+
+
+def _running(programs: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Which of some programs run, each with the folder it runs in; the interpreter may come first.
+
+    Of no other program and no other user anything is told.
+    """
+    for process in (_processes() or ()) if programs else ():
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")[:_WORDS]
+            for name in {Path(os.fsdecode(word)).name for word in words} & set(programs):
+                yield name, str((process / "cwd").readlink())
+
+
+def _processes() -> list[Path] | None:
+    """The processes of this machine; None where the system does not tell."""
+    try:
+        return [each for each in _PROCESSES.iterdir() if each.name.isdigit()]
+    except OSError:
+        return None
+
+
 def written_files() -> set[Path] | None:
     """Logs that other processes have open for writing; None where the system does not tell."""
-    try:
-        processes = [each for each in _PROCESSES.iterdir() if each.name.isdigit()]
-    except OSError:
+    processes = _processes()
+    if processes is None:
         return None
     found: set[Path] = set()
     for process in processes:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -17,12 +17,14 @@ from typing import Any, NamedTuple, TypeAlias
 from agent_tui.core.summary import OURS, SessionSummary
 
 CACHE = "agent-sessions.sqlite"
-_VERSION = 3
+_VERSION = 5
 _TABLE = (
     "create table if not exists rows (source text, path text, key text, stamp text, updated text,"
     " session text, agent_of text, said int, row blob, primary key (source, path, key))"
     " without rowid;"
-    "create index if not exists rows_by_time on rows (updated)"
+    "create index if not exists rows_by_time on rows (updated);"
+    "create table if not exists counts (path text primary key, stamp text, messages int)"
+    " without rowid"
 )
 
 RowId: TypeAlias = tuple[str, str, str]
@@ -94,16 +96,20 @@ class RowCache:
         gone = list(gone)
         if not lines and not gone:
             return
-        with suppress(OSError, sqlite3.Error):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._path.touch(mode=0o600)
-            with closing(self._open()) as database, database:
-                database.executemany(
-                    "insert or replace into rows values (?,?,?,?,?,?,?,?,?)", lines
-                )
-                database.executemany(
-                    "delete from rows where source = ? and path = ? and key = ?", gone
-                )
+        with suppress(OSError, sqlite3.Error), self._writing() as database:
+            database.executemany("insert or replace into rows values (?,?,?,?,?,?,?,?,?)", lines)
+            database.executemany("delete from rows where source = ? and path = ? and key = ?", gone)
+
+    def count_of(self, path: str, stamp: str) -> int | None:
+        """The messages of a session whose file has this stamp; None where they are not known."""
+        found = self._ask("select messages, stamp from counts where path = ?", path)
+        return next((messages for messages, kept in found if kept == stamp), None)
+
+    def keep_count(self, path: str, stamp: str, messages: int) -> None:
+        """Keep how many messages were counted in a file."""
+        with suppress(OSError, sqlite3.Error, UnicodeEncodeError), self._writing() as database:
+            row = (path, stamp, messages)
+            database.execute("insert or replace into counts values (?,?,?)", row)
 
     def _ask(self, statement: str, value: object) -> list[tuple[Any, ...]]:
         if not self._path.exists():
@@ -111,15 +117,23 @@ class RowCache:
         try:
             with closing(self._open()) as database:
                 return database.execute(statement, (value,)).fetchall()
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeEncodeError):
             return []
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path.touch(mode=0o600)
+        with closing(self._open()) as database, database:
+            yield database
 
     def _open(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._path, timeout=1)
         try:
             if database.execute("pragma user_version").fetchone() != (_VERSION,):
                 database.executescript(
-                    f"drop table if exists rows; {_TABLE}; pragma user_version = {_VERSION}"
+                    f"drop table if exists rows; drop table if exists counts; {_TABLE};"
+                    f" pragma user_version = {_VERSION}"
                 )
         except sqlite3.OperationalError:
             database.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,7 @@ def write(folder: Path, session: str, *seconds: int) -> Path:
 
 def prompts(index: SearchIndex) -> dict[str, int]:
     """How many prompts were counted for each file, in the order of their numbers."""
-    with sqlite3.connect(index.path) as base:
+    with closing(sqlite3.connect(index.path)) as base, base:
         found = base.execute(
             """SELECT path, coalesce(sum(prompts), 0) FROM files
             LEFT JOIN days ON days.file = files.id GROUP BY files.id ORDER BY files.id"""
@@ -74,8 +76,37 @@ def test_a_copy_is_indexed_though_its_original_cannot_be_read(
 
     monkeypatch.setattr(copies, "whole_lines", failing)
     troubles = library.index.update().troubles
-    assert troubles == [f"{original}: [Errno 13] Permission denied"]
+    assert troubles == [f"{original}: Permission denied"]
     assert set(library.ids("message")) == {"A", "B"}
+
+
+@pytest.mark.parametrize("was_known", [False, True])
+def test_what_copies_hold_is_counted_once_though_their_original_cannot_be_read(
+    library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch, *, was_known: bool
+) -> None:
+    original = write(folder, "A", 1, 2)
+    if was_known:
+        library.index.update()
+    write(folder, "B", 1, 2, 3)
+    write(folder, "C", 1, 2, 4)
+    opened = os.open
+
+    def refuse(path: Any, *arguments: Any, **options: Any) -> int:
+        if path == original:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *arguments, **options)
+
+    with monkeypatch.context() as closed:
+        closed.setattr(os, "open", refuse)
+        for _ in range(2):
+            troubles = library.index.update().troubles
+            assert troubles == [f"{original} may not be read: permission was denied."]
+            counted = prompts(library.index)
+            assert counted.pop("A", 0) == 0
+            assert counted == {"B": 3, "C": 1}
+    assert library.index.update().troubles == []
+    assert prompts(library.index) == {"A": 2, "B": 1, "C": 1}
+    assert library.index.check().differences == ()
 
 
 def test_each_file_of_many_copies_is_read_a_fixed_number_of_times(

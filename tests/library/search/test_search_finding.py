@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
@@ -95,8 +96,8 @@ def test_a_query_finds_what_it_says(library: Library, query: str, found: list[st
         ("has:nothing", "has:error or has:compaction"),
         ("tide after:soon", "Expected a day such as 2026-01-31"),
         ('colour:"red"', "There is no filter colour:"),
-        ("tide -agent:codex", "-agent: cannot be searched"),
-        ("tide -after:7d", "-after: cannot be searched"),
+        ("tide -agent:codex", "-agent: is not supported"),
+        ("tide -after:7d", "-after: is not supported"),
     ],
 )
 def test_a_query_that_cannot_be_is_told(library: Library, query: str, told: str) -> None:
@@ -347,3 +348,53 @@ def test_more_lines_than_are_looked_at_are_told(
     answer = library.index.search("tide")
     assert (answer.stopped_by, answer.unsearched) == ("lines", 0)
     assert answer.warning.startswith("Only the newest 1,000 matching lines were looked at. Add")
+
+
+def test_of_several_results_in_one_line_each_is_told_of_its_own_tool(library: Library) -> None:
+    at = "2026-11-01T10:00:00Z"
+    calls = [("c1", "Bash"), ("c2", "Grep"), ("c3", "Read")]
+    asked = [{"type": "tool_use", "id": call, "name": name, "input": {}} for call, name in calls]
+    results = [
+        {"type": "tool_result", "tool_use_id": call, "content": call, "is_error": call != "c3"}
+        for call, _ in calls
+    ]
+    lines = [
+        {"type": "assistant", "message": {"role": "assistant", "content": asked}},
+        {"type": "user", "message": {"role": "user", "content": results}},
+    ]
+    path = library.home / ".claude" / "projects" / "-w" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    about = {"sessionId": "s1", "cwd": "/w", "timestamp": at}
+    rows = [{**line, **about, "uuid": f"u{number}"} for number, line in enumerate(lines)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    library.index.update()
+    for tool, count in (("Bash", 1), ("Grep", 1), ("Read", 0)):
+        assert len(library.search(f"tool:{tool} has:error role:tool")) == count, tool
+    tools = {each.name: (each.calls, each.errors) for each in library.index.statistics("tool")}
+    assert [tools[name] for _, name in calls] == [(1, 1), (1, 1), (1, 0)]
+    agents = {each.name: each.errors for each in library.index.statistics("agent")}
+    assert agents["claude-code"] == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"agent:a{number}" for number in range(5_000)),
+        "project:" + "a" * 60_000,
+        " ".join(["word"] * 5_000),
+    ],
+    ids=["filters", "filter", "words"],
+)
+def test_a_search_that_is_much_too_long_is_refused_in_words(library: Library, text: str) -> None:
+    library.log("one", [user("The tide")])
+    library.index.update()
+    began = time.process_time()
+    with pytest.raises(UsageError, match=r"of up to 1,000 characters, got \d\d,\d\d\d\."):
+        library.index.search(text)
+    assert time.process_time() - began < 1
+
+
+def test_a_search_for_half_a_character_finds_nothing(library: Library) -> None:
+    library.log("one", [user("The tide")])
+    library.index.update()
+    assert library.ids("agent:\udcff") == []

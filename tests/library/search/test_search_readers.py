@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 
 from agent_tui.library.search import readers
-from agent_tui.library.search.reading import Failed
 from agent_tui.library.search.tables import FILE_NAME
 from tests.benchmarks.library_files import write_mixture
 from tests.library.search.conftest import Library
@@ -58,20 +58,21 @@ def test_a_file_whose_reader_dies_is_named_and_the_rest_is_read(
 ) -> None:
     monkeypatch.setattr(readers, "_WORTH_BYTES", 0)
     monkeypatch.setattr(readers, "_processors", lambda: 2)
-    receive = readers._Reader.receive
+    begin = readers._Reader.begin
     killed: list[Any] = []
 
-    def receiving(reader: Any) -> Any:
-        part = receive(reader)
-        if not killed:
+    def beginning(reader: Any, units: Any) -> bool:
+        first = not killed
+        if first:  # it must not be done before it is killed
             killed.append(reader)
+            reader._process.send_signal(signal.SIGSTOP)
+        begun = begin(reader, units)
+        if first:
             reader._process.kill()
             reader._process.wait()
-            while not isinstance(part, Failed):
-                part = receive(reader)
-        return part
+        return begun
 
-    monkeypatch.setattr(readers._Reader, "receive", receiving)
+    monkeypatch.setattr(readers._Reader, "begin", beginning)
     progress = library.index.update()
     (trouble,) = progress.troubles
     assert "ended too early" in trouble

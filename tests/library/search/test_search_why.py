@@ -58,6 +58,26 @@ def test_a_call_that_was_rejected_or_failed_wrote_nothing(
     assert [found.session_id for found in library.index.why("src/tide.py:4", work)] == sessions
 
 
+@pytest.mark.parametrize("failed", ["c1", "c2"])
+def test_of_several_results_in_one_line_only_the_one_that_failed_wrote_nothing(
+    library: Library, work: Path, failed: str
+) -> None:
+    given = {"file_path": "src/tide.py", "new_string": "    return round(height, 1)"}
+    calls = [
+        {"type": "tool_use", "id": "c1", "name": "Edit", "input": given},
+        {"type": "tool_use", "id": "c2", "name": "Bash", "input": {"command": "ls"}},
+    ]
+    results = [
+        {"type": "tool_result", "tool_use_id": call, "content": "-", "is_error": call == failed}
+        for call in ("c1", "c2")
+    ]
+    content = [user("Round it"), *({"role": "assistant", "content": [call]} for call in calls)]
+    library.log("one", [*content, {"role": "user", "content": results}])
+    library.index.update()
+    found = [found.session_id for found in library.index.why("src/tide.py:4", work)]
+    assert found == ([] if failed == "c1" else ["one"])
+
+
 def test_a_patch_says_which_files_it_writes(library: Library, work: Path) -> None:
     library.log("one", [user("Patch it"), assistant("", call("apply_patch", input=PATCH))])
     library.index.update()

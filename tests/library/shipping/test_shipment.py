@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from agent_tui.core.errors import UsageError
 from agent_tui.library.redaction import Redactor
 from agent_tui.library.search.sources import own_refs
 from agent_tui.library.shipping import shipment
+from agent_tui.library.shipping.rows import RowReader
 from agent_tui.library.shipping.shipment import STATE, Shipment, Shipper
 from agent_tui.library.shipping.spans import split_request
 from tests.library.search.conftest import Library, assistant, call, user
@@ -66,6 +68,52 @@ def test_a_session_becomes_rows_once(library: Library, tmp_path: Path) -> None:
     assert ship(library, out).rows == 1
     assert rows(out)[: len(before)] == before
     assert rows(out)[-1]["id"] == "one/u9"
+
+
+def test_each_of_several_results_in_one_line_joins_its_own_call(
+    library: Library, tmp_path: Path
+) -> None:
+    results = [
+        {"type": "tool_result", "tool_use_id": call, "content": call, "is_error": call == "c2"}
+        for call in ("c1", "c2", "c3")
+    ]
+    library.log("one", [{"role": "user", "content": results, "uuid": "u1"}])
+    ship(library, tmp_path / "out")
+    told = [(row["call_id"], row["is_error"]) for row in rows(tmp_path / "out") if row["call_id"]]
+    assert told == [("c1", False), ("c2", True), ("c3", False)]
+
+
+def test_each_of_several_calls_in_one_line_has_its_own_files(
+    library: Library, tmp_path: Path
+) -> None:
+    paths = ("a.py", "b.py", "a.py")
+    calls = [
+        {"type": "tool_use", "id": f"c{number}", "name": name, "input": {"file_path": path}}
+        for number, (name, path) in enumerate(zip(("Read", "Read", "Edit"), paths, strict=True))
+    ]
+    library.log("one", [{"role": "assistant", "content": calls, "uuid": "a1"}])
+    ship(library, tmp_path / "out")
+    answer, *called = rows(tmp_path / "out")[-4:]
+    assert [(row["tool"], row["files"]) for row in called] == [
+        ("Read", "a.py"),
+        ("Read", "b.py"),
+        ("Edit", "a.py"),
+    ]
+    assert answer["files"] == "a.py"
+
+
+def test_a_line_of_very_many_calls_becomes_rows_in_linear_time() -> None:
+    def seconds(count: int) -> float:
+        calls = [
+            {"type": "tool_use", "id": f"t{each}", "name": "Edit", "input": {"path": f"f{each}"}}
+            for each in range(count)
+        ]
+        line = json.dumps({"type": "assistant", "message": {"content": calls}}).encode()
+        began = time.process_time()
+        assert sum(1 for _ in RowReader("one", "claude-code", "/w").rows(line)) == count + 1
+        return time.process_time() - began
+
+    assert seconds(4_000) < 9 * min(seconds(1_000) for _ in range(3))
 
 
 def test_a_shipment_that_was_cut_off_comes_again_with_the_same_ids(
@@ -133,6 +181,69 @@ def test_spans_follow_the_conventions(library: Library, tmp_path: Path) -> None:
     (tool,) = [span for span in spans if span["name"].startswith("execute_tool")]
     assert tool["status"] == {"code": 2}
     assert CANARY not in file.read_text()
+
+
+def test_the_span_of_an_answer_has_the_tokens_of_a_line_of_their_own(
+    library: Library, tmp_path: Path
+) -> None:
+    library.log("one", talk())
+    ship(library, tmp_path / "out", "otlp")
+    ship(library, tmp_path / "rows")
+    (chat,) = [
+        span
+        for span in spans_of(*(tmp_path / "out").glob("*.otlp.json"))
+        if span["name"].startswith("chat")
+    ]
+    told = {each["key"]: next(iter(each["value"].values())) for each in chat["attributes"]}
+    assert (told["gen_ai.usage.input_tokens"], told["gen_ai.usage.output_tokens"]) == ("900", "90")
+    assert told["gen_ai.provider.name"] == "openai"
+    assert told["agent_tui.cost_usd"] == sum(row["cost"] for row in rows(tmp_path / "rows")) > 0
+
+
+def test_of_an_answer_in_several_lines_the_largest_count_is_shipped_once() -> None:
+    def line(number: int, tokens: int) -> bytes:
+        usage = {"input_tokens": 4, "output_tokens": tokens}
+        message = {"id": "m1", "role": "assistant", "content": "x", "usage": usage}
+        return json.dumps({"uuid": f"u{number}", "type": "assistant", "message": message}).encode()
+
+    reader = RowReader("one", "claude-code", "/w")
+    counts = [row.output_tokens for n in (9, 3, 9, 12) for row in reader.rows(line(n, n))]
+    assert counts == [9, 0, 0, 3]
+
+
+def test_no_number_in_a_log_is_more_than_a_collector_takes(
+    library: Library, tmp_path: Path
+) -> None:
+    library.log(
+        "one",
+        [
+            user("Go", at=SECOND.format(0)),
+            {"role": "_usage", "at": "9999-12-31T00:00:00Z", "usage": {"input_tokens": 10**18}},
+            {"role": "_usage", "at": "0001-01-01T00:00:00", "usage": {"input_tokens": 7}},
+            {"role": "_usage", "at": "1950-01-01T00:00:00Z", "usage": {"output_tokens": 7}},
+            {"role": "_compaction", "pre_tokens": 10**18, "post_tokens": -1, "dropped": True},
+            {"role": "_compaction", "compactMetadata": {"preTokens": 10**30}},
+            assistant("Done", at=SECOND.format(0)),
+        ],
+    )
+    ship(library, tmp_path / "out", "otlp")
+    spans = spans_of(*(tmp_path / "out").glob("*.otlp.json"))
+    assert len(spans) == 4
+    told = [span[end] for span in spans for end in ("startTimeUnixNano", "endTimeUnixNano")]
+    assert {int(each) for each in told} == {1793527200 * 10**9}
+    values = [each["value"] for span in spans for each in span["attributes"]]
+    numbers = [int(value["intValue"]) for value in values if "intValue" in value]
+    assert len(numbers) == 8
+    assert not any(numbers)
+
+
+def test_a_model_that_only_sounds_like_one_has_no_price(library: Library, tmp_path: Path) -> None:
+    usage = {"role": "_usage", "token_count": 1, "usage": {"input_tokens": 9, "output_tokens": 9}}
+    for model in ("gpt-5-mini", "gpt-5.2"):
+        library.log(model, [assistant("Done.", model=model), usage])
+    ship(library, tmp_path / "out")
+    priced = {row["session_id"] for row in rows(tmp_path / "out") if row["cost"]}
+    assert priced == {"gpt-5-mini"}
 
 
 def spans_of(*files: Path) -> list[dict[str, Any]]:

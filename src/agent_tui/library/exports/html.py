@@ -69,7 +69,8 @@ def _text(text: str) -> str:
 def _pieces(record: Record, names: dict[str, str]) -> Iterator[str]:
     match record:
         case UserMessage(content, origin):
-            yield _article(_SPEAKERS.get(origin or "human", "Note"), "user", record, _body(content))
+            body = _body(content, typed=True)
+            yield _article(_SPEAKERS.get(origin or "human", "Note"), "user", record, body)
         case AssistantMessage(content, calls):
             thinking = thinking_of(content)
             body = _folded("Thinking", _text(thinking.strip())) if thinking else ""
@@ -107,31 +108,29 @@ def _folded(summary: str, body: str) -> str:
     return f"<details><summary>{summary}</summary><pre>{body}</pre></details>"
 
 
-def _body(content: Content) -> str:
+def _body(content: Content, *, typed: bool = False) -> str:
+    """The text drawn and its pictures; of what was typed, each line end is one."""
     pictures = ""
     if not isinstance(content, str):
         for part in content:
             if isinstance(part, MediaPart):
                 pictures += _picture(part)
-    return _markdown(clean(text_of(content))) + pictures
+    return _renderer(breaks=typed)(clean(text_of(content))) + pictures
 
 
 def _picture(part: MediaPart) -> str:
     if part.kind == "image_url" and part.url.startswith("data:image/"):
-        return f'<img alt="image" src="{html.escape(part.url)}">'
+        return f'<img alt="picture" src="{html.escape(part.url)}">'
     return f"<p>[{_text(part.kind.removesuffix('_url'))}]</p>"
 
 
-def _markdown(text: str) -> str:
-    return _renderer()(text)
-
-
 @cache
-def _renderer() -> Callable[[str], str]:
-    """The parser, loaded when the first page is written."""
+def _renderer(*, breaks: bool) -> Callable[[str], str]:
+    """The parser, loaded when the first page is written; ``breaks``: a line end is kept as one."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").render
+    options = {"html": False, "linkify": False, "breaks": breaks}
+    return MarkdownIt("commonmark", options).enable("table").render
 
 
 def _pretty(arguments: str) -> str:

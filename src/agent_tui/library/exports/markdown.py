@@ -30,7 +30,6 @@ from agent_tui.core.records import (
 from agent_tui.core.text import clean
 from agent_tui.core.words import OUTCOMES, describe_compaction, describe_revert
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _SPEAKERS = {
     "human": "You",
     "steer": "You, while the agent ran",

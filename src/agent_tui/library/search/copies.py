@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cmp_to_key
 from typing import Any
 
+from agent_tui.core.errors import AgentTuiError
 from agent_tui.importers.claude_code import CLAUDE
 from agent_tui.importers.codex import CODEX
 from agent_tui.importers.importer import SessionRef
@@ -123,7 +125,9 @@ class Copies:
     def __init__(self, source: str, origins: Iterable[SessionRef], held: bytes = b"") -> None:
         self._source = source
         self._held = set(array("q", held))
-        self._held.update(_key(source, line) for ref in origins for _, line in whole_lines(ref, 0))
+        for ref in origins:
+            with suppress(AgentTuiError, OSError):  # what cannot be read holds nothing back
+                self._held.update(_key(source, line) for _, line in whole_lines(ref, 0))
 
     def hold(self, line: bytes, value: dict[str, Any]) -> bool:
         """Whether the line was counted in the other session."""

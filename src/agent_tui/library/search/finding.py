@@ -14,10 +14,12 @@ from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.text import clean, format_count
 from agent_tui.importers.importer import SessionRef
+from agent_tui.importers.lines import open_to_read
 from agent_tui.importers.registry import read
 from agent_tui.library.search.line_text import TITLE, LineText, read_line, read_object
 from agent_tui.library.search.matching import MOST_LINES, SECONDS, Gathered, Matching, Stop
 from agent_tui.library.search.query import Query, parse_query
+from agent_tui.library.search.unknown import explain_nothing
 
 _SNIPPET = 160
 
@@ -70,11 +72,13 @@ class SearchAnswer:
     Attributes:
         stopped_by: why not all lines of all sessions were looked through; empty where all were.
         unsearched: sessions that were left out when the time was over, or about so many.
+        unknown: of a search that found nothing, which of its filters no session can fit.
     """
 
     sessions: tuple[FoundSession, ...] = ()
     stopped_by: Stop = ""
     unsearched: int = 0
+    unknown: str = ""
 
     @property
     def left_out(self) -> str:
@@ -92,6 +96,13 @@ class SearchAnswer:
                 return f"Stopped after {SECONDS:.0f} s; {older} {were} not searched."
             case _:
                 assert_never(self.stopped_by)
+
+    @property
+    def nothing(self) -> str:
+        """What to say where no session was found."""
+        if self.warning:
+            return f"Nothing found yet. {self.warning}"
+        return f"Nothing found. {self.unknown}" if self.unknown else "Nothing found."
 
     @property
     def warning(self) -> str:
@@ -113,7 +124,7 @@ class Lines:
         path = Path(row["path"])
         try:
             if row["length"] >= 0:
-                with path.open("rb") as file:
+                with open_to_read(path) as file:
                     file.seek(row["offset"])
                     return read_line(file.read(row["length"]))
             name = f"{path}#{row['key']}"
@@ -164,7 +175,8 @@ class Finder:
         stopped_by: Stop = "time" if unread else matching.stopped_by
         if matching.stopped_by == "time":
             unread += matching.count_unsearched()
-        return SearchAnswer(tuple(found), stopped_by, unread)
+        unknown = "" if found or stopped_by else explain_nothing(self._base, query)
+        return SearchAnswer(tuple(found), stopped_by, unread, unknown)
 
     def _row(self, line: int) -> sqlite3.Row:
         cursor = self._base.execute(_LINE, (line,))

@@ -19,6 +19,7 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.importers.claude_code import CLAUDE
 from agent_tui.importers.codex import CODEX
 from agent_tui.importers.importer import SessionRef
+from agent_tui.importers.lines import open_to_read
 from agent_tui.library.search.copies import (
     Entries,
     held_before,
@@ -37,7 +38,7 @@ from agent_tui.library.search.reading import (
     Piece,
     Unit,
 )
-from agent_tui.library.search.sources import folder_refs, is_lined, is_ours
+from agent_tui.library.search.sources import folder_refs, is_lined, is_ours, tell_trouble
 from agent_tui.library.search.words import facet
 
 Statement: TypeAlias = tuple[str, tuple[object, ...]]
@@ -117,7 +118,7 @@ class Indexer:
         self, refs: Iterable[SessionRef], told: Callable[[Progress], None] | None = None
     ) -> Progress:
         """Read what is new in these files, and forget all others."""
-        refs = list(refs)
+        refs = [ref for ref in refs if self._can_be_named(ref)]
         self._named = {name: place for ref in refs for name, place in _names_of(ref)}
         units: defaultdict[str, list[Job]] = defaultdict(list)
         self.progress.files += len(refs)
@@ -140,6 +141,16 @@ class Indexer:
         if self._is_bulk and self.progress.lines:
             self._set_apart()
         return self.progress
+
+    def _can_be_named(self, ref: SessionRef) -> bool:
+        """Whether the index can hold the name of a file; one that is not UTF-8 it cannot."""
+        try:
+            f"{ref.path}{ref.key}".encode()
+        except UnicodeEncodeError:
+            why = "its name is not UTF-8; rename it to have it searched"
+            self.progress.troubles.append(f"{ref.path}: {why}")
+            return False
+        return True
 
     def _forget_missing(self, refs: Iterable[SessionRef]) -> None:
         there = {(str(ref.path), ref.key) for ref in refs}
@@ -164,7 +175,7 @@ class Indexer:
         try:
             return [self._plan(ref, row)]
         except (AgentTuiError, OSError) as error:
-            self.progress.troubles.append(f"{ref.path}: {error}")
+            self.progress.troubles.append(tell_trouble(ref, error))
             return []
 
     def _plan(self, ref: SessionRef, row: _Known | None) -> Job:
@@ -223,12 +234,20 @@ class Indexer:
                 units[_unit_of(job.ref)] = [replace(job, file=number)]
 
     def _entries_of(self, group: Iterable[SessionRef]) -> Iterator[Entries]:
-        """What the files hold; one that cannot be read is told, and stays as it is known."""
+        """What the files hold; one that cannot be read is told, and is found as it is known."""
         for ref in group:
             try:
                 yield read_entries(ref)
             except (AgentTuiError, OSError) as error:
-                self.progress.troubles.append(f"{ref.path}: {error}")
+                self.progress.troubles.append(tell_trouble(ref, error))
+                if (row := self._known.get((str(ref.path), ref.key))) is not None:
+                    self._leave_to_copies(row)
+
+    def _leave_to_copies(self, row: _Known) -> None:
+        """Count what a file holds in its copies, until it can be read again."""
+        for table in ("days", "tools"):
+            self._statements.append((f"DELETE FROM {table} WHERE file = ?", (row.id,)))
+        self._statements.append(("UPDATE files SET inode = 0 WHERE id = ?", (row.id,)))
 
     def _lazy(self, jobs: list[Job]) -> LazyUnit:
         def make() -> Unit:
@@ -402,7 +421,7 @@ def _names_of(ref: SessionRef) -> Iterator[tuple[str, SessionRef | Path]]:
 
 
 def _head_hash(ref: SessionRef, size: int = _HEAD) -> bytes:
-    with ref.path.open("rb") as file:
+    with open_to_read(ref.path) as file:
         head = file.read(min(size, _HEAD))
     return blake2b(head, digest_size=8).digest() + len(head).to_bytes(2)
 

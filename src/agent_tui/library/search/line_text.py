@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from agent_tui.core.errors import BadRecord
 from agent_tui.core.jsonl import bulk_decoder
+from agent_tui.core.times import known_time
 from agent_tui.importers.codex_items import is_failed
 
 MAX_TEXT = 200_000
@@ -64,6 +65,8 @@ _SILENT = frozenset(
     )
 )
 """Names whose values nobody would search for, or that are read by name."""
+_NOT_GIVEN = (_SILENT - {"data"}) | {"name", "type", "tool"}
+"""Names within a call that are no argument of it."""
 _PATHS = frozenset(
     (
         *("file_path", "path", "filePath", "absolute_path", "notebook_path", "filename"),
@@ -73,10 +76,14 @@ _PATHS = frozenset(
 _WRITES = re.compile(r"write|edit|patch|replace|create|insert|delete|remove|move", re.IGNORECASE)
 _PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: (.+)")
 """Without a ``^``: a pattern that begins with plain characters is looked for much faster."""
+_LONGEST_WORD = 2_000
+"""Characters: what begins with a longer one is a picture, or another encoding of bytes."""
 _BLANK = re.compile(r"\s")
+_INNER = ("message", "payload")
 _TIMES = ("at", "timestamp", "time", "created_at")
 _CALL_IDS = ("id", "call_id", "callID", "toolCallId")
-_TOLD = frozenset(("model", "status", "tool_use_id", "tool_call_id", "toolCallId", "call_id"))
+_ANSWERED = ("tool_use_id", "tool_call_id", "toolCallId", "call_id")
+_TOLD = frozenset(("model", "status", *_ANSWERED))
 """Of the silent names, those whose values say something of the line."""
 _ERRORS = ("is_error", "isError")
 _CALLS = {"tool_use", "toolCall", "function_call", "custom_tool_call", "tool"}
@@ -88,7 +95,10 @@ class LineText:
 
     Attributes:
         calls: the calls of tools in it, by id and name.
-        answers: the id of the call whose result it is.
+        call_paths: the files that each of them names.
+        answers: the ids of the calls whose results it holds, in their order and with no value:
+            Claude Code logs several in one line.
+        failed: those of them that the line says failed.
         touched: the files that a call in it writes.
     """
 
@@ -97,7 +107,9 @@ class LineText:
     model: str = ""
     texts: list[str] = field(default_factory=list)
     calls: list[tuple[str, str]] = field(default_factory=list)
-    answers: str = ""
+    call_paths: list[set[str]] = field(default_factory=list)
+    answers: dict[str, None] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
     paths: set[str] = field(default_factory=set)
     touched: set[str] = field(default_factory=set)
     is_error: bool = False
@@ -107,6 +119,10 @@ class LineText:
     def tools(self) -> set[str]:
         """The names of the tools that are called."""
         return {name for _, name in self.calls}
+
+    def has_failed(self, call: str) -> bool:
+        """Whether one of the calls that it answers failed."""
+        return self.is_error and (call in self.failed or not self.failed)
 
     @property
     def text(self) -> str:
@@ -124,11 +140,30 @@ def read_line(line: bytes) -> LineText | None:
 
 
 def decode(line: bytes) -> dict[str, Any] | None:
-    """The object of a line; None for one that is damaged."""
+    """The object of a line, whose texts are all UTF-8; None for one that is damaged."""
     try:
-        return bulk_decoder()(line)
+        value = bulk_decoder()(line)
     except BadRecord:
         return None
+    if b"\\ud" in line or b"\\uD" in line:
+        value = encodable(value)
+    return value
+
+
+_Value = TypeVar("_Value")
+
+
+def encodable(value: _Value) -> _Value:
+    """The same with all texts as UTF-8: JSON can escape half a character, no database takes it."""
+    found: Any = value
+    if type(found) is str:
+        found = found.encode("utf-8", "replace").decode()
+    elif type(found) is dict:
+        found = {encodable(key): encodable(each) for key, each in found.items()}
+    elif type(found) is list:
+        found = [encodable(each) for each in found]
+    result: _Value = found
+    return result
 
 
 def read_object(value: dict[str, Any]) -> LineText | None:
@@ -136,11 +171,11 @@ def read_object(value: dict[str, Any]) -> LineText | None:
     kind, role = _word(value, "type"), _word(value, "role")
     if kind in _TWICE or role in _MUTE:
         return None
-    found = LineText(_role_of(value), _time_of(value))
+    found = LineText(_role_of(value, kind, role), time_of(value))
     if (
         kind in _COMPACTIONS
         or role in _COMPACTIONS
-        or _word(value, "subtype") in _COMPACTIONS
+        or ("subtype" in value and _word(value, "subtype") in _COMPACTIONS)
         or value.get("isCompactSummary") is True
     ):
         found.is_compaction = True
@@ -164,12 +199,17 @@ def _word(value: dict[str, Any], name: str) -> str:
     return word if type(word) is str else ""
 
 
-def _role_of(value: dict[str, Any]) -> str:
-    for inner in (value, value.get("message"), value.get("payload")):
+def _role_of(value: dict[str, Any], kind: str, role: str) -> str:
+    """Who spoke: the outermost object that says it counts; ``kind`` and ``role`` are its own."""
+    found = _ROLES.get(role) or _ROLES.get(kind)
+    if found is not None:
+        return "tool" if found == "user" and _holds_result(value) else found
+    for name in _INNER:
+        inner = value.get(name)
         if type(inner) is dict:
-            role = _ROLES.get(_word(inner, "role")) or _ROLES.get(_word(inner, "type"))
-            if role is not None:
-                return "tool" if role == "user" and _holds_result(inner) else role
+            found = _ROLES.get(_word(inner, "role")) or _ROLES.get(_word(inner, "type"))
+            if found is not None:
+                return "tool" if found == "user" and _holds_result(inner) else found
     return ""
 
 
@@ -184,11 +224,12 @@ def _holds_result(message: dict[str, Any]) -> bool:
     return isinstance(first, dict) and first.get("type") == "tool_result"
 
 
-def _time_of(value: dict[str, Any]) -> str:
+def time_of(value: dict[str, Any]) -> str:
+    """When an object of a log was written; empty where it does not say."""
     for name in _TIMES:
         at = value.get(name)
-        if isinstance(at, str) and at[:2] == "20":
-            return at
+        if type(at) is str and (known := known_time(at)):
+            return known
     return ""
 
 
@@ -198,18 +239,23 @@ def _walk(value: dict[str, Any], found: LineText) -> None:
     for key, each in value.items():
         sort = type(each)
         if key in _SILENT:
-            if key in _TOLD and sort is str:
+            if sort is str and key in _TOLD:
                 _read_told(key, each, found)
         elif sort is str:
             if key in _PATHS and each:
                 found.paths.add(each)
-            _add_text(each, found)
+            if len(each) > _LONGEST_WORD:
+                _add_text(each, found)
+            elif each:
+                found.texts.append(each)
         elif sort is dict:
             _walk(each, found)
         elif sort is list:
             _walk_list(each, found)
         elif each is True and key in _ERRORS:
             found.is_error = True
+            if call := next(filter(None, (_word(value, name) for name in _ANSWERED)), ""):
+                found.failed.add(call)
 
 
 def _is_call(value: dict[str, Any], found: LineText) -> bool:
@@ -234,8 +280,8 @@ def _read_told(key: str, told: str, found: LineText) -> None:
         found.model = told or found.model
     elif key == "status":
         found.is_error |= told in ("error", "failed")
-    else:
-        found.answers = told
+    elif told:
+        found.answers[told] = None
 
 
 def _walk_list(values: list[Any], found: LineText) -> None:
@@ -249,8 +295,8 @@ def _walk_list(values: list[Any], found: LineText) -> None:
 
 
 def _add_text(text: str, found: LineText) -> None:
-    if len(text) > 2_000 and not _BLANK.search(text, 0, 1_000):
-        return  # a picture, or another encoding of bytes
+    if len(text) > _LONGEST_WORD and not _BLANK.search(text, 0, 1_000):
+        return
     if text:
         found.texts.append(text)
 
@@ -259,9 +305,11 @@ def _read_call(name: str, value: dict[str, Any], found: LineText) -> None:
     """A call of a tool: its name, the files it names, and every argument as text."""
     call = next((value[key] for key in _CALL_IDS if isinstance(value.get(key), str)), "")
     found.calls.append((call, name))
-    before = set(found.paths)
+    around, own = found.paths, set[str]()
+    found.call_paths.append(own)
+    found.paths = own  # so that a line with many calls is not compared with itself for each
     for key, each in value.items():
-        if key in ("name", "type", "tool") or (key in _SILENT and key not in ("data",)):
+        if key in _NOT_GIVEN:
             continue
         if type(each) is str:
             inner = _inner_object(each) if key in ("arguments", "input") else None
@@ -275,11 +323,13 @@ def _read_call(name: str, value: dict[str, Any], found: LineText) -> None:
             _walk(each, found)
         elif type(each) is list:
             _walk_list(each, found)
+    found.paths = around
     if _WRITES.search(name):
-        found.touched |= found.paths - before
+        found.touched |= own
     for path in _patched(value):
         found.touched.add(path)
-        found.paths.add(path)
+        own.add(path)
+    found.paths |= own
 
 
 def _inner_object(text: str) -> dict[str, Any] | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import TypeAlias
 
@@ -12,8 +12,11 @@ from agent_tui.core.errors import UsageError
 from agent_tui.core.search_filters import FILTERS
 from agent_tui.library.search.words import facet, words_of
 
+MOST_CHARACTERS = 1_000
+"""Of one search: SQLite takes no expression of very many terms, and each takes time."""
 _TERM = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))')
 _FACETS = {"role": "r", "tool": "t", "file": "f", "touched": "w", "model": "m", "has": "h"}
+_VALUE = re.compile(r"\w")
 _BEGINNINGS = {"model", "tool"}
 _CONTINUED = " *"
 _BEGINNING = re.compile(r'"([^"]* )?([^" ]+)" \*')
@@ -32,6 +35,8 @@ class Query:
         marks: words that a snippet shows.
         agents, projects, sessions: of each kind one must fit, where there is any.
         after, before: RFC 3339 days; empty for no bound.
+        filters: the values that each filter asks for, as they were typed.
+        unknown_filters: what looks like the name of a filter, and was taken for a word.
     """
 
     wanted: tuple[str, ...] = ()
@@ -43,6 +48,8 @@ class Query:
     sessions: tuple[str, ...] = ()
     after: str = ""
     before: str = ""
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown_filters: tuple[str, ...] = ()
 
     @property
     def match(self) -> str:
@@ -78,21 +85,31 @@ class Query:
 
 def parse_query(text: str, today: date) -> Query:
     """Read a query as a person typed it; raises UsageError for what cannot be searched."""
+    text = text.encode("utf-8", "replace").decode()
+    if len(text) > MOST_CHARACTERS:
+        raise UsageError(
+            f"Expected a search of up to {MOST_CHARACTERS:,} characters, got {len(text):,}."
+        )
     wanted: list[str] = []
     unwanted: list[str] = []
     literals: list[str] = []
     marks: list[str] = []
     chosen: dict[str, list[str]] = {"agent": [], "project": [], "session": []}
     bounds = {"after": "", "before": ""}
+    filters: dict[str, tuple[str, ...]] = {}
+    unknown: list[str] = []
     for minus, name, phrase, word in _TERM.findall(text):
         value = phrase or word
         if name and name not in FILTERS:
             if word:  # std::vector, http://…: not a filter, a word with a colon
+                unknown += [name] if _VALUE.match(word) else []
                 name, value = "", f"{name}:{word}"
             else:
                 raise UsageError(f"There is no filter {name}:. There are: {', '.join(FILTERS)}.")
         if minus and name in (*bounds, *chosen):
-            raise UsageError(f"-{name}: cannot be searched; name what to include with {name}:.")
+            raise UsageError(f"-{name}: is not supported; name what to include with {name}:.")
+        if name and not minus:
+            filters[name] = (*filters.get(name, ()), value)
         if name in bounds:
             bounds[name] = _day(value, today)
         elif name in chosen:
@@ -117,6 +134,8 @@ def parse_query(text: str, today: date) -> Query:
         tuple(chosen["session"]),
         bounds["after"],
         bounds["before"],
+        filters,
+        tuple(dict.fromkeys(unknown)),
     )
 
 

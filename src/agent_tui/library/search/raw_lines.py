@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 from agent_tui.core.jsonl import MAX_LINE_BYTES
 from agent_tui.importers.importer import SessionRef
+from agent_tui.importers.lines import open_to_read
 
 _BLOCK = 1 << 18
 _LOOK_BACK = 64 << 10
@@ -15,7 +16,7 @@ _LINES_BACK = 50
 
 def whole_lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes of every finished line from a place on; longer ones than we read are not."""
-    with ref.path.open("rb", buffering=_BLOCK) as file:
+    with open_to_read(ref.path, _BLOCK) as file:
         file.seek(start)
         offset, is_cut = start, False
         while line := file.readline(MAX_LINE_BYTES + 1):
@@ -36,7 +37,7 @@ def digest_of(line: bytes) -> int:
 def lines_before(ref: SessionRef, place: int) -> Iterator[bytes]:
     """Some tens of the finished lines before a place, the last first, up to a long one."""
     start = max(0, place - _LOOK_BACK)
-    with ref.path.open("rb") as file:
+    with open_to_read(ref.path) as file:
         file.seek(start)
         before = file.read(place - start)
     lines = before.removesuffix(b"\n").rsplit(b"\n", _LINES_BACK)

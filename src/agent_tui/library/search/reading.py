@@ -5,7 +5,7 @@ Nothing here knows the index, so that it can be done in other processes as well.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,12 +13,13 @@ from typing import TypeAlias
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.record_writing import record_fields
+from agent_tui.core.times import known_time
 from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import importer_of, read
 from agent_tui.library.search.copies import Copies
-from agent_tui.library.search.line_text import LineText, decode, read_object
+from agent_tui.library.search.line_text import LineText, decode, encodable, read_object
 from agent_tui.library.search.raw_lines import digest_of, lines_before, whole_lines
-from agent_tui.library.search.sources import OURS
+from agent_tui.library.search.sources import OURS, tell_trouble
 from agent_tui.library.search.tallies import Tally
 from agent_tui.library.search.words import facet, path_facets, split_cjk
 
@@ -121,7 +122,7 @@ def read_unit(unit: Unit) -> Iterator[Part]:
         try:
             yield from _read(job, said)
         except (AgentTuiError, OSError) as error:
-            yield Failed(f"{job.ref.path}: {error}")
+            yield Failed(tell_trouble(job.ref, error))
 
 
 def _read(job: Job, said: set[int]) -> Iterator[Part]:
@@ -142,8 +143,8 @@ def _describe(job: Job) -> About:
     ref = job.ref
     with suppress(AgentTuiError, OSError):
         row = importer_of(ref.source).summarise(ref)
-        told = (row.session_id, row.cwd, row.title, row.model, row.updated_at)
-        return About(ref, job.file, *told)
+        told = [row.session_id, row.cwd, row.title, row.model, row.updated_at]
+        return About(ref, job.file, *encodable(told))
     return About(ref, job.file, ref.path.stem, "", "", "", "")
 
 
@@ -188,11 +189,11 @@ def _read_lines(job: Job, said: set[int], tally: Tally) -> Generator[Part, None,
 def _read_whole(job: Job, tally: Tally) -> Generator[Part, None, int]:
     piece = Piece(job.file)
     for number, record in enumerate(read(job.ref).records):
-        value = record_fields(record)
+        value = encodable(record_fields(record))
         text = read_object(value)
         tally.add(value, text)
         if text is not None:
-            text.at = text.at or (record.stamp.at or "")
+            text.at = text.at or known_time(record.stamp.at)
             _add(piece, (number, -1), text, tally)
         if piece.chars >= _PIECE_CHARS:
             yield piece
@@ -204,21 +205,21 @@ def _read_whole(job: Job, tally: Tally) -> Generator[Part, None, int]:
 def _add(
     piece: Piece, place: tuple[int, int], said: LineText, tally: Tally, digest: int = 0
 ) -> None:
-    text = split_cjk(f"{said.text}\n{facets(said, tally.failed_tool(said))}")
+    text = split_cjk(f"{said.text}\n{facets(said, tally.failed_tools(said))}")
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     piece.rows.append((*place, said.at, said.role, text, digest))
     piece.chars += len(text) + 200
 
 
-def facets(said: LineText, failed: str = "") -> str:
+def facets(said: LineText, failed: Sequence[str] = ()) -> str:
     """What is known of a line besides its text, as words that a filter looks for.
 
-    ``failed`` is the tool whose failed call it answers: who looks for both means one line.
+    ``failed`` are the tools whose failed calls it answers: who looks for both means one line.
     """
     about = _about_facets(said.role, said.model, said.is_error, said.is_compaction)
     if failed:
-        about = f"{about} {facet('t', failed)}"
+        about = " ".join((about, *dict.fromkeys(facet("t", tool) for tool in failed)))
     if not (said.calls or said.paths or said.touched):
         return about
     found = [facet("t", tool) for tool in sorted(said.tools)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent_tui.core.errors import AgentTuiError
 from agent_tui.importers.importer import Places, SessionRef
 from agent_tui.importers.listing import list_folder, stamp_of
 from agent_tui.importers.registry import discover
@@ -37,6 +38,13 @@ def folder_refs(session: Path) -> Iterator[SessionRef]:
 def _age(log: Path) -> tuple[bool, int]:
     number = log.suffix[1:]
     return (not number.isdigit(), int(number) if number.isdigit() else 0)
+
+
+def tell_trouble(ref: SessionRef, error: AgentTuiError | OSError) -> str:
+    """Why a file cannot be read, in a sentence that names it."""
+    why = str(error) if isinstance(error, AgentTuiError) else error.strerror or str(error)
+    path = str(ref.path)
+    return why if why.startswith(path) else f"{path}: {why}"
 
 
 def is_ours(ref: SessionRef) -> bool:

@@ -6,8 +6,10 @@ import os
 import sqlite3
 from pathlib import Path
 
+from agent_tui.core.errors import StorageError
+
 FILE_NAME = "index.sqlite"
-VERSION = 13
+VERSION = 15
 _TABLES = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, source TEXT, path TEXT, key TEXT, size INTEGER, mtime INTEGER,
@@ -76,16 +78,27 @@ def _prepare(base: sqlite3.Connection) -> None:
 
 
 def read_index(path: Path) -> sqlite3.Connection | None:
-    """The index for reading; None where there is none that this program understands."""
-    if not path.is_file():
+    """The index for reading; None where there is none.
+
+    Raises:
+        StorageError: what lies there is no file.
+        sqlite3.Error: it is damaged, of another version, or cannot be read.
+    """
+    if not path.exists():
         return None
+    if not path.is_file():  # sqlite would wait on a pipe
+        raise StorageError(f"{path} is not a regular file. Move or delete it, then try again.")
     base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
     try:
-        if base.execute("PRAGMA user_version").fetchone()[0] == VERSION:
-            base.execute("PRAGMA cache_size = -8000")  # a word is looked for in many places
-            return base
-    except sqlite3.DatabaseError:
-        pass
+        version = base.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, VERSION):
+            raise sqlite3.DatabaseError("it was made by another version of agent-tui")
+        base.execute("PRAGMA cache_size = -8000")  # a word is looked for in many places
+    except sqlite3.Error:
+        base.close()
+        raise
+    if version:
+        return base
     base.close()
     return None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from typing import Any
 
 from agent_tui.core.usage import Usage
@@ -70,6 +71,27 @@ class ToolCount:
     errors: int = 0
 
 
+class AnswerUsage:
+    """What the lines of an answer add to its tokens: each says them again, the largest count.
+
+    Attributes:
+        name: what the last line counted tokens for; empty where that is not told.
+    """
+
+    def __init__(self) -> None:
+        self.name, self._known = "", Usage()
+
+    def add(self, value: dict[str, Any], usage: Usage) -> Usage:
+        """Take the tokens of the next line; returns those that were not counted before."""
+        name = counted_under(value)
+        if not name or name != self.name:
+            self.name, self._known = name, usage
+            return usage
+        fresh = beyond(usage, self._known)
+        self._known += fresh
+        return fresh
+
+
 class Tally:
     """Counts the lines of one file as they are read; give it every line in order."""
 
@@ -80,7 +102,7 @@ class Tally:
         self._tools: defaultdict[str, ToolCount] = defaultdict(ToolCount)
         self._names: dict[str, str] = {}
         self._count: DayCount | None = None
-        self._message, self._usage = "", Usage()
+        self._usage = AnswerUsage()
         self._compactions = CompactionLines()
 
     def follow(self, lines: Iterable[bytes]) -> None:
@@ -96,14 +118,17 @@ class Tally:
             if len(self._names) < _MOST_CALLS:
                 self._names[call] = name
 
-    def failed_tool(self, said: LineText) -> str:
-        """The tool whose failed call a line answers; empty for every other line."""
-        return self._names.get(said.answers, "") if said.is_error else ""
+    def failed_tools(self, said: LineText) -> list[str]:
+        """The tool of each failed call that a line answers; none for every other line."""
+        if not said.is_error:
+            return []
+        calls = filter(said.has_failed, said.answers or [""])  # some logs name neither by an id
+        return [name for call in calls if (name := self._names.get(call))]
 
     def begin_behind(self, value: dict[str, Any]) -> None:
         """Take a line as counted before: its tokens, said again, are the same ones."""
         if (found := usage_of(value)) is not None:
-            self._message, self._usage = counted_under(value), found
+            self._usage.add(value, found)
 
     def add(self, value: dict[str, Any], said: LineText | None) -> bool:
         """Count one line: its object, and what it says; whether its tokens may be said again."""
@@ -112,8 +137,8 @@ class Tally:
             self._add_talk(said)
         if (found := usage_of(value)) is None:
             return False
-        self._add_usage(value, found)
-        return bool(self._message)
+        self._add_usage(self._usage.add(value, found))
+        return bool(self._usage.name)
 
     def _turn_to(self, day: str, model: str) -> None:
         """Count what follows under a day and a model, which few lines change."""
@@ -139,23 +164,19 @@ class Tally:
             count.calls += 1
             self._tools[name].calls += 1
         if said.is_error:
-            count.errors += 1
-            if name := self.failed_tool(said):
+            count.errors += max(1, len(said.failed))
+            for name in self.failed_tools(said):
                 self._tools[name].errors += 1
 
-    def _add_usage(self, value: dict[str, Any], usage: Usage) -> None:
-        name = counted_under(value)
-        known = self._usage if name and name == self._message else Usage()
-        fresh = beyond(usage, known)
-        self._message, self._usage = name, known + fresh
+    def _add_usage(self, usage: Usage) -> None:
         count = self._now
-        count.input_tokens += fresh.input_tokens
-        count.output_tokens += fresh.output_tokens
-        count.cached_tokens += fresh.cached_tokens
-        if (price := find_price(self._model)) is not None:
-            count.cost += price.of(fresh)
+        count.input_tokens += usage.input_tokens
+        count.output_tokens += usage.output_tokens
+        count.cached_tokens += usage.cached_tokens
+        if (price := _price_of(self._model)) is not None:
+            count.cost += price.of(usage)
         else:
-            count.unpriced_tokens += fresh.input_tokens + fresh.output_tokens
+            count.unpriced_tokens += usage.input_tokens + usage.output_tokens
 
     def days(self) -> Iterator[tuple[object, ...]]:
         """Rows of day, model and counts."""
@@ -208,19 +229,26 @@ def usage_of(value: dict[str, Any]) -> Usage | None:
 def _usage(found: object) -> Usage | None:
     if not isinstance(found, dict):
         return None
-
-    def number(*names: str) -> int:
-        for name in names:
-            value = found.get(name)
-            if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 40:
-                return value
-        return 0
-
-    cached = number("cached_tokens", "cache_read_input_tokens", "cached_input_tokens", "cacheRead")
-    written = number("cache_creation_input_tokens", "cache_write_tokens", "cacheWrite")
-    plain = number("input_tokens", "input", "prompt_tokens")
+    cached = _number(found, "cached_tokens", "cache_read_input_tokens")
+    cached = cached or _number(found, "cached_input_tokens", "cacheRead")
+    written = _number(found, "cache_creation_input_tokens", "cache_write_tokens")
+    written = written or _number(found, "cacheWrite")
+    plain = _number(found, "input_tokens", "input") or _number(found, "prompt_tokens")
     # Anthropic and pi count apart what was read from a cache or written into one; others do not.
     apart = "cache_read_input_tokens" in found or "cacheRead" in found
     total = plain + (cached + written if apart else 0)
-    output = number("output_tokens", "output", "completion_tokens")
+    output = _number(found, "output_tokens", "output") or _number(found, "completion_tokens")
     return Usage(total, output, cached, 0, written) if total or output else None
+
+
+def _number(found: dict[str, Any], *names: str) -> int:
+    """The first sensible count under some names; 0 where there is none."""
+    for name in names:
+        value = found.get(name)
+        if type(value) is int and 0 < value < 1 << 40:
+            return value
+    return 0
+
+
+_price_of = lru_cache(64)(find_price)
+"""The lines of a session name few models, again and again."""

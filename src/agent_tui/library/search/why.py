@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_tui.core.errors import UsageError
+from agent_tui.core.format import format_too_big
 from agent_tui.core.text import clean, first_line, format_count
 from agent_tui.importers.codex import CODEX
 from agent_tui.importers.importer import SessionRef
@@ -129,8 +130,8 @@ def _target(target: str, cwd: Path) -> tuple[Path, str]:
     path = cwd / name
     if not path.is_file():
         raise UsageError(f"There is no file {name}.")
-    if path.stat().st_size > _MOST_FILE_BYTES:
-        raise UsageError(f"{name} is too big: lines are looked up in files of up to 16 MB.")
+    if (size := path.stat().st_size) > _MOST_FILE_BYTES:
+        raise UsageError(format_too_big(name, "look up its lines", size, _MOST_FILE_BYTES))
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if not 1 <= int(number) <= len(lines):
         raise UsageError(
@@ -167,11 +168,12 @@ def _failed(base: sqlite3.Connection, lines: Lines, row: sqlite3.Row, said: Line
     cursor.row_factory = sqlite3.Row
     for each in cursor if waiting else ():
         answer = lines.read(each)
-        if answer is None or not answer.role or answer.answers not in waiting:
+        if answer is None or not answer.role:
             continue
-        if not answer.is_error:
-            return False
-        waiting.remove(answer.answers)
+        for call in waiting.intersection(answer.answers):
+            if not answer.has_failed(call):
+                return False
+            waiting.remove(call)
         if not waiting:
             return True
     return False

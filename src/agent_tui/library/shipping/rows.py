@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from agent_tui.core.usage import Usage
-from agent_tui.library.search.line_text import LineText, decode, read_line, read_object
-from agent_tui.library.search.tallies import CompactionLines, beyond, counted_under, usage_of
-from agent_tui.providers.catalog import find_known
+from agent_tui.library.search.line_text import LineText, decode, read_line, read_object, time_of
+from agent_tui.library.search.tallies import AnswerUsage, CompactionLines, usage_of
+from agent_tui.providers.catalog import find_price
 
 _KINDS = {"user": "prompt", "assistant": "reply", "tool": "tool_result", "system": "system"}
 
@@ -55,6 +56,11 @@ class Row:
     messages_dropped: int = 0
     content: str = ""
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The values by their names, in order; ``asdict`` copies each, at many times the cost."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
 
 @dataclass(slots=True)
 class RowReader:
@@ -69,8 +75,7 @@ class RowReader:
     project: str
     model: str = ""
     counts_again: bool = False
-    _message: str = ""
-    _usage: Usage = field(default_factory=Usage)
+    _usage: AnswerUsage = field(default_factory=AnswerUsage)
     _compactions: CompactionLines = field(default_factory=CompactionLines)
 
     def follow(self, lines: Iterable[bytes]) -> None:
@@ -81,7 +86,8 @@ class RowReader:
     def begin_behind(self, line: bytes) -> None:
         """Take a line as shipped before: its tokens, said again, are the same ones."""
         value = decode(line) or {}
-        self._count(value, usage_of(value))
+        if (usage := usage_of(value)) is not None:
+            self._usage.add(value, usage)
 
     def rows(self, line: bytes) -> Iterator[Row]:
         """The rows of one line; none for one that is damaged or mute."""
@@ -92,13 +98,16 @@ class RowReader:
         said, usage = read_object(value), usage_of(value)
         if said is None and usage is None:
             return
-        said = said or LineText(at=str(value.get("at") or value.get("timestamp") or ""))
+        said = said or LineText(at=time_of(value))
         self.model = said.model or self.model
         name = _id_of(value, line, self.session_id)
-        counted = self._count(value, usage)
-        yield self._row(name, value, said, counted)
-        for number, (call, tool) in enumerate(said.calls):
-            files = "\n".join(sorted(said.paths))
+        fresh = Usage()
+        if usage is not None:
+            fresh = self._usage.add(value, usage)
+            self.counts_again = bool(self._usage.name)
+        yield self._row(name, value, said, fresh)
+        calls = zip(said.calls, said.call_paths, strict=True)
+        for number, ((call, tool), paths) in enumerate(calls):
             yield Row(
                 *(f"{name}:{number}", self.session_id, self.agent, self.project, said.at),
                 kind="tool_call",
@@ -106,22 +115,31 @@ class RowReader:
                 model=self.model,
                 tool=tool,
                 call_id=call,
-                files=files,
+                files="\n".join(sorted(paths)),
+            )
+        for number, call in islice(enumerate(said.answers), 1, None):
+            yield Row(
+                *(f"{name}:r{number}", self.session_id, self.agent, self.project, said.at),
+                kind="tool_result",
+                role=said.role,
+                model=self.model,
+                call_id=call,
+                is_error=said.has_failed(call),
             )
 
     def _row(self, name: str, value: dict[str, Any], said: LineText, usage: Usage) -> Row:
         kind = _KINDS.get(said.role, "usage" if not said.texts and usage.total_tokens else "other")
         if said.is_compaction:
             kind = "compaction" if self._compactions.begins(said) else "other"
-        about = find_known(self.model)
-        price = about.price if about is not None else None
+        first = next(iter(said.answers), "")
+        price = find_price(self.model)
         return Row(
             *(name, self.session_id, self.agent, self.project, said.at),
             kind=kind,
             role=said.role,
             model=self.model,
-            call_id=said.answers,
-            is_error=said.is_error,
+            call_id=first,
+            is_error=said.has_failed(first) if first else said.is_error,
             files="\n".join(sorted(said.touched)),
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
@@ -133,16 +151,6 @@ class RowReader:
             content=said.text,
         )
 
-    def _count(self, value: dict[str, Any], usage: Usage | None) -> Usage:
-        """What this line adds: an answer in several lines repeats its usage, the largest counts."""
-        if usage is None:
-            return Usage()
-        name = counted_under(value)
-        known = self._usage if name and name == self._message else Usage()
-        self._message, self._usage = name, usage
-        self.counts_again = bool(name)
-        return beyond(usage, known)
-
 
 def _id_of(value: dict[str, Any], line: bytes, session: str) -> str:
     for key in ("uuid", "id"):
@@ -153,10 +161,9 @@ def _id_of(value: dict[str, Any], line: bytes, session: str) -> str:
 
 
 def _number(value: dict[str, Any], *names: str) -> int:
+    """The first sensible count under some names; 0 where there is none."""
     inner = value.get("compactMetadata")
-    for name in names:
-        found = value.get(name)
-        if isinstance(found, int) and not isinstance(found, bool):
-            return found
-    found = inner.get("preTokens") if isinstance(inner, dict) and "pre_tokens" in names else 0
-    return found if isinstance(found, int) else 0
+    found = [value.get(name) for name in names]
+    if isinstance(inner, dict) and "pre_tokens" in names:
+        found.append(inner.get("preTokens"))
+    return next((each for each in found if type(each) is int and 0 <= each < 1 << 40), 0)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -21,7 +22,7 @@ from agent_tui.importers.importer import SessionRef
 from agent_tui.importers.registry import importer_of, read
 from agent_tui.library.redaction import Redactor
 from agent_tui.library.search.raw_lines import lines_before, whole_lines
-from agent_tui.library.search.sources import is_lined
+from agent_tui.library.search.sources import is_lined, tell_trouble
 from agent_tui.library.shipping.rows import Row, RowReader
 from agent_tui.library.shipping.spans import export_spans
 
@@ -29,6 +30,8 @@ Form: TypeAlias = Literal["jsonl", "parquet", "otlp"]
 FORMS: tuple[Form, ...] = get_args(Form)
 STATE = "shipped.json"
 _ROWS_A_FILE = 200_000
+_LONGEST_KEPT, _MOST_KEPT = 200, 1_000
+"""Of values that hold no secret, short ones are kept: most rows say the same again."""
 
 
 @dataclass(slots=True)
@@ -58,6 +61,7 @@ class Shipper:
         self._state: dict[str, list[Any]] = {}
         self._form = "jsonl"
         self._given: set[str] = set()
+        self._harmless: set[str] = {""}
         self._folder_of_given = folder
         self.shipment = Shipment()
 
@@ -109,7 +113,7 @@ class Shipper:
 
     def _fresh(self, refs: Iterable[SessionRef]) -> Iterator[Row]:
         for ref in refs:
-            known = self._state.get(_place(ref))
+            known = self._known_of(ref)
             if known is not None and known[:3] == list(ref.stamp):
                 continue
             if ref.path.parent != self._folder_of_given:
@@ -118,7 +122,7 @@ class Shipper:
             try:
                 yield from self._rows(ref, known)
             except (AgentTuiError, OSError) as error:
-                self.shipment.troubles.append(f"{ref.path}: {error}")
+                self.shipment.troubles.append(tell_trouble(ref, error))
                 continue
             self.shipment.sessions += 1
 
@@ -148,11 +152,20 @@ class Shipper:
     def _safe(self, row: Row) -> Row:
         if not self._with_content:
             row = replace(row, content="")
-        safe: dict[str, Any] = asdict(row)
+        safe = row.columns
         for name, value in safe.items():
-            if isinstance(value, str):
+            if isinstance(value, str) and value not in self._harmless:
                 safe[name] = self._redactor.redact(value)
+                if safe[name] == value and len(value) < _LONGEST_KEPT:
+                    self._harmless.add(value)
+                    self._harmless = self._harmless if len(self._harmless) < _MOST_KEPT else set()
         return Row(**safe)
+
+    def _known_of(self, ref: SessionRef) -> list[Any] | None:
+        """Up to where a session was shipped, which formerly stood under its path."""
+        if (formerly := self._state.pop(_path_of(ref), None)) is not None:
+            self._state.setdefault(_place(ref), formerly)
+        return self._state.get(_place(ref))
 
     @property
     def _state_path(self) -> Path:
@@ -173,6 +186,11 @@ class Shipper:
 
 
 def _place(ref: SessionRef) -> str:
+    """Names a session in what is kept beside the files: its path itself might hold a secret."""
+    return blake2b(os.fsencode(_path_of(ref)), digest_size=16).hexdigest()
+
+
+def _path_of(ref: SessionRef) -> str:
     return f"{ref.path}#{ref.key}" if ref.key else str(ref.path)
 
 
@@ -192,7 +210,7 @@ def _lines(ref: SessionRef, start: int) -> Iterator[tuple[int, bytes]]:
 
 def _write_lines(path: Path, rows: list[Row]) -> Path:
     path = path.with_suffix(".jsonl")
-    lines = (json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":")) for row in rows)
+    lines = (json.dumps(row.columns, ensure_ascii=False, separators=(",", ":")) for row in rows)
     write_private(path, ("\n".join(lines) + "\n").encode("utf-8", "replace"))
     return path
 

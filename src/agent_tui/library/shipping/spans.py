@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -18,6 +19,7 @@ from agent_tui.library.shipping.rows import Row
 
 CONVENTIONS = "1.38.0"
 SCHEMA_URL = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
+_MOST_NANOSECONDS = 1 << 63
 Span = dict[str, Any]
 
 
@@ -76,10 +78,15 @@ def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
     turn: Span | None = None
     before = 0
     calls: dict[str, tuple[Row, int, str]] = {}
+    answer: Row | None = None
+    said = (0, 0, "")
     for row in rows:
         now = _nanoseconds(row.at) or before
         begin = before or now
         parent = turn["spanId"] if turn else ""
+        if answer is not None and row.kind in ("prompt", "reply"):
+            yield _chat(trace, answer, *said)
+            answer = None
         if row.kind == "prompt":
             if turn is not None:
                 yield turn
@@ -87,7 +94,7 @@ def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
             operation["gen_ai.input.messages"] = _messages(row)
             turn = _span(trace, row, "", f"invoke_agent {row.agent}", now, now, operation)
         elif row.kind == "reply":
-            yield _span(trace, row, parent, f"chat {row.model}".strip(), begin, now, _chat(row))
+            answer, said = row, (begin, now, parent)
         elif row.kind == "tool_call" and row.call_id:
             calls[row.call_id] = (row, now, parent)
         elif row.kind == "tool_result" and row.call_id in calls:
@@ -95,9 +102,13 @@ def _session_spans(session: str, rows: list[Row]) -> Iterator[Span]:
             yield _span(trace, call, parent, _execution(call), started, now, _tool(call, row))
         elif row.kind == "compaction":
             yield _span(trace, row, parent, "compaction", begin, now, _compaction(row))
+        elif answer is not None:
+            answer = _with_usage(answer, row)
         if turn is not None:
             turn["endTimeUnixNano"] = str(max(now, int(turn["endTimeUnixNano"])))
         before = now
+    if answer is not None:
+        yield _chat(trace, answer, *said)
     for call, started, parent in calls.values():  # nobody answered: no end is known, nor a status
         yield _span(trace, call, parent, _execution(call), started, started, _tool(call, None))
     if turn is not None:
@@ -108,15 +119,52 @@ def _execution(call: Row) -> str:
     return f"execute_tool {call.tool}"
 
 
-def _chat(row: Row) -> dict[str, Any]:
-    return {
+def _with_usage(answer: Row, row: Row) -> Row:
+    """An answer with the tokens that a line of their own tells of it."""
+    return replace(
+        answer,
+        model=answer.model or row.model,
+        input_tokens=answer.input_tokens + row.input_tokens,
+        output_tokens=answer.output_tokens + row.output_tokens,
+        cost=answer.cost + row.cost,
+    )
+
+
+def _chat(trace: str, row: Row, begin: int, end: int, parent: str) -> Span:
+    told = {
         "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": _provider_of(row.model),
         "gen_ai.request.model": row.model,
         "gen_ai.usage.input_tokens": row.input_tokens,
         "gen_ai.usage.output_tokens": row.output_tokens,
         "gen_ai.output.messages": _messages(row),
         "agent_tui.cost_usd": row.cost,
     }
+    return _span(trace, row, parent, f"chat {row.model}".strip(), begin, end, told)
+
+
+_PROVIDERS = {
+    "claude": "anthropic",
+    "gpt": "openai",
+    "codex": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "gemini": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "devstral": "mistral_ai",
+    "codestral": "mistral_ai",
+    "deepseek": "deepseek",
+    "grok": "x_ai",
+    "kimi": "moonshot_ai",
+}
+"""The conventions' names of who made a model, by how the models' names begin."""
+
+
+def _provider_of(model: str) -> str:
+    """Who made a model; empty where its name does not tell."""
+    name = model.lower().rpartition("/")[2]
+    return next((maker for prefix, maker in _PROVIDERS.items() if name.startswith(prefix)), "")
 
 
 def _messages(row: Row) -> str:
@@ -177,7 +225,9 @@ def _value(value: object) -> dict[str, Any]:
 
 
 def _nanoseconds(at: str) -> int:
+    """A time as spans say it; 0 for what is none, or none that a collector can hold."""
     try:
-        return int(datetime.fromisoformat(at).timestamp() * 1_000_000) * 1_000
-    except ValueError:
+        found = int(datetime.fromisoformat(at).timestamp() * 1_000_000) * 1_000
+    except (ValueError, OverflowError):
         return 0
+    return found if 0 < found < _MOST_NANOSECONDS else 0
