@@ -13,9 +13,14 @@ from typing import Literal
 class Promise:
     """One promise: where it comes from, what it says, and the bugs that break it."""
 
-    kind: Literal["seen elsewhere", "never", "bad input"]
+    kind: Literal["given", "seen elsewhere", "never", "bad input"]
     what: str
     bugs: tuple[str, ...]
+
+
+def given(what: str, *bugs: str) -> Promise:
+    """What a person gets."""
+    return Promise("given", what, bugs)
 
 
 def seen_elsewhere(what: str, *bugs: str) -> Promise:
@@ -34,6 +39,25 @@ def bad_input(what: str, *bugs: str) -> Promise:
 
 
 PROMISES = (
+    given(
+        "a patch that git applies, in every kind of repository",
+        "a patch names contents as another repository does",
+        "a patch holds local configuration",
+    ),
+    given(
+        "a view of all that changed since a checkpoint, by turn, call and cause",
+        "changes since a checkpoint are all changes",
+        "a view of the changes takes a person for the agent",
+    ),
+    given(
+        "what every call really changed on disk",
+        "a call does not tell how many lines it changed",
+    ),
+    given(
+        "files of any checkpoint, of any branch and archive",
+        "what another branch changed is forgotten",
+        "what an archive tells is forgotten",
+    ),
     seen_elsewhere(
         "a nested repository without a commit makes git fail, and the last tree is restored",
         "the exit code of git is ignored",
@@ -47,7 +71,13 @@ PROMISES = (
         "unknown files are deleted",
         "unknown files are deleted, in a story",
     ),
-    seen_elsewhere("what a shell command changed is not seen", "only edit tools are seen"),
+    seen_elsewhere(
+        "what a shell command changed is not seen",
+        "only edit tools are seen",
+        "what a tool of a server changed is not seen",
+        "what a subagent changed is a person's",
+        "what a call changed is a person's while it runs",
+    ),
     seen_elsewhere(
         "folders and moves do not come back",
         "folders are not made again",
@@ -78,11 +108,18 @@ PROMISES = (
         "a content is not flushed before the log names it",
         "hidden paths stay hidden",
         "an index is trusted unread",
+        "half of an index in two parts is read",
         "new names go unnoticed",
         "a listing that failed is trusted",
         "what was settled beside the index is forgotten",
+        "what is written again in the same second is taken for the same",
+        "an index keeps the name of an older content",
     ),
-    never("export local configuration", "files are not marked as secret"),
+    never(
+        "export local configuration",
+        "files are not marked as secret",
+        "what is ignored from now on goes unnoticed",
+    ),
     never(
         "overwrite a change of the person without asking",
         "everything is ticked",
@@ -100,6 +137,9 @@ PROMISES = (
         "what a deletion took away is gone with a crash",
         "what an exchange took away is deleted",
         "a late capture is the agent's all the same",
+        "what was there before the first capture counts as created",
+        "half a first capture counts as settled",
+        "what a capture found that is not in the log is the next call's",
     ),
     never(
         "remove a folder of the person, or with something in it",
@@ -108,11 +148,20 @@ PROMISES = (
         "an undo counts folders that it did not make",
         "folders that git ignores count as the agent's",
         "a folder that was made again is still the agent's",
+        "a folder that was made again at once is still the agent's",
+        "a folder that was made again before it was in the log is still the agent's",
+        "a folder that was made again after the preview is still the agent's",
+        "a folder that was made again after a revert made it is still the agent's",
         "a folder that came after a crash counts as the one before",
         "a folder that came after a crash of a rollback counts as the one before",
         "a folder goes with what is in it",
     ),
     never("write through a link", "links are followed"),
+    never(
+        "write outside of the workspace",
+        "a path in a log is believed",
+        "a path is opened wherever it leads",
+    ),
     never(
         "leave half a revert after a crash",
         "there is no journal",
@@ -129,6 +178,11 @@ PROMISES = (
         "old sessions are never deleted",
         "contents that another session needs are deleted",
         "a session loses contents without a word",
+        "a fork does not say what it needs of the session before it",
+        "what a fork inherited is deleted before it is opened",
+        "a fork that nobody opened counts as new",
+        "a session counts as old while it is used",
+        "a capture has no limit",
     ),
     never("slow a prompt down", "a capture holds the loop up"),
     bad_input(
@@ -139,6 +193,7 @@ PROMISES = (
     bad_input("pipes and sockets", "pipes are read"),
     bad_input("files of 2 GB", "large files are read", "a file of 2 GB is opened"),
     bad_input("very many files", "there is no cap on files"),
+    bad_input("folders that are no project", "a folder of a person's counts as a project"),
     bad_input("names that are not UTF-8", "names are read as UTF-8"),
     bad_input("renames that change the case alone", "names that differ by case are one"),
     bad_input(
@@ -162,7 +217,12 @@ PROMISES = (
     ),
     bad_input("a store that someone deleted", "a deleted store goes unnoticed"),
     bad_input("a stale lock", "a stale lock is not removed"),
-    bad_input("two sessions of a project at once", "there is no lock on the store"),
+    bad_input(
+        "two sessions of a project at once",
+        "there is no lock on the store",
+        "what a live window writes counts as left behind",
+    ),
     bad_input("a rebase in progress", "a rebase is not told"),
+    bad_input("a repository that is replaced", "a replaced repository goes unnoticed"),
     bad_input("an amend and a gc in between", "what gc took is claimed to be known"),
 )

@@ -86,7 +86,7 @@ def test_a_capture_on_a_full_disk_says_so_and_the_next_one_finds_it_all(
         refuse_writing(patch, errno.ENOSPC)
         record = yard.take()
     assert (record.status, record.delta) == ("none", ())
-    assert "the disk is full" in record.why
+    assert record.why == "the disk is full (No space left on device). Free some space first."
     assert list(by_path(yard.take().delta)) == ["a.txt"]
     yard.revert(yard.plan())
     assert yard.read("a.txt") == "old\n"
@@ -110,6 +110,20 @@ def test_a_capture_whose_scanner_cannot_be_loaded_says_so(
     assert list(by_path(yard.take().delta)) == ["a.txt"]
 
 
+def test_a_recovery_that_the_system_refuses_says_why_and_what_to_do(
+    make: Callable[..., Yard], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be done stands before it: the notice of the session says so."""
+    yard = make(with_git=False)
+
+    def refuse(_path: str) -> bool:
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("agent_tui.workspace.restore.is_there", refuse)
+    with pytest.raises(StorageError, match=r"^Permission denied\. Check the permissions\.$"):
+        Restore(str(yard.root), yard.store).recover()
+
+
 @BOTH
 def test_a_revert_on_a_full_disk_changes_nothing_and_says_so(
     make: Callable[..., Yard], monkeypatch: pytest.MonkeyPatch, with_git: bool
@@ -125,7 +139,7 @@ def test_a_revert_on_a_full_disk_changes_nothing_and_says_so(
     actions = choose(plan, plan.default)
     with monkeypatch.context() as patch:
         refuse_writing(patch, errno.ENOSPC)
-        with pytest.raises(StorageError, match="the disk is full"):
+        with pytest.raises(StorageError, match="Cannot revert files: the disk is full"):
             Restore(str(yard.root), yard.store).run(actions, "op", {})
     assert yard.files() == {"a.txt": "agent\n", "b.txt": "agent\n"}
     yard.revert(yard.plan())

@@ -132,7 +132,7 @@ def faults(calls: list[Call]) -> Iterator[tuple[Fault, str]]:
             yield Fault(at, "error", errno.EIO), f"error at {at} ({each.name} {each.about})"
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("what", ["revert", "undo", "redo"])
 async def test_both_halves_or_none_wherever_it_is_cut_off(tmp_path: Path, what: str) -> None:
     torn = Torn(tmp_path)

@@ -213,7 +213,7 @@ class Story:
             with shim.in_place():
                 shim.arm()
                 store = ContentStore(str(copy / "store"), self.yard.store.session_id)
-                Restore(str(copy / "work"), store).run(actions, "killed", {})
+                Restore(str(copy / "project"), store).run(actions, "killed", {})
                 return len(shim.calls)
 
     def kill(self, at: int) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import errno
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -18,18 +20,24 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from agent_tui.agent import workspace_watch
+from agent_tui.core import file_changes
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.core.revert_plan import PathPlan
-from agent_tui.runtime.files import session_files, watching
+from agent_tui.mcp.borrowed_tool import BorrowedTool
+from agent_tui.runtime.files import change_groups, session_files, watching
+from agent_tui.tools.task import Task
 from agent_tui.workspace import (
     capture,
     folder_names,
     folders,
     git,
+    git_doubt,
     git_listing,
     git_scan,
     merge,
     oids,
+    patches,
+    places,
     placing,
     plain_scan,
     plan,
@@ -41,16 +49,21 @@ from agent_tui.workspace import (
     store,
     trimming,
 )
+from agent_tui.workspace.origins import Origin
 from agent_tui.workspace.scanning import Sight
-from agent_tui.workspace.timeline import build_timeline
+from agent_tui.workspace.timeline import FileTimeline, build_timeline
 from tests.faults import files_layer
 from tests.faults.hunt import scratch_folder
 from tests.faults.outcome import Effort, Outcome
+from tests.mcp import test_mcp_tools as borrowed
 from tests.workspace import test_workspace_bad_input as bad_input
+from tests.workspace import test_workspace_births as births_tests
 from tests.workspace import test_workspace_both as both
 from tests.workspace import test_workspace_capture as captures
 from tests.workspace import test_workspace_listing as listings
 from tests.workspace import test_workspace_model as model
+from tests.workspace import test_workspace_origins as replacing
+from tests.workspace import test_workspace_patches as patch_tests
 from tests.workspace import test_workspace_renaming as renamings
 from tests.workspace import test_workspace_revert as reverts
 from tests.workspace import test_workspace_seed as seeds
@@ -128,6 +141,10 @@ def cut_captures(_folder: Path) -> None:
     with scratch_folder() as scratch:
         files_layer.cut_power_of_captures(Effort(scratch, first_only=True), outcome)
     assert not outcome.findings
+
+
+def outside(folder: Path) -> None:
+    reverts.test_a_path_of_a_log_that_leaves_the_workspace_is_refused(Yard(folder / "yard"), "../x")
 
 
 def swapped(folder: Path) -> None:
@@ -208,6 +225,11 @@ def of_created(test: Callable[..., None], *more: str) -> Callable[[Path], None]:
     return run
 
 
+def tick(_folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        births_tests.test_a_tick_is_waited_for(patch)
+
+
 def take_away_unseen(name: str, folder: int, aside: str, staging: int) -> bool:
     """As before names could be moved aside: the moment of the test, and then it is unlinked."""
     with replaced((renaming, "_library", lambda: None)):
@@ -226,13 +248,61 @@ def give_back_once() -> Patch:
     return replaced((placing.Spot, "give_back", give_back))
 
 
+def every_folder_is_new() -> Patch:
+    """Those that were there before count as well, whoever made them."""
+
+    def around(path: str, _: object) -> list[str]:
+        return [str(each) for each in list(Path(path).parents)[:-1]]
+
+    same = lambda _, made: collections.defaultdict(lambda: (0, 0), made)  # noqa: E731
+    return replaced(
+        (plan, "new_folders_around", around),
+        (plan, "_same_folders", same),
+        (restore, "identity_of", lambda *_: (0, 0)),
+    )
+
+
+def call_all_changes_the_agents() -> Patch:
+    real = change_groups.describe_changes
+
+    def describe(*told: Any) -> Any:
+        return [replace(each, cause="tool_call") for each in real(*told)]
+
+    return replaced((session_files, "describe_changes", describe))
+
+
+def trust_the_name_of_a_folder() -> Patch:
+    """Whatever has the name of a folder that the agent made is that folder."""
+    return replaced(
+        (plan, "_same_folders", lambda _, made: dict.fromkeys(made, (1, 1))),
+        (restore, "identity_of", lambda *_: (1, 1)),
+        (folder_names, "is_made_since", lambda *_: False),
+        (plain_scan, "is_made_since", lambda *_: False),
+    )
+
+
+def trust_the_name_since_the_preview() -> Patch:
+    real = restore._folders_that_go
+
+    def going(actions: Any) -> dict[str, tuple[int, int]]:
+        return dict.fromkeys(real(actions), (1, 1))
+
+    return replaced(
+        (restore, "_folders_that_go", going), (restore, "identity_of", lambda *_: (1, 1))
+    )
+
+
 def never_the_persons() -> Patch:
     real = plan._folders_made
 
-    def made(taken: Any, causes: frozenset[str]) -> dict[str, int]:
+    def made(taken: Any, causes: frozenset[str]) -> Any:
         return real([each for each in taken if each.cause in causes], causes)
 
-    return replaced((plan, "_folders_made", made), (plan, "born_at", lambda *_: 0))
+    return replaced(
+        (plan, "_folders_made", made),
+        (plan, "_same_folders", lambda _, made: dict.fromkeys(made, (1, 1))),
+        (restore, "identity_of", lambda *_: (1, 1)),
+    )
 
 
 def rename_over_everything() -> Patch:
@@ -248,6 +318,14 @@ def rename_over_everything() -> Patch:
 
 def of_session(test: Callable[[Path], Any]) -> Callable[[Path], None]:
     return lambda folder: asyncio.run(test(folder))
+
+
+def of_patched_session(test: Callable[..., Any]) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            asyncio.run(test(folder, patch))
+
+    return run
 
 
 def of_disk(test: Callable[..., None], *, with_git: bool = True) -> Callable[[Path], None]:
@@ -302,14 +380,12 @@ def capture_on_the_loop() -> Patch:
 
 
 def use_the_users_index() -> Patch:
-    real = git.Git.__init__
-
-    def begin(self: git.Git, folder: str, top: str, start: str, seconds: float) -> None:
-        real(self, folder, top, start, seconds)
-        self._environment["GIT_INDEX_FILE"] = str(Path(top) / ".git" / "index")
+    def use(self: git.Git, index: str) -> None:
+        self.index = index
+        self._environment["GIT_INDEX_FILE"] = str(Path(self.top) / ".git" / "index")
 
     at_once = ((git_scan, "_MOST_RECENT", 0), (reading, "_RACY_NS", 0))
-    return replaced((git.Git, "__init__", begin), *at_once)
+    return replaced((git.Git, "use_index", use), *at_once)
 
 
 def with_setting(name: str, value: str) -> Patch:
@@ -393,6 +469,24 @@ def overlook_new_names() -> Patch:
         return set()
 
     return replaced((folder_names.FolderNames, "_look_into", look_into))
+
+
+def keep_whatever_comes() -> Patch:
+    def keep(self: capture._Work, content: bytes, _path: str) -> bool:
+        self._store.put(content)
+        return True
+
+    return replaced((capture._Work, "_keep", keep))
+
+
+def keep_in_the_index() -> Patch:
+    """What an index has is not removed from it before it is taken up again."""
+    real = git.Git.run
+
+    def run(self: git.Git, *arguments: str, **options: Any) -> bytes:
+        return b"" if "--force-remove" in arguments else real(self, *arguments, **options)
+
+    return replaced((git.Git, "run", run))
 
 
 def forget_what_is_secret() -> Patch:
@@ -532,6 +626,14 @@ MADE_AGAIN = (True,)
 NOTHING = seed.Truth(set(), set(), hidden=False)
 
 
+def trusting_the_index(target: Any, name: str, *, answer: object) -> Patch:
+    """Nor is anything compared that was written lately."""
+    return replaced(
+        (target, name, lambda *_: answer),
+        (git_doubt.DoubtfulEntries, "find", lambda *_: iter(())),
+    )
+
+
 def without_links(*arguments: Any) -> seed.Truth:
     return replace(seed.unhide(*arguments), links=set())
 
@@ -550,6 +652,15 @@ MUTANTS = (
            of_yard(reverts.test_a_file_that_a_person_created_is_never_deleted)),
     Mutant("links are followed", follow_links,
            of_yard(reverts.test_no_link_is_followed_out_of_the_workspace)),
+    Mutant("a patch names contents as another repository does",
+           lambda: replaced((patches, "name_of", lambda data, _: oids.name_of(data, "sha1"))),
+           lambda folder: patch_tests.test_git_applies_what_a_patch_tells(folder, "sha256")),
+    Mutant("a patch holds local configuration", forget_what_is_secret,
+           patch_tests.test_a_patch_holds_no_secret_and_says_what_it_leaves_out),
+    Mutant("a path in a log is believed",
+           lambda: replaced((file_changes, "is_safe_path", lambda _: True)), outside),
+    Mutant("a path is opened wherever it leads",
+           lambda: replaced((folders, "is_safe_path", lambda _: True)), outside),
     Mutant("a link that is swapped in is followed", follow_links, swapped),
     Mutant("everything is ticked", tick_everything,
            of_yard(reverts.test_a_conflict_is_shown_and_nothing_is_overwritten)),
@@ -563,9 +674,11 @@ MUTANTS = (
     Mutant("git's objects are taken for contents",
            lambda: replaced((seed, "_converted", lambda *_: iter(()))),
            of_make(captures.test_line_ends_identifiers_and_filters_do_not_change_what_is_kept)),
-    Mutant("hidden paths stay hidden", lambda: replaced((git_scan, "unhide", lambda *_: NOTHING)),
+    Mutant("hidden paths stay hidden",
+           lambda: trusting_the_index(git_scan, "unhide", answer=NOTHING),
            of_make(captures.test_hidden_paths_of_an_index_are_looked_at_all_the_same)),
-    Mutant("an index is trusted unread", lambda: replaced((seed, "is_plain", lambda *_: True)),
+    Mutant("an index is trusted unread",
+           lambda: trusting_the_index(seed, "newest_change", answer=0),
            of_make(captures.test_hidden_paths_of_an_index_are_looked_at_all_the_same)),
     Mutant("a guess about the user's settings is kept",
            lambda: replaced((seed.UserSettings, "excludes",
@@ -629,7 +742,7 @@ MUTANTS = (
     Mutant("new contents are not flushed",
            lambda: replaced((restore, "sync_files", nothing)), cut_reverts),
     Mutant("a folder that came after a crash counts as the one before",
-           lambda: replaced((restore, "identity_of", lambda *_: (1, 1))),
+           trust_the_name_since_the_preview,
            of_crash(reverts.test_a_folder_that_a_person_makes_after_a_crash_stays, *MADE_AGAIN)),
     Mutant("a folder that came after a crash of a rollback counts as the one before",
            lambda: replaced((restore, "identity_of", lambda *_: (1, 1))),
@@ -639,6 +752,23 @@ MUTANTS = (
     Mutant("nothing is seen without git",
            lambda: replaced((plain_scan.PlainScanner, "look", lambda _: Sight())),
            of_make(captures.test_a_restart_finds_what_changed_meanwhile, *PLAIN)),
+    Mutant("what was there before the first capture counts as created",
+           lambda: replaced((git_scan, "UNSETTLED", "index")),
+           lambda folder:
+               seeds.test_what_was_there_is_no_change_until_the_first_capture_is_logged(
+                   folder, again=True)),
+    Mutant("half a first capture counts as settled",
+           lambda: replaced((git_scan, "has_settled", lambda folder: any(Path(folder).iterdir()))),
+           seeds.test_a_first_capture_of_which_half_was_settled_begins_again),
+    Mutant("what is ignored from now on goes unnoticed",
+           lambda: replaced((git_scan, "mark_of", nothing)),
+           seeds.test_what_a_user_begins_to_ignore_meanwhile_is_local_configuration),
+    Mutant("half of an index in two parts is read",
+           lambda: replaced((seed, "_join_index", nothing)),
+           seeds.test_an_index_in_two_parts_is_captured_whole),
+    Mutant("what a capture found that is not in the log is the next call's",
+           lambda: replaced((workspace_watch, "UNWRITTEN", "")),
+           of_session(sessions.test_what_could_not_be_written_down_is_nobodys_later)),
     Mutant("the index is not seeded", lambda: replaced((git_scan, "copy_index", nothing)),
            of_make(bad_input.test_a_first_capture_copies_nothing_that_git_holds)),
     Mutant("old sessions are never deleted",
@@ -650,21 +780,58 @@ MUTANTS = (
     Mutant("a session loses contents without a word",
            lambda: replaced((trimming, "_note", nothing)),
            stores.test_a_session_that_lost_contents_is_told_so),
+    Mutant("a fork does not say what it needs of the session before it",
+           lambda: replaced((watching, "tend_store", nothing)),
+           of_session(sessions.test_a_fork_reverts_what_changed_before_it_was_made)),
+    Mutant("what a fork inherited is deleted before it is opened",
+           lambda: replaced((watching, "unlisted_forks", lambda _: ())),
+           of_session(sessions.test_a_fork_that_nobody_opened_yet_keeps_what_it_inherited)),
+    Mutant("a session counts as old while it is used",
+           lambda: replaced((store.ContentStore, "note_use", nothing)),
+           of_session(sessions.test_a_session_that_is_taken_up_again_is_not_the_oldest)),
+    Mutant("a fork that nobody opened counts as new",
+           lambda: replaced((watching, "Unlisted",
+                             lambda name, needed, _: trimming.Unlisted(name, needed, time.time()))),
+           of_session(sessions.test_a_fork_that_nobody_opened_goes_in_its_turn_where_room_is_made)),
+    Mutant("what a live window writes counts as left behind",
+           lambda: replaced((store, "_lock", nothing)),
+           stores.test_what_a_live_window_writes_just_now_stays),
     Mutant("the journal of a revert that was cut off is deleted with old contents",
            lambda: replaced((trimming, "JOURNAL", "none")),
            stores.test_a_session_whose_revert_was_cut_off_keeps_its_contents),
     Mutant("only edit tools are seen", see_edit_tools_alone,
            of_session(sessions.test_every_call_tells_what_it_really_changed)),
+    Mutant("a call does not tell how many lines it changed",
+           lambda: replaced((capture, "count_lines", lambda *_: (0, 0))),
+           of_session(sessions.test_every_call_tells_what_it_really_changed)),
+    Mutant("what a tool of a server changed is not seen",
+           lambda: replaced((BorrowedTool, "changes_files", False)),
+           of_session(borrowed.test_a_borrowed_tool_is_called_under_its_own_name)),
+    Mutant("a folder of a person's counts as a project",
+           lambda: replaced((places, "_PERSONAL", ())),
+           of_tmp(captures.test_places_that_are_not_projects_are_refused, "Desktop")),
+    Mutant("changes since a checkpoint are all changes",
+           lambda: replaced((FileTimeline, "since", lambda self, _: self.captures)),
+           of_session(sessions.test_changes_are_told_by_turn_call_and_cause_since_any_checkpoint)),
+    Mutant("a view of the changes takes a person for the agent", call_all_changes_the_agents,
+           of_session(sessions.test_changes_are_told_by_turn_call_and_cause_since_any_checkpoint)),
+    Mutant("what a subagent changed is a person's",
+           lambda: replaced((Task, "changes_files", False)),
+           of_patched_session(sessions.test_what_a_subagent_changed_is_the_agents)),
+    Mutant("what a call changed is a person's while it runs",
+           lambda: replaced((workspace_watch.WorkspaceWatch, "_begin_between",
+                             lambda self: self._begin("human"))),
+           of_session(sessions.test_what_a_call_changed_is_its_own_while_it_runs)),
     Mutant("folders are not made again", make_no_folders,
            of_yard(reverts.test_edits_deletions_and_creations_go_back_with_their_modes)),
     Mutant("empty folders stay",
            lambda: replaced((restore._Replacing, "_remove_empty", nothing)),
            of_yard(reverts.test_folders_that_came_with_a_file_go_with_it_and_a_person_s_stay)),
     Mutant("every folder counts as the agent's",
-           lambda: replaced((capture, "count_new_folders", lambda path, _: path.count("/"))),
+           every_folder_is_new,
            of_yard(reverts.test_folders_that_came_with_a_file_go_with_it_and_a_person_s_stay)),
     Mutant("a folder that came before its file stays",
-           lambda: replaced((capture, "_bare_folders", lambda *_: [])),
+           lambda: replaced((capture, "_folders_that_came", lambda _: {})),
            of_yard(reverts.test_a_folder_that_came_before_its_file_goes_with_it)),
     Mutant("a folder is the agent's for ever", never_the_persons,
            of_yard(reverts.test_a_folder_that_a_person_made_stays_when_a_file_goes)),
@@ -675,9 +842,20 @@ MUTANTS = (
            lambda: replaced((folder_names, "is_below", lambda *_: False)),
            reverts.test_folders_that_git_ignores_are_not_told),
     Mutant("a folder that was made again is still the agent's",
-           lambda: replaced((plan, "born_at", lambda *_: 0),
-                            (folder_names, "is_made_since", lambda *_: False)),
+           trust_the_name_of_a_folder,
            of_tmp(reverts.test_a_folder_that_a_person_made_again_stays, *(True, False))),
+    Mutant("a folder that was made again at once is still the agent's",
+           lambda: replaced((births_tests, "wait_for_tick", time.time_ns)),
+           tick),
+    Mutant("a folder that was made again before it was in the log is still the agent's",
+           trust_the_name_of_a_folder,
+           of_yard(reverts.test_a_folder_that_a_person_makes_again_before_a_capture_is_in_the_log_stays)),
+    Mutant("a folder that was made again after the preview is still the agent's",
+           trust_the_name_since_the_preview,
+           of_yard(reverts.test_a_folder_that_a_person_makes_again_after_the_preview_stays)),
+    Mutant("a folder that was made again after a revert made it is still the agent's",
+           trust_the_name_of_a_folder,
+           of_yard(reverts.test_a_folder_that_a_person_makes_again_after_a_revert_made_it_stays)),
     Mutant("a folder goes with what is in it", remove_trees,
            of_folders(reverts.test_a_folder_that_is_not_empty_is_never_removed)),
     Mutant("an empty folder goes without a word",
@@ -708,6 +886,10 @@ MUTANTS = (
                     "commit")),
     Mutant("what a compaction rotated is forgotten", forget_what_was_rotated,
            of_session(sessions.test_files_go_back_after_a_compaction)),
+    Mutant("what another branch changed is forgotten", forget_what_was_rotated,
+           of_session(sessions.test_files_go_back_to_a_checkpoint_of_another_branch)),
+    Mutant("what an archive tells is forgotten", forget_what_was_rotated,
+           of_session(sessions.test_files_go_back_after_the_conversation_did)),
     Mutant("the user's index is written", use_the_users_index,
            of_make(captures.test_git_of_the_user_is_never_touched)),
     Mutant("there is no redo", lambda: replaced((session_files, "find_redo", nothing)), one_undo),
@@ -762,6 +944,19 @@ MUTANTS = (
     Mutant("what was settled beside the index is forgotten",
            lambda: replaced((recent.RecentStates, "load", lambda _: {})),
            of_make(captures.test_a_restart_finds_what_changed_meanwhile, *WITH_GIT)),
+    Mutant("what is written again in the same second is taken for the same",
+           lambda: replaced((git_doubt.DoubtfulEntries, "find", lambda *_: iter(()))),
+           of_make(captures.test_a_file_that_is_written_again_in_the_same_second_is_noticed,
+                   *WITH_GIT)),
+    Mutant("an index keeps the name of an older content", keep_in_the_index,
+           of_disk(lambda make, patch, _:
+               captures.test_what_git_takes_for_unchanged_is_settled_as_it_is(make, patch))),
+    Mutant("a replaced repository goes unnoticed",
+           lambda: replaced((Origin, "is_same", lambda *_: True)),
+           lambda folder: replacing.test_after_a_repository_was_replaced_everything_is_captured(
+               folder, "sha1", "sha256", commits=True, closed=True)),
+    Mutant("a capture has no limit", keep_whatever_comes,
+           of_make(captures.test_what_is_too_much_for_one_capture_is_named, *PLAIN)),
     Mutant("a rebase is not told",
            lambda: replaced((git.Repository, "operation", lambda _: "")),
            of_session(sessions.test_a_rebase_in_progress_is_told_and_only_the_conversation_is_offered)),
@@ -776,7 +971,7 @@ def test_every_promise_has_a_bug_that_breaks_it() -> None:
     assert all(promise.bugs for promise in PROMISES)
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "-"))
 def test_a_bug_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
     with mutant.patch(), pytest.raises((Exception, pytest.fail.Exception)):

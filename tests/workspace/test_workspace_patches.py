@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from agent_tui.workspace.patches import patch_of
 from tests.workspace.yard import Yard, git
 
@@ -22,9 +24,11 @@ def contents(yard: Yard) -> dict[str, tuple[str, bool]]:
     }
 
 
-def test_git_applies_what_a_patch_tells(tmp_path: Path) -> None:
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+def test_git_applies_what_a_patch_tells(tmp_path: Path, algorithm: str) -> None:
     """Line ends, escapes, bytes that are no text, modes, links, empty files, names of any kind."""
-    yard = Yard(tmp_path / "yard", with_git=True)
+    yard = Yard(tmp_path / "yard")
+    git(yard.root, "init", "-q", f"--object-format={algorithm}")
     for path, content in {
         "a.txt": b"one\ntwo\nthree\n",
         "crlf.txt": b"a\r\nb\r\n",
@@ -35,6 +39,7 @@ def test_git_applies_what_a_patch_tells(tmp_path: Path) -> None:
         "run.sh": b"#!/bin/sh\n",
         "empty": b"",
         "gone.bin": bytes(range(256)) * 9,
+        "changed.bin": bytes(range(256)) * 9,
         "turns.txt": b"a file\n",
     }.items():
         yard.write(path, content)
@@ -51,6 +56,7 @@ def test_git_applies_what_a_patch_tells(tmp_path: Path) -> None:
         "new folder/new.txt": b"n\n",
         "made empty": b"",
         "made.bin": b"\0\1\2" * 999,
+        "changed.bin": bytes(range(255)) * 9,
         ODD: b"odd\n",
     }.items():
         yard.write(path, content)
@@ -67,7 +73,7 @@ def test_git_applies_what_a_patch_tells(tmp_path: Path) -> None:
     after = contents(yard)
     git(yard.root, "stash", "-uq")
     assert contents(yard) != after
-    apply(yard, patch_of(yard.store, found))
+    apply(yard, patch_of(yard.store, found, algorithm))
     assert contents(yard) == after
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.workspace.errors import ContentMissing
+from agent_tui.workspace.errors import ContentMissing, NotCovered
+from agent_tui.workspace.leftovers import remove_leftovers
 from agent_tui.workspace.reading import digest_of
 from agent_tui.workspace.store import ContentStore
 from agent_tui.workspace.trimming import count_trimmed, read_trimming, shrink
@@ -49,6 +50,28 @@ def test_a_content_that_a_power_cut_has_torn_is_written_again(tmp_path: Path) ->
         other.get(digest)
     other.put(b"content")
     assert other.get(digest) == b"content"
+
+
+def test_a_new_session_flushes_nothing_until_it_needs_a_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, "s1")
+    flushed: list[str] = []
+    flush = os.fsync
+
+    def note(descriptor: int) -> None:
+        flushed.append(str(Path(f"/proc/self/fd/{descriptor}").readlink().relative_to(tmp_path)))
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    make(tmp_path, "s2")
+    assert not flushed
+    store = make(tmp_path, "s2", b"content")  # whoever made the folder may not have flushed it
+    names = ["objects", "sessions/s2/refs", "sessions/s2", "sessions"]
+    assert flushed == [f"objects/{digest_of(b'content')}", *names]
+    store.put(b"more")
+    store.flush()
+    assert flushed[5:] == [f"objects/{digest_of(b'more')}", "objects", "sessions/s2/refs"]
 
 
 @pytest.mark.parametrize("digest", ["", "../../etc/passwd", "a" * 63, "A" * 64])
@@ -144,3 +167,50 @@ def test_a_session_whose_revert_begins_before_the_lock_is_had_keeps_its_contents
     assert shrink([str(tmp_path)], 0, new.session_folder) == []
     assert has(other, digest_of(b"o" * 1000))
     assert Path(other.journal_path).exists()
+
+
+LEFT = (
+    f"objects/{'a' * 64}.17.tmp",
+    f"git/{'b' * 16}/HEAD.17.140.tmp",
+    f"git/{'b' * 16}/info/exclude.17.140.tmp",
+    f"git/{'b' * 16}/objects/info/alternates.17.140.tmp",
+)
+OTHERS = (
+    f"objects/{'a' * 64}",
+    f"git/{'b' * 16}/HEAD",
+    f"git/{'b' * 16}/notes.17.140.tmp",
+    "git/notes/HEAD.17.140.tmp",
+    "sessions/s1/HEAD.17.140.tmp",
+    "HEAD.17.140.tmp",
+)
+
+
+def leave(folder: Path) -> ContentStore:
+    """What programs wrote, and what those left half written that were killed."""
+    store = make(folder, "s1")
+    for name in (*LEFT, *OTHERS):
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("half")
+    return store
+
+
+def test_what_a_killed_program_left_half_written_goes_and_nothing_else(tmp_path: Path) -> None:
+    remove_leftovers(leave(tmp_path))
+    assert not [name for name in LEFT if (tmp_path / name).exists()]
+    assert all((tmp_path / name).exists() for name in OTHERS)
+
+
+def test_what_a_live_window_writes_just_now_stays(tmp_path: Path) -> None:
+    store = leave(tmp_path)
+    with ContentStore(str(tmp_path), "s2").locked(), pytest.raises(NotCovered):
+        remove_leftovers(store)
+    assert all((tmp_path / name).exists() for name in LEFT)
+    remove_leftovers(store)
+    assert not [name for name in LEFT if (tmp_path / name).exists()]
+
+
+def test_nobody_waits_for_a_store_in_which_nothing_was_left(tmp_path: Path) -> None:
+    store = make(tmp_path, "s1")
+    with ContentStore(str(tmp_path), "s2").locked(alone=True):
+        remove_leftovers(store)

@@ -46,7 +46,7 @@ class Yard:
         self, folder: Path, *, with_git: bool = False, limits: Limits = DEFAULT_LIMITS
     ) -> None:
         self.folder = folder
-        self.root = folder / "work"
+        self.root = folder / "project"
         self.root.mkdir(parents=True, exist_ok=True)
         self.limits = limits
         self.records: list[Checkpoint | WorkspaceRecord] = []
@@ -133,8 +133,7 @@ class Yard:
         restore = Restore(str(self.root), self.store)
         operation = f"o{len(self.records)}"
         changes = restore.run(actions, operation, {"operation": operation, "cause": cause})
-        record = WorkspaceRecord(cause, changes, operation=operation, of=plan.of)
-        record = self.log(record)
+        record = self.log(record_of_revert(restore, changes, cause, operation, plan.of))
         restore.finish()
         self.capture.take()
         self.capture.settle()
@@ -142,9 +141,12 @@ class Yard:
 
     def take_back(self, record: WorkspaceRecord, cause: ChangeCause = "undo") -> WorkspaceRecord:
         """Undo one record: a revert, or a tool call."""
+        return self.revert(self.plan_back(record), cause=cause)
+
+    def plan_back(self, record: WorkspaceRecord) -> RevertPlan:
+        """What undoing one record would do."""
         causes = frozenset({record.cause})
-        plan = make_plan(str(self.root), self.store, [record], own_causes=causes)
-        return self.revert(plan, cause=cause)
+        return make_plan(str(self.root), self.store, [record], own_causes=causes)
 
 
 def _record(cause: ChangeCause, found: WorkspaceDelta, call: str) -> WorkspaceRecord:
@@ -159,6 +161,22 @@ def _record(cause: ChangeCause, found: WorkspaceDelta, call: str) -> WorkspaceRe
         head=found.head,
         folders=found.folders,
     )
+
+
+def record_of_call(found: WorkspaceDelta) -> WorkspaceRecord:
+    """The record of a capture after a tool call."""
+    return _record("tool_call", found, "")
+
+
+def record_of_revert(
+    restore: Restore,
+    changes: tuple[FileChange, ...],
+    cause: ChangeCause = "undo",
+    operation: str = "o",
+    of: tuple[str, ...] = (),
+) -> WorkspaceRecord:
+    """The record of a revert that was just made."""
+    return WorkspaceRecord(cause, changes, operation=operation, of=of, folders=restore.folders)
 
 
 def by_path(delta: Iterable[FileChange]) -> dict[str, FileChange]:

@@ -8,12 +8,17 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import time
 from functools import cache
-from typing import TypeAlias
+
+from agent_tui.core.file_changes import FolderIdentity
 
 _NOT_THROUGH_LINKS, _BIRTH = 0x100, 0x800
 _BYTES, _MASK_AT, _BIRTH_AT = 256, 0, 80
 _SECOND = 1_000_000_000
+_CLOCK_OF_FILES = 5
+"""Linux has CLOCK_REALTIME_COARSE under this number; Python has no name for it."""
+_MOST_WAITS, _WAIT_SECONDS = 100, 0.0005
 
 
 def born_at(name: str, folder: int | None = None) -> int | None:
@@ -34,13 +39,29 @@ def born_at(name: str, folder: int | None = None) -> int | None:
     return _number(found, _BIRTH_AT, 8) * _SECOND + _number(found, _BIRTH_AT + 8, 4)
 
 
-Identity: TypeAlias = tuple[int, int]
-"""The inode of an entry, and when it was made; 0 where that is not known."""
-
-
-def identity_of(name: str, folder: int) -> Identity:
+def identity_of(name: str, folder: int | None = None) -> FolderIdentity:
     """What tells an entry of an open folder from a later one of its name; raises OSError."""
     return os.lstat(name, dir_fd=folder).st_ino, born_at(name, folder) or 0
+
+
+def wait_for_tick() -> int:
+    """Return once whatever is made from now on has a later birth than what is there.
+
+    Births are told by a clock that ticks every few milliseconds: what takes a name within the same
+    tick may have the inode and the birth of the one before. Returns the moment that has passed; a
+    later birth, as a server with another clock may tell it, says nothing.
+    """
+    now = time.time_ns()
+    for _ in range(_MOST_WAITS if sys.platform == "linux" else 0):
+        if time.clock_gettime_ns(_CLOCK_OF_FILES) > now:
+            break
+        time.sleep(_WAIT_SECONDS)
+    return now
+
+
+def is_told(identity: FolderIdentity, until: int) -> bool:
+    """Whether an identity tells a folder from each that is made after a moment."""
+    return 0 < identity[1] <= until
 
 
 def is_made_since(path: str, moment: int) -> bool:

@@ -11,22 +11,35 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
+from itertools import islice
 from typing import Literal
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.file_changes import FileChange, FileState, LeftOut, folders_made
-from agent_tui.workspace.errors import ContentMissing, NotCovered, explain
+from agent_tui.core.file_changes import FileChange, FileState, FolderIdentity, LeftOut
+from agent_tui.workspace.births import is_told, wait_for_tick
+from agent_tui.workspace.errors import ContentMissing, NotCovered, reason
 from agent_tui.workspace.folders import is_there, open_root
 from agent_tui.workspace.git import Repository, find_repository, git_program
 from agent_tui.workspace.limits import DEFAULT_LIMITS, Limits
+from agent_tui.workspace.origins import (
+    REPLACED,
+    UNREAD,
+    Origin,
+    folder_of,
+    numbers_of,
+    origin_of,
+    read_origin,
+    remove_states,
+    write_origin,
+)
 from agent_tui.workspace.places import reason_refused
 from agent_tui.workspace.reading import UNSTEADY, Reading, digest_of, read_entry
-from agent_tui.workspace.scanning import UNKNOWN, Scanner, Sight, count_new_folders
+from agent_tui.workspace.scanning import UNKNOWN, Scanner, Sight
 from agent_tui.workspace.store import ContentStore
 
 _MOST_LEFT_OUT = 50
-_MOST_FOLDERS = 200
+_MOST_FOLDERS = 10_000
 _COUNTED_BYTES = 1 << 20
 
 
@@ -50,16 +63,24 @@ class WorkspaceDelta:
     left_out: tuple[LeftOut, ...] = ()
     cost_ms: int = 0
     head: str = ""
-    folders: tuple[str, ...] = ()
+    folders: Mapping[str, FolderIdentity] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Scope:
-    """A part of the workspace with its own scanner; ``prefix`` ends in a slash, or is empty."""
+    """A part of the workspace with its own scanner; ``prefix`` ends in a slash, or is empty.
+
+    ``is_fresh``: nothing of it was settled ever. ``replaced``: where it was settled with another
+    repository; that goes when this is settled.
+    """
 
     prefix: str
     root: str
     scanner: Scanner
+    is_fresh: bool
+    folder: str
+    origin: Origin
+    replaced: str = ""
     readings: dict[str, Reading] = field(default_factory=dict)
 
 
@@ -97,7 +118,7 @@ class Capture:
             with self.store.locked():
                 found = self._take(targets, on_read)
         except OSError as error:
-            found = WorkspaceDelta("none", str(explain(error, "Capturing the files")))
+            found = WorkspaceDelta("none", reason(error))
         except AgentTuiError as error:
             found = WorkspaceDelta("none", str(error))
         except ImportError as error:  # a scanner is loaded when it is needed first
@@ -119,13 +140,20 @@ class Capture:
         """
         for scope in self._scopes.values():
             readings, scope.readings = scope.readings, {}
-            if readings:
+            is_fresh, scope.is_fresh = scope.is_fresh, False
+            if is_fresh:
+                write_origin(scope.folder, scope.origin)
+            if readings or is_fresh:
                 scope.scanner.settle(readings)
+            if scope.replaced:
+                remove_states(scope.replaced)
+                scope.replaced = ""
 
     def _take(
         self, targets: frozenset[str], on_read: Callable[[str], None] | None
     ) -> WorkspaceDelta:
-        first = not self._scopes
+        root = self._scopes.get("")
+        first = root is None or root.is_fresh
         sights: list[tuple[_Scope, Sight]] = []
         left_out: list[LeftOut] = []
         pending = [""]
@@ -135,16 +163,20 @@ class Capture:
                 left_out.append(LeftOut(prefix.rstrip("/"), "too many nested repositories"))
                 continue
             try:
-                scope, sight = self._look(prefix)
+                looks = self._look(prefix)
             except (AgentTuiError, OSError) as error:
                 if not prefix:
                     raise
                 left_out.append(LeftOut(prefix.rstrip("/"), str(error)))
                 continue
-            sights.append((scope, sight))
+            scope, sight = looks[-1]
+            sights += looks
             pending += [f"{prefix}{name}/" for name in sorted(sight.nested)]
-            left_out += [replace(each, path=prefix + each.path) for each in sight.left_out]
-            if sight.fresh and not first:
+            left_out += [
+                replace(each, path=(prefix + each.path).rstrip("/") or ".")
+                for each in sight.left_out
+            ]
+            if sight.fresh and not first and not scope.replaced:
                 left_out.append(
                     LeftOut(prefix.rstrip("/"), "it is captured from now on: a new repository")
                 )
@@ -158,40 +190,92 @@ class Capture:
             "captured",
             delta=tuple(sorted(work.changes.values(), key=lambda change: change.path)),
             first=fresh,
-            files=sum(sight.files for _, sight in sights),
+            files=sum(sight.files for scope, sight in sights if scope in self._scopes.values()),
             stored_bytes=work.stored,
             left_out=tuple(left_out[:_MOST_LEFT_OUT]),
             head=self.repository.head() if self.repository else "",
-            folders=tuple(_bare_folders(sights, work.changes.values())),
+            folders=_folders_that_came(sights),
         )
 
-    def _look(self, prefix: str) -> tuple[_Scope, Sight]:
-        """Look at a scope, for the first time or again."""
+    def _look(self, prefix: str) -> list[tuple[_Scope, Sight]]:
+        """Look at a scope, for the first time or again; the last sight is that of its scanner.
+
+        Where its repository was replaced, there is one before it: what changed since it was
+        settled, as the scanner from before finds it.
+        """
         scope = self._scopes.get(prefix)
-        if scope is not None:
-            return scope, scope.scanner.look()
         root = os.path.join(self.root, prefix).rstrip("/")
-        name = digest_of(prefix.encode(errors="surrogateescape"))[:16] if prefix else "root"
-        folder = os.path.join(self.store.session_folder, name)
         repository = find_repository(root) if git_program() else None
         if prefix and repository is not None and repository.top != os.path.realpath(root):
             repository = None  # it only looks like a repository of its own
-        opened = self._open_repository(repository, root, folder) if repository else None
+        origin = origin_of(repository)
+        if scope is not None and not scope.is_fresh and scope.origin.is_same(origin):
+            return [(scope, scope.scanner.look())]
+        number, folder = self._find_settled(prefix)
+        is_settled = self._is_settled(folder)
+        was = read_origin(folder) if is_settled else None
+        looks: list[tuple[_Scope, Sight]] = []
+        replaced = told = ""
+        if was is not None and not was.is_same(origin):
+            replaced, folder = folder, folder_of(self.store.session_folder, prefix, number + 1)
+            try:
+                looks.append(self._look_as_it_was(prefix, root, replaced, was, repository))
+                told = REPLACED if was.top else ""
+            except (NotCovered, OSError):
+                told = UNREAD
+        opened = None
+        if repository is not None:
+            opened = self._open_repository(repository, root, folder, origin.algorithm)
         if opened is None:
             repository, opened = None, self._open_plainly(root, folder)
         scanner, sight = opened
+        if is_settled and was is None:  # by a version that did not write it down
+            write_origin(folder, origin)
+        if told:
+            sight.left_out.append(LeftOut("", told))
         if not prefix:
             self.repository = repository
-        scope = self._scopes[prefix] = _Scope(prefix, root, scanner)
-        return scope, sight
+        scope = _Scope(prefix, root, scanner, sight.fresh, folder, origin, replaced)
+        self._scopes[prefix] = scope
+        return [*looks, (scope, sight)]
+
+    def _look_as_it_was(
+        self, prefix: str, root: str, folder: str, was: Origin, now: Repository | None
+    ) -> tuple[_Scope, Sight]:
+        """What changed since a scope was settled whose repository is another one by now."""
+        live = self._scopes.get(prefix)
+        if live is not None and not live.is_fresh:
+            return live, live.scanner.look()
+        if was.top and git_program():
+            from agent_tui.workspace.git_scan import GitScanner  # not where git is not
+
+            repository = was.as_it_was(now)
+            git = GitScanner(repository, root, folder, self.store, self.limits, was.algorithm)
+            return _Scope(prefix, root, git, is_fresh=False, folder=folder, origin=was), git.open()
+        plain, sight = self._open_plainly(root, folder)
+        return _Scope(prefix, root, plain, is_fresh=False, folder=folder, origin=was), sight
+
+    def _find_settled(self, prefix: str) -> tuple[int, str]:
+        """The newest folder in which a scope was settled, or the first one."""
+        above = self.store.session_folder
+        folders = ((each, folder_of(above, prefix, each)) for each in numbers_of(above, prefix))
+        none = 0, folder_of(above, prefix, 0)
+        return next((found for found in folders if self._is_settled(found[1])), none)
+
+    def _is_settled(self, folder: str) -> bool:
+        if is_there(os.path.join(folder, "files.json")):
+            return True
+        from agent_tui.workspace.git_scan import has_settled  # not where git is not
+
+        return has_settled(folder)
 
     def _open_repository(
-        self, repository: Repository, root: str, folder: str
+        self, repository: Repository, root: str, folder: str, algorithm: str
     ) -> tuple[Scanner, Sight] | None:
         """Look with git; None where git cannot and nothing was settled yet."""
         from agent_tui.workspace.git_scan import GitScanner, has_settled  # not where git is not
 
-        scanner = GitScanner(repository, root, folder, self.store, self.limits)
+        scanner = GitScanner(repository, root, folder, self.store, self.limits, algorithm)
         try:
             return scanner, scanner.open()
         except NotCovered:
@@ -206,13 +290,16 @@ class Capture:
         return scanner, scanner.open()
 
 
-def _bare_folders(
-    sights: Iterable[tuple[_Scope, Sight]], changes: Iterable[FileChange]
-) -> list[str]:
-    """New folders without a new file: what is put into them later does not tell of them."""
-    came = {scope.prefix + path for scope, sight in sights for path in sight.new_folders}
-    told = {folder for each in changes for folder in folders_made(each)}
-    return sorted(came - told)[:_MOST_FOLDERS]
+def _folders_that_came(sights: Iterable[tuple[_Scope, Sight]]) -> dict[str, FolderIdentity]:
+    """New folders, each told from any that a person makes in its place from now on."""
+    came = {
+        scope.prefix + path: identity
+        for scope, sight in sights
+        for path, identity in sight.new_folders.items()
+    }
+    until = wait_for_tick() if came else 0
+    told = (each for each in sorted(came.items()) if is_told(each[1], until))
+    return dict(islice(told, _MOST_FOLDERS))
 
 
 class _Work:
@@ -267,7 +354,7 @@ class _Work:
             reading = replace(reading, state=replace(reading.state, secret=True))
         scope.readings[path] = reading
         if not sight.fresh:
-            self._note(whole, old, reading, count_new_folders(path, sight.new_folders))
+            self._note(whole, old, reading)
 
     def _cap(self, path: str, ignored: bool) -> int:
         if path in self._targets:
@@ -283,7 +370,7 @@ class _Work:
         self._store.put(content, durable=self._durable)
         return True
 
-    def _note(self, path: str, old: FileState | None, reading: Reading, folders: int) -> None:
+    def _note(self, path: str, old: FileState | None, reading: Reading) -> None:
         new = reading.state
         if old is None and new is None:
             return
@@ -293,9 +380,7 @@ class _Work:
         if old is not None and old.hash:
             self._store.keep([(old.hash, old.size)])
         added, removed = self._count(old, reading)
-        self.changes[path] = FileChange(
-            path, old, new, added, removed, 0 if old is not None else folders
-        )
+        self.changes[path] = FileChange(path, old, new, added, removed)
 
     def _count(self, old: FileState | None, reading: Reading) -> tuple[int, int]:
         before = b""

@@ -19,11 +19,16 @@ class ContentMissing(AgentTuiError):
     """The store no longer holds a content, or holds it damaged."""
 
 
-def explain(error: OSError, doing: str) -> StorageError:
-    """One sentence for an OSError: what failed, and what to do."""
+def explain(error: OSError, failed: str) -> StorageError:
+    """One sentence for an OSError: what cannot be done, why, and what to do."""
+    return StorageError(f"{failed}: {reason(error)}")
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, and what to do."""
     why = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return StorageError(f"{doing} failed, the disk is full: {why}. Free some space first.")
+        return f"the disk is full ({why}). Free some space first."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return StorageError(f"{doing} is not allowed here: {why}.")
-    return StorageError(f"{doing} failed: {why}. Try again.")
+        return f"{why}. Check the permissions."
+    return f"{why}. Try again."

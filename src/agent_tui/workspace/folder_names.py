@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import TypeAlias
 
-from agent_tui.workspace.births import is_made_since
+from agent_tui.core.file_changes import FolderIdentity
+from agent_tui.workspace.births import identity_of, is_made_since
 from agent_tui.workspace.scanning import is_below
 
 _KEEP_TIMES = frozenset(
@@ -26,23 +27,23 @@ _SURE_NS = 2_000_000_000
 """A folder that changed less than this ago may change again without another time."""
 
 _MOST_NEW = 500
-_Mark: TypeAlias = tuple[int, int, int]
-_Known: TypeAlias = tuple[_Mark | None, str]
+Mark: TypeAlias = tuple[int, int, int]
+_Known: TypeAlias = tuple[Mark | None, str]
 
 
 class FolderNames:
     """What was in each folder when it was looked at last.
 
     ``rules`` are files that say what to ignore, beside those in the folders themselves. ``new``
-    are the folders that came until the last look, also under the name of one that went; ``lost``
-    are those that went and had been empty.
+    are the folders that came until the last look, also under the name of one that went, and which
+    these are; ``lost`` are those that went and had been empty.
     """
 
     def __init__(self, root: str, rules: Iterable[str] = ()) -> None:
         self._root = root
         self._folders: dict[str, _Known] = {}
-        self._rules: dict[str, _Mark | None] = {path: _mark_of(path) for path in rules if path}
-        self.new: set[str] = set()
+        self._rules: dict[str, Mark | None] = {path: mark_of(path) for path in rules if path}
+        self.new: dict[str, FolderIdentity] = {}
         self.lost: set[str] = set()
         self._trusted: bool | None = None
         self._looked_at = 0
@@ -52,7 +53,7 @@ class FolderNames:
 
         None means: only a whole listing tells. ``outside`` are folders that are not looked into.
         """
-        self.new, self.lost = set(), set()
+        self.new, self.lost = {}, set()
         if self._trusted is None:
             self._trusted = keeps_folder_times(self._root)
         if not self._trusted:
@@ -79,7 +80,8 @@ class FolderNames:
                 is_whole = True
                 continue
             if not is_first and self._is_new(folder, before, since):
-                self.new.add(folder)
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    self.new[folder] = identity_of(os.path.join(self._root, folder))
             for name in changed:
                 path = f"{folder}/{name}" if folder else name
                 if name.endswith("/"):
@@ -95,7 +97,7 @@ class FolderNames:
         """These folders turned out to be none of ours; ``again``: others have become ours."""
         if again:
             self._folders.clear()
-        self.new = {path for path in self.new if not is_below(path, outside)}
+        self.new = {path: it for path, it in self.new.items() if not is_below(path, outside)}
         for folder in outside:
             if folder in self._folders:
                 below = f"{folder}/"
@@ -125,7 +127,7 @@ class FolderNames:
         self._folders[folder] = (mark if is_sure else None, "\0".join(names))
         if ".gitignore" in names:
             rules = os.path.join(place, ".gitignore")
-            self._rules.setdefault(rules, _mark_of(rules))
+            self._rules.setdefault(rules, mark_of(rules))
         known = set(before[1].split("\0")) if before is not None else set()
         gone = {name for name in known - names if name.endswith("/") or name == ".git"}
         return (names - known) | gone
@@ -133,7 +135,7 @@ class FolderNames:
     def _have_rules_changed(self) -> bool:
         changed = False
         for path, before in self._rules.items():
-            if before != (now := _mark_of(path)):
+            if before != (now := mark_of(path)):
                 self._rules[path] = now
                 changed = True
         return changed
@@ -175,11 +177,12 @@ def _names_in(place: str) -> set[str]:
         }
 
 
-def _mark(status: os.stat_result) -> _Mark:
+def _mark(status: os.stat_result) -> Mark:
     return status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _mark_of(path: str) -> _Mark | None:
+def mark_of(path: str) -> Mark | None:
+    """What tells one state of a file of rules from another; None where there is none."""
     with suppress(OSError):
         return _mark(os.stat(path))
     return None

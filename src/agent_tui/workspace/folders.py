@@ -130,9 +130,9 @@ def is_there(path: str) -> bool:
     return True
 
 
-def read_whole(path: str) -> bytes:
-    """Every byte of a file of ours; raises OSError."""
-    descriptor = os.open(path, FILE)
+def read_whole(path: str, *, through_links: bool = False) -> bytes:
+    """Every byte of a file; raises OSError, also for a link, unless one may lead to it."""
+    descriptor = os.open(path, FILE & ~os.O_NOFOLLOW if through_links else FILE)
     try:
         blocks = []
         while block := os.read(descriptor, _BLOCK):

@@ -37,6 +37,8 @@ _SETTINGS = {
     "protocol.allow": "never",
 }
 
+_BLOCK, _LONGEST_TEXT = 1 << 16, 16 << 20
+
 
 @cache
 def git_program() -> str:
@@ -61,10 +63,15 @@ class Repository:
     def index(self) -> str:
         return os.path.join(self.git_folder, "index")
 
+    @property
+    def exclude(self) -> str:
+        """The file that says what git ignores here alone."""
+        return os.path.join(self.common, "info", "exclude")
+
     def object_format(self) -> str:
         """``sha1`` or ``sha256``."""
         config = _read_text(os.path.join(self.common, "config"))
-        found = re.search(r"(?im)^\s*objectformat\s*=\s*(\w+)", config)
+        found = re.search(r'(?im)^\s*(?:\[[^]\n]*\])?\s*objectformat\s*=\s*"?(\w+)', config)
         return found[1].lower() if found else "sha1"
 
     @property
@@ -74,7 +81,8 @@ class Repository:
 
     def head(self) -> str:
         """The branch and the commit that are checked out, for people: ``main 1a2b3c4``."""
-        return f"{self.branch or '(no branch)'} {self._branch_and_commit()[1][:10]}".strip()
+        name, commit = self._branch_and_commit()
+        return f"{name.removeprefix('refs/heads/') or '(no branch)'} {commit[:10]}".strip()
 
     def commit(self) -> str:
         """The name of the commit that is checked out; empty where there is none yet."""
@@ -142,20 +150,25 @@ def _read_text(path: str) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return ""
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            return os.fsdecode(file.read(16 << 20))
-        except OSError:
-            return ""
+    blocks, left = [], _LONGEST_TEXT
+    try:
+        while left > 0 and (block := os.read(descriptor, min(_BLOCK, left))):
+            blocks.append(block)
+            left -= len(block)
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    return os.fsdecode(b"".join(blocks))
 
 
 class Git:
-    """git over a folder of our own and somebody's work tree."""
+    """git over a folder of our own and somebody's work tree; by default the index lies in it."""
 
-    def __init__(self, folder: str, top: str, start: str, seconds: float) -> None:
+    def __init__(self, folder: str, top: str, start: str, seconds: float, index: str = "") -> None:
         self.folder = folder
         self.top = os.path.realpath(top)
-        self.start_folder = os.path.realpath(start)
+        self.start_folder = self.top if start == top else os.path.realpath(start)
         self._seconds = seconds
         self._environment = {
             "PATH": os.environ.get("PATH", os.defpath),
@@ -163,7 +176,6 @@ class Git:
             "HOME": folder,
             "GIT_DIR": folder,
             "GIT_WORK_TREE": top,
-            "GIT_INDEX_FILE": os.path.join(folder, "index"),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_SYSTEM": "/dev/null",
             "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -174,13 +186,24 @@ class Git:
             "GIT_LITERAL_PATHSPECS": "1",
             "GIT_CEILING_DIRECTORIES": "/",
         }
+        self.use_index(index or os.path.join(folder, "index"))
+
+    def use_index(self, index: str) -> None:
+        """Read and write another index from now on."""
+        self.index = index
+        self._environment["GIT_INDEX_FILE"] = index
 
     def start(self, *arguments: str, settings: Sequence[str] = ()) -> Running:
         """Start a command; ask the result for its output."""
-        chosen_for = {"check-ignore": {"GIT_LITERAL_PATHSPECS": "0"}}  # it knows no other way
+        chosen_for = {
+            "check-ignore": {"GIT_LITERAL_PATHSPECS": "0"},  # it knows no other way
+            # It notes in our index which files it has read. As long as that is no newer than
+            # the files, as after a clone, each look reads them all.
+            "status": {"GIT_OPTIONAL_LOCKS": "1"},
+        }
         chosen = [f"{name}={value}" for name, value in _SETTINGS.items()]
         options = [word for each in (*chosen, *settings) for word in ("-c", each)]
-        command = [git_program(), "--no-optional-locks", *options, *arguments]
+        command = [git_program(), *options, *arguments]
         process = subprocess.Popen(
             command,
             cwd=self.start_folder,

@@ -7,12 +7,16 @@ index alone is compared: the untracked and ignored paths are then those of the t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from agent_tui.core.dataclass import dataclass
+from agent_tui.core.file_changes import FolderIdentity
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folder_names import FolderNames
 from agent_tui.workspace.git import Git
+from agent_tui.workspace.git_doubt import DoubtfulEntries
+from agent_tui.workspace.git_index import Entry
 from agent_tui.workspace.scanning import STAGING_PREFIX
 
 _GITLINK = "160000"
@@ -46,11 +50,18 @@ class GitListing:
     """
 
     def __init__(
-        self, git: Git, names: FolderNames, settings: Sequence[str], *, has_head: bool
+        self,
+        git: Git,
+        names: FolderNames,
+        settings: Sequence[str],
+        algorithm: str,
+        *,
+        has_head: bool,
     ) -> None:
         self._git = git
         self._names = names
         self._settings = settings
+        self._doubtful = DoubtfulEntries(git.top, algorithm)
         self._has_head = has_head
         self._outside: set[str] = set()
         self._is_begun = self._is_sure = False
@@ -61,23 +72,44 @@ class GitListing:
         self.ignored: set[str] = set()
         self.links: set[str] = set()
 
-    def look(self, on_begin: Callable[[], None] | None = None) -> None:
-        """List what is there now; ``on_begin`` is called once git is at work, the first time.
+    def look(self, on_begin: Callable[[], int | None] | None = None) -> None:
+        """List what is there now.
+
+        ``on_begin`` is called once git is at work, the first time, and may tell the second in
+        which an entry of the index changed last.
 
         Raises:
             NotCovered: git did not give a whole answer.
         """
+        began = time.time_ns()
         outside = self._outside | self.links
         fresh = self._names.refresh(outside) if self._is_begun else None
         is_quick, self._is_sure = fresh is not None and self._is_sure, False
+        doubtful: list[Entry] = []
+
+        def compare() -> None:
+            """While git is at work; what is written after it is compared in the next look."""
+            newest = on_begin() if on_begin is not None else None
+            doubtful.extend(self._doubtful.find(self._git.index, began, newest))
+
         if fresh is not None and is_quick:
             self._list_changed(fresh)
+            compare()
         else:
-            self._list_all(on_begin)
+            self._list_all(compare)
+        self._take_doubtful(doubtful)
         self._is_begun = self._is_sure = True
 
+    def _take_doubtful(self, entries: Iterable[Entry]) -> None:
+        """What git may have taken for unchanged wrongly counts as changed, and is read."""
+        prefix = os.fsencode(self._prefix)
+        for entry in entries:
+            if entry.path.startswith(prefix):
+                path = os.fsdecode(entry.path[len(prefix) :])
+                self.changed.setdefault(path, Settled(entry.oid, entry.mode))
+
     @property
-    def new_folders(self) -> set[str]:
+    def new_folders(self) -> Mapping[str, FolderIdentity]:
         """Folders that were not there the last time, as far as that is known."""
         return self._names.new
 

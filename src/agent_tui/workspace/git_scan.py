@@ -6,17 +6,16 @@ themselves; only what a path held before its first change is adopted from the us
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 
 from agent_tui.core.file_changes import FileState, LeftOut
 from agent_tui.workspace.errors import NotCovered
-from agent_tui.workspace.folder_names import FolderNames
+from agent_tui.workspace.folder_names import FolderNames, Mark, mark_of
 from agent_tui.workspace.folders import (
     is_there,
     make_private_folder,
@@ -26,14 +25,16 @@ from agent_tui.workspace.folders import (
 from agent_tui.workspace.git import Git, Repository
 from agent_tui.workspace.git_listing import GitListing, Settled, joined, names_in
 from agent_tui.workspace.limits import Limits
-from agent_tui.workspace.oids import ObjectNames
-from agent_tui.workspace.reading import Reading
+from agent_tui.workspace.oids import ObjectNames, name_of
+from agent_tui.workspace.reading import Reading, digest_of
 from agent_tui.workspace.recent import RecentStates
 from agent_tui.workspace.scanning import LOST, UNKNOWN, Sight, is_below
 from agent_tui.workspace.seed import (
+    LISTING,
+    Truth,
     UserSettings,
     copy_index,
-    list_index,
+    read_newest,
     unhide,
     write_settings,
 )
@@ -43,19 +44,31 @@ _MOST_RECENT = 256
 """So many paths are settled beside the index before it is written again."""
 
 
+UNSETTLED = "index.first"
+"""How the index is called until the first capture is in the log: what was there is no change."""
+
+
 class GitScanner:
     """Scans the part of a work tree that lies below a folder."""
 
     def __init__(
-        self, repository: Repository, root: str, folder: str, store: ContentStore, limits: Limits
+        self,
+        repository: Repository,
+        root: str,
+        folder: str,
+        store: ContentStore,
+        limits: Limits,
+        algorithm: str = "",
     ) -> None:
         self._repository = repository
         self._root = root
         self._folder = folder
         self._store = store
         self._limits = limits
-        self._git = Git(folder, repository.top, root, limits.git_seconds)
-        self._algorithm = repository.object_format()
+        self._algorithm = algorithm or repository.object_format()
+        shared = os.path.join(store.folder, "git", _name_of(repository, self._algorithm))
+        self._index = os.path.join(folder, "index")
+        self._git = Git(shared, repository.top, root, limits.git_seconds, self._index)
         self._names = ObjectNames(os.path.join(store.folder, f"names-{self._algorithm}"))
         self._recent = RecentStates(os.path.join(folder, "recent.json"))
         self._known: dict[str, FileState | None] = {}
@@ -63,15 +76,15 @@ class GitScanner:
         self._unknown_folders: set[str] = set()
         self._settings: list[str] = []
         self._rules: list[str] = []
+        self._exclude: Mark | None = None
         self._room = limits.ignored_files
         self._resuming = False
 
     @cached_property
     def _listing(self) -> GitListing:
         names = FolderNames(self._git.start_folder, self._rules)
-        return GitListing(
-            self._git, names, self._settings, has_head=bool(self._repository.commit())
-        )
+        has_head = bool(self._repository.commit())
+        return GitListing(self._git, names, self._settings, self._algorithm, has_head=has_head)
 
     def open(self) -> Sight:
         """Make the index if there is none yet; returns what it has to take up first.
@@ -81,12 +94,12 @@ class GitScanner:
         """
         user = UserSettings(self._repository)
         try:
-            remove_stale_lock(self._folder)
             fresh = not has_settled(self._folder)
             make_private_folder(self._folder, durable=False)
-            write_settings(self._folder, self._repository, self._algorithm)
+            self._write_settings()
             if fresh:
                 return self._begin(user)
+            remove_stale_lock(self._index)
             self._heed_excludes(user.excludes)
         finally:
             user.stop()
@@ -106,13 +119,22 @@ class GitScanner:
         self._heed_excludes(guessed)
         if self._repository.top != self._root:
             self._require_not_ignored()
-        copy_index(self._repository, self._folder)
-        listings: list[Future[bytes]] = []
+        self._git.use_index(os.path.join(self._folder, UNSETTLED))
+        remove_stale_lock(self._git.index)
+        copy_index(self._repository, self._git)
+        listed: list[Future[bytes]] = []
         with ThreadPoolExecutor(1, thread_name_prefix="index") as thread:
-            asked = (self._git, self._repository, user)
-            work = partial(list_index, *asked, self._algorithm)
-            sight = self.look(on_begin=lambda: listings.append(thread.submit(work)))
-            truth = unhide(*asked, listings[0].result())
+
+            def read_beside() -> int | None:
+                newest = read_newest(self._git, self._repository, user, self._algorithm)
+                if newest is None:
+                    listed.append(thread.submit(self._git.run, *LISTING))
+                return newest
+
+            sight = self.look(on_begin=read_beside)
+        truth = Truth(set(), set(), hidden=False)
+        if listed:
+            truth = unhide(self._git, self._repository, user, listed[0].result())
         is_guess_wrong = user.excludes != guessed
         if truth.hidden or truth.links or is_guess_wrong:
             self._heed_excludes(user.excludes)
@@ -126,8 +148,12 @@ class GitScanner:
     def _heed_excludes(self, excludes: str) -> None:
         """Ignore what a file of the user's says, beside the rules of the work tree."""
         self._settings[:] = [f"core.excludesFile={excludes}"] if excludes else []
-        self._rules[:] = [path for path in (excludes,) if path]
+        self._rules[:] = [path for path in (excludes, self._repository.exclude) if path]
         self._rules += _rules_above(self._root, self._repository.top)
+
+    def _write_settings(self) -> None:
+        self._exclude = mark_of(self._repository.exclude)
+        write_settings(self._git.folder, self._repository, self._algorithm)
 
     def _forget_first_look(self) -> None:
         vars(self).pop("_listing", None)
@@ -146,7 +172,9 @@ class GitScanner:
         if told:
             raise NotCovered("the repository around this folder ignores it")
 
-    def look(self, on_begin: Callable[[], None] | None = None) -> Sight:
+    def look(self, on_begin: Callable[[], int | None] | None = None) -> Sight:
+        if self._exclude != mark_of(self._repository.exclude):
+            self._write_settings()
         listing = self._listing
         listing.look(on_begin)
         sight = Sight(set(listing.changed), new_folders=listing.new_folders)
@@ -220,7 +248,7 @@ class GitScanner:
             for path in self._recent.paths()
         )
         try:
-            with open(os.path.join(self._folder, "index"), "rb") as index:
+            with open(self._git.index, "rb") as index:
                 return int.from_bytes(index.read(12)[8:], "big") + beside
         except FileNotFoundError:
             return beside
@@ -285,23 +313,34 @@ class GitScanner:
             self._known[path] = state
             self._skipped.pop(path, None)
             if content is not None and state is not None:
-                self._names.add(self._name(content), state.hash, len(content))
+                name = name_of(content, self._algorithm)
+                self._names.add(name, state.hash, len(content))
             elif state is not None:
                 self._skipped[path] = state
-        self._names.flush()
         self._listing.settle(
             path
             for path, each in readings.items()
             if each.state is None or each.content is not None
         )
         self._recent.put(readings)
-        self._recent.write()
+        self._names.flush()
+        if readings:
+            self._recent.write()
+        self._settle_index()
         if len(self._recent) > _MOST_RECENT:
             self._move_to_index()
             self._recent.write()
 
+    def _settle_index(self) -> None:
+        """From here on, a later run continues from this index."""
+        if self._git.index != self._index:
+            with suppress(FileNotFoundError):  # the user's git has none yet
+                os.rename(self._git.index, self._index)
+            self._git.use_index(self._index)
+
     def _move_to_index(self) -> None:
         """Let the index have what is as it was settled; the rest stays beside it."""
+        remove_stale_lock(self._index)
         with open_root(self._root) as root:
 
             def still(path: str) -> bool:
@@ -309,7 +348,9 @@ class GitScanner:
 
             same = [path for path in self._recent.paths() if still(path)]
             unkept = self._recent.unkept()
-            gone = [*unkept, *(path for path in same if self._recent.state(path) is None)]
+            # What is there is forgotten first: git would keep the name of an older content for what
+            # looks unchanged to it.
+            gone = [*unkept, *same]
             there = [path for path in same if self._recent.state(path) is not None]
             if gone:
                 self._git.run("update-index", "-z", "--force-remove", "--stdin", data=joined(gone))
@@ -318,9 +359,14 @@ class GitScanner:
                 self._git.run(*arguments, "--stdin", data=joined(there))
             self._recent.forget([*unkept, *(path for path in same if still(path))])
 
-    def _name(self, content: bytes) -> str:
-        header = b"blob %d\0" % len(content)
-        return hashlib.new(self._algorithm, header + content, usedforsecurity=False).hexdigest()
+
+def _name_of(repository: Repository, algorithm: str) -> str:
+    """What the sessions in one work tree share is called: a store may serve several of them.
+
+    Two folders may have one project, as ``/a/b-c`` and ``/a-b/c``.
+    """
+    told = "\0".join((repository.common, repository.top, algorithm))
+    return digest_of(os.fsencode(told))[:16]
 
 
 def _rules_above(root: str, top: str) -> Iterator[str]:
@@ -332,10 +378,13 @@ def _rules_above(root: str, top: str) -> Iterator[str]:
 
 def has_settled(folder: str) -> bool:
     """Whether something was settled in a folder of ours: nothing of it is new then."""
-    return any(is_there(os.path.join(folder, name)) for name in ("index", "recent.json"))
+    if is_there(os.path.join(folder, "index")):
+        return True
+    is_begun = is_there(os.path.join(folder, UNSETTLED))
+    return not is_begun and is_there(os.path.join(folder, "recent.json"))
 
 
-def remove_stale_lock(folder: str) -> None:
+def remove_stale_lock(index: str) -> None:
     """Remove the lock of an index of ours: whoever held it is dead, for we are it."""
     with suppress(FileNotFoundError):
-        os.unlink(os.path.join(folder, "index.lock"))
+        os.unlink(f"{index}.lock")

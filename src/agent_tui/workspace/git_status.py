@@ -24,8 +24,8 @@ def has_changes(repository: Repository) -> bool:
     try:
         with tempfile.TemporaryDirectory(prefix="agent-tui-", ignore_cleanup_errors=True) as folder:
             write_settings(folder, repository, repository.object_format())
-            copy_index(repository, folder)
             git = Git(folder, repository.top, repository.top, _SECONDS)
+            copy_index(repository, git)
             return bool(git.run(*_STATUS, settings=settings))
     except (OSError, NotCovered):
         return False

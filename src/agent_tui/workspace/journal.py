@@ -9,8 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from agent_tui.core.file_changes import FileChange, change_fields, is_safe_path, parse_change
-from agent_tui.workspace.births import Identity
+from agent_tui.core.file_changes import (
+    FileChange,
+    FolderIdentity,
+    change_fields,
+    is_safe_path,
+    parse_change,
+)
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folders import read_whole, replace_private_file, sync_folder
 from agent_tui.workspace.scanning import STAGING_PREFIX
@@ -36,7 +41,7 @@ class Journal:
     staging: str
     changes: tuple[FileChange, ...]
     about: Mapping[str, Any]
-    folders: Mapping[str, Identity] = field(default_factory=dict)
+    folders: Mapping[str, FolderIdentity] = field(default_factory=dict)
 
     def at(self, phase: Phase) -> Journal:
         """The same, in another phase."""

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 
 from agent_tui.workspace.folders import read_whole, write_all
+
+
+def name_of(content: bytes, algorithm: str) -> str:
+    """What git calls a content in a repository of an algorithm: ``sha1`` or ``sha256``."""
+    header = b"blob %d\0" % len(content)
+    return hashlib.new(algorithm, header + content, usedforsecurity=False).hexdigest()
 
 
 class ObjectNames:

@@ -5,7 +5,6 @@ The formats are those of git-diff(1), "Generating patch text with -p", and of it
 
 from __future__ import annotations
 
-import hashlib
 import os
 import zlib
 from base64 import b85encode
@@ -17,29 +16,30 @@ from agent_tui.core.text import reveal
 from agent_tui.workspace.diffs import group_changes
 from agent_tui.workspace.errors import ContentMissing
 from agent_tui.workspace.merge import diff_lines, split_lines
+from agent_tui.workspace.oids import name_of
 from agent_tui.workspace.store import ContentStore
 
 _CONTEXT = 3
 _BINARY_LINE = 52
-_NO_OBJECT = "0" * 40
 _QUOTED = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 _HIDDEN = "local configuration: its content is not printed"
 
 
-def patch_of(store: ContentStore, changes: Iterable[FileChange]) -> bytes:
+def patch_of(store: ContentStore, changes: Iterable[FileChange], algorithm: str = "sha1") -> bytes:
     """All changes as one patch, from the first state of each path to its last. Blocks.
 
-    What cannot be told is a remark, which programs that read patches pass over.
+    What cannot be told is a remark, which programs that read patches pass over. ``algorithm`` is
+    that of the repository: git takes contents that are no text under its own names alone.
     """
     ends: dict[str, FileChange] = {}
     for change in changes:
         first = ends.get(change.path)
         old = change.old if first is None else first.old
         ends[change.path] = FileChange(change.path, old, change.new)
-    return b"".join(_patch(store, change) for _, change in sorted(ends.items()))
+    return b"".join(_patch(store, change, algorithm) for _, change in sorted(ends.items()))
 
 
-def _patch(store: ContentStore, change: FileChange) -> bytes:
+def _patch(store: ContentStore, change: FileChange, algorithm: str) -> bytes:
     old, new = change.old, change.new
     if (old is None and new is None) or (old is not None and old.same_as(new)):
         return b""
@@ -51,8 +51,8 @@ def _patch(store: ContentStore, change: FileChange) -> bytes:
         return _remark(change, str(error))
     if old is not None and new is not None and old.kind != new.kind:  # git tells it as two
         gone, came = FileChange(change.path, old, None), FileChange(change.path, None, new)
-        return _told(gone, before, b"") + _told(came, b"", after)
-    return _told(change, before, after)
+        return _told(gone, before, b"", algorithm) + _told(came, b"", after, algorithm)
+    return _told(change, before, after, algorithm)
 
 
 def _remark(change: FileChange, why: str) -> bytes:
@@ -60,17 +60,17 @@ def _remark(change: FileChange, why: str) -> bytes:
     return told.encode(errors="replace")
 
 
-def _told(change: FileChange, before: bytes, after: bytes) -> bytes:
+def _told(change: FileChange, before: bytes, after: bytes, algorithm: str) -> bytes:
     name = os.fsencode(change.path)
     source, target = _quote(b"a/" + name), _quote(b"b/" + name)
+    ends = (_name(change.old, before, algorithm), _name(change.new, after, algorithm))
+    index = f"index {'..'.join(ends)}\n".encode()
     lines = [b"diff --git %s %s\n" % (source, target), *_modes(change.old, change.new)]
     if before == after:
         same_kind = change.old is not None and change.new is not None
-        ends = "" if same_kind else f"index {_name(change.old, b'')}..{_name(change.new, b'')}\n"
-        return b"".join([*lines, ends.encode()])
+        return b"".join(lines if same_kind else [*lines, index])
     if b"\0" in before or b"\0" in after:
-        names = f"index {_name(change.old, before)}..{_name(change.new, after)}\n"
-        return b"".join([*lines, names.encode(), b"GIT binary patch\n", *_binary(after, before)])
+        return b"".join([*lines, index, b"GIT binary patch\n", *_binary(after, before)])
     lines.append(b"--- %s\n" % (source if change.old else b"/dev/null"))
     lines.append(b"+++ %s\n" % (target if change.new else b"/dev/null"))
     return b"".join([*lines, *_hunks(split_lines(before), split_lines(after))])
@@ -130,11 +130,10 @@ def _binary(*contents: bytes) -> Iterator[bytes]:
         yield b"\n"
 
 
-def _name(state: FileState | None, content: bytes) -> str:
-    if state is None:
-        return _NO_OBJECT
-    header = b"blob %d\0" % len(content)
-    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+def _name(state: FileState | None, content: bytes, algorithm: str) -> str:
+    """What git calls a content; only zeros where there is none."""
+    name = name_of(content, algorithm)
+    return name if state else "0" * len(name)
 
 
 def _quote(name: bytes) -> bytes:

@@ -14,10 +14,10 @@ def reason_refused(root: str, home: str = "") -> str:
     if not os.path.isdir(real):
         return f"{root} is not a folder"
     if real == "/":
-        return "the whole file system is not captured; start in a project's folder"
+        return "this is the root of the file system; start in a project's folder"
     if real == home or home.startswith(f"{real}/"):
-        return "the home folder is not captured; start in a project's folder"
+        return "this is the home folder, or one above it; start in a project's folder"
     for name in _PERSONAL:
         if real == os.path.join(home, name):
-            return f"{name} is not captured as a whole; start in a folder inside it"
+            return f"{name} is not a single project; start in a folder inside it"
     return ""

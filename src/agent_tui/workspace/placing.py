@@ -78,7 +78,7 @@ class Spot:
                     continue
             os.unlink(self.staged, dir_fd=self.staging)
             return
-        raise OSError(errno.EBUSY, "it is saved again and again", self.path)
+        raise OSError(errno.EBUSY, "another program keeps writing to it", self.path)
 
     def keep_beside(self) -> str:
         """Move what lies in the staging folder beside the place; returns the path it has now."""
@@ -87,7 +87,7 @@ class Spot:
             with suppress(FileExistsError):
                 put_in_place(self.staged, self.staging, name, self.folder, exchange=False)
                 return f"{self.path}.saved-{number}"
-        raise OSError(errno.EEXIST, "there are too many saved copies", self.path)
+        raise OSError(errno.EEXIST, "it has 999 saved copies already", self.path)
 
     def clear_folder(self) -> None:
         """Remove an empty folder that stands at the place; raises PathChanged if it holds files."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from agent_tui.core.file_changes import FileState, LeftOut
-from agent_tui.workspace.births import is_made_since
+from agent_tui.core.file_changes import FileState, FolderIdentity, LeftOut
+from agent_tui.workspace.births import identity_of, is_made_since
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folders import (
     Signature,
@@ -86,7 +86,7 @@ class PlainScanner:
                 sight.candidates.add(path)
         sight.candidates |= self._settled.keys() - self._found.keys()
         if before:
-            sight.new_folders = {path for path in self._folders if self._is_new(path, before)}
+            sight.new_folders = dict(self._new_folders(before))
             lost = (path for path in before.keys() - self._folders.keys() if before[path])
             sight.left_out += [LeftOut(path, LOST) for path in sorted(lost)]
         self._looked_at = now
@@ -94,10 +94,13 @@ class PlainScanner:
         sight.files = len(self._found)
         return sight
 
-    def _is_new(self, folder: str, before: Mapping[str, bool]) -> bool:
-        """Whether a folder came since the look before, one of the same name gone or not."""
-        place = os.path.join(self._root, folder)
-        return folder not in before or is_made_since(place, self._looked_at)
+    def _new_folders(self, before: Mapping[str, bool]) -> Iterator[tuple[str, FolderIdentity]]:
+        """The folders that came since the look before, one of the same name gone or not."""
+        for folder in self._folders:
+            place = os.path.join(self._root, folder)
+            if folder not in before or is_made_since(place, self._looked_at):
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    yield folder, identity_of(place)
 
     def _look_into(self, folder: str, pending: list[str], sight: Sight, unknown: set[str]) -> int:
         total = 0

@@ -6,12 +6,11 @@ changed in between stays. Where that is not possible without loss, it says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
-from agent_tui.core.file_changes import FileState, LeftOut, folders_made
+from agent_tui.core.file_changes import REVERT_CAUSES, FileState, FolderIdentity, LeftOut
 from agent_tui.core.records import WorkspaceRecord
 from agent_tui.core.revert_plan import (
     Choice,
@@ -21,13 +20,13 @@ from agent_tui.core.revert_plan import (
     RevertPlan,
     Version,
 )
-from agent_tui.workspace.births import born_at
+from agent_tui.workspace.births import identity_of
 from agent_tui.workspace.errors import ContentMissing
 from agent_tui.workspace.folders import open_parent, open_root
 from agent_tui.workspace.limits import DEFAULT_LIMITS
 from agent_tui.workspace.merge import apply_hunks, is_text, make_hunks, merge_contents
 from agent_tui.workspace.reading import Reading, digest_of, read_entry
-from agent_tui.workspace.scanning import count_new_folders
+from agent_tui.workspace.scanning import new_folders_around
 from agent_tui.workspace.store import ContentStore
 from agent_tui.workspace.timeline import Step, steps_by_path
 
@@ -40,7 +39,7 @@ class Action:
     expected: FileState | None
     target: FileState | None
     content: bytes = b""
-    folders: int = 0
+    folders: tuple[FolderIdentity, ...] = ()
 
 
 def choose(plan: RevertPlan, choice: Choice) -> list[Action]:
@@ -87,14 +86,15 @@ def make_plan(
     ``own_causes`` says whose changes are ticked at first.
     """
     with open_root(root) as folder:
-        own_folders = _same_folders(folder, _folders_made(captures, own_causes | _REVERTS))
+        own_folders = _same_folders(folder, _folders_made(captures, own_causes | REVERT_CAUSES))
         all_folders = _same_folders(folder, _folders_made(captures, _MAKERS))
         planner = _Planner(store, own_causes, own_folders, all_folders)
         for path, steps in sorted(steps_by_path(captures).items()):
             planner.plan(folder, path, steps)
-    gaps = [f"{each.why or 'not captured'}" for each in captures if each.status == "none"]
+    whys = (each.why.rstrip(".") for each in captures if each.status == "none")
+    gaps = [why or "the reason was not recorded" for why in whys]
     if gaps:
-        notices = (*notices, f"Files were not captured at times: {'; '.join(dict.fromkeys(gaps))}")
+        notices = (*notices, f"Some changes were not captured: {'; '.join(dict.fromkeys(gaps))}")
     left = {(e.path, e.why): e for c in captures for e in c.left_out} | planner.uncovered
     return RevertPlan(
         tuple(sorted(planner.paths, key=lambda each: (not each.own, each.path))),
@@ -105,8 +105,7 @@ def make_plan(
     )
 
 
-_REVERTS = frozenset({"revert", "undo", "redo"})
-_MAKERS = _REVERTS | {"tool_call", "shell"}
+_MAKERS = REVERT_CAUSES | {"tool_call", "shell"}
 """Whose files and folders may be removed."""
 
 
@@ -114,8 +113,8 @@ _MAKERS = _REVERTS | {"tool_call", "shell"}
 class _Planner:
     store: ContentStore
     own_causes: frozenset[str]
-    own_folders: set[str]
-    all_folders: set[str]
+    own_folders: Mapping[str, FolderIdentity]
+    all_folders: Mapping[str, FolderIdentity]
     paths: list[PathPlan] = field(default_factory=list)
     uncovered: dict[tuple[str, str], LeftOut] = field(default_factory=dict)
 
@@ -129,7 +128,7 @@ class _Planner:
         own = [step for step in steps if step.capture.cause in self.own_causes]
         if own:
             # What took the agent's changes back belongs to them: together they are what is left.
-            chosen = self.own_causes | _REVERTS
+            chosen = self.own_causes | REVERT_CAUSES
             own = [step for step in steps if step.capture.cause in chosen]
             self._add(path, now, own, own=True)
         if len(own) < len(steps):
@@ -138,52 +137,41 @@ class _Planner:
     def _add(self, path: str, now: Version, steps: list[Step], *, own: bool) -> None:
         try:
             undoing = _Undoing(self.store, now)
-            for step in reversed(_joined(steps, self.own_causes | _REVERTS)):
+            for step in reversed(_joined(steps, self.own_causes | REVERT_CAUSES)):
                 undoing.undo(step.change.old, step.change.new, created_by=step)
         except ContentMissing as error:
             self._leave_out(path, str(error))
             return
         plan = undoing.plan(path, own)
         if plan.status != "same":
-            folders = count_new_folders(path, self.own_folders if own else self.all_folders)
+            made = self.own_folders if own else self.all_folders
+            folders = tuple(made[each] for each in new_folders_around(path, made))
             self.paths.append(replace(plan, folders=folders))
 
     def _leave_out(self, path: str, why: str) -> None:
         self.uncovered[path, why] = LeftOut(path, why)
 
 
-def _folders_made(captures: Iterable[WorkspaceRecord], causes: frozenset[str]) -> dict[str, int]:
-    """The folders that were made for one of these causes, and for no other since; and when.
-
-    In nanoseconds: when it was written down that they were there, so before or at that moment.
-    """
-    made: dict[str, int] = {}
+def _folders_made(
+    captures: Iterable[WorkspaceRecord], causes: frozenset[str]
+) -> dict[str, FolderIdentity]:
+    """The folders that were made for one of these causes, and for no other since; and which."""
+    made: dict[str, FolderIdentity] = {}
     for capture in captures:
-        came = {*capture.folders, *(path for each in capture.delta for path in folders_made(each))}
         if capture.cause in causes:
-            made |= dict.fromkeys(came, _written_at(capture))
+            made |= capture.folders
         else:
-            made = {path: at for path, at in made.items() if path not in came}
+            made = {path: it for path, it in made.items() if path not in capture.folders}
     return made
 
 
-def _written_at(capture: WorkspaceRecord) -> int:
-    """The moment after a capture was written; 0 where that is not told."""
-    try:
-        moment = datetime.fromisoformat(capture.stamp.at or "")
-        return round(moment.timestamp() * 1_000) * 1_000_000 + 1_000_000  # told to the millisecond
-    except ValueError:
-        return 0
-
-
-def _same_folders(root: int, made: dict[str, int]) -> set[str]:
+def _same_folders(root: int, made: Mapping[str, FolderIdentity]) -> dict[str, FolderIdentity]:
     """Those that are still the folders that were made; one that came later is the person's."""
-    same = set()
-    for path, at in made.items():
+    same = {}
+    for path, identity in made.items():
         with suppress(OSError), open_parent(root, path) as (folder, name):
-            born = born_at(name, folder)
-            if born is not None and born <= at:
-                same.add(path)
+            if identity[1] and identity_of(name, folder) == identity:
+                same[path] = identity
     return same
 
 

@@ -17,8 +17,9 @@ from agent_tui.workspace.folders import FILE, Signature, open_parent, signature
 
 _BLOCK = 1 << 20
 _TRIES = 3
-_RACY_NS = 100_000_000
-"""A file that was written less than this before may be written again without another time."""
+_RACY_NS, _RACY_COARSE_NS = 100_000_000, 2_000_000_000
+"""A file that was written less than this before may be written again without another time; the
+second where a file system keeps whole seconds."""
 UNSURE: Signature = (0, 0, 0, 0, 0)
 """Of an entry that may change without another signature: none is ever like it."""
 UNREADABLE = "it cannot be read"
@@ -88,7 +89,10 @@ def read_name(
 
 def _sure(reading: Reading, began: int) -> Reading:
     mark = reading.signature
-    if mark is None or max(mark[3], mark[4]) < began - _RACY_NS:
+    if mark is None:
+        return reading
+    racy = _RACY_NS if mark[4] % 1_000_000_000 else max(_RACY_NS, _RACY_COARSE_NS)
+    if max(mark[3], mark[4]) < began - racy:
         return reading
     return replace(reading, signature=UNSURE)
 

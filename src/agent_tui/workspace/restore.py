@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from agent_tui.core.errors import AgentTuiError, StorageError
-from agent_tui.core.file_changes import FileChange, FileState
-from agent_tui.workspace.births import Identity, identity_of
+from agent_tui.core.file_changes import FileChange, FileState, FolderIdentity
+from agent_tui.workspace.births import identity_of, is_told, wait_for_tick
 from agent_tui.workspace.capture import count_lines
-from agent_tui.workspace.errors import NotCovered, PathChanged, explain
+from agent_tui.workspace.errors import NotCovered, PathChanged, explain, reason
 from agent_tui.workspace.folders import (
     FOLDER,
     NEW_FILE,
@@ -50,18 +50,25 @@ class Recovery:
         outcome: whether it was finished, or everything is as it was before it.
         changes: what it changed. ``left``: paths that somebody changed meanwhile, left alone.
         about: what the record in the log is to say besides.
+        folders: those that it made, and which these are.
     """
 
     outcome: Literal["finished", "rolled back"]
     changes: tuple[FileChange, ...]
     left: tuple[str, ...]
     about: Mapping[str, Any]
+    folders: Mapping[str, FolderIdentity] = field(default_factory=dict)
 
 
 class Restore:
-    """One revert of files. Blocks; the caller writes its record between ``run`` and ``finish``."""
+    """One revert of files. Blocks; the caller writes its record between ``run`` and ``finish``.
+
+    Attributes:
+        folders: those that ``run`` made, and which these are.
+    """
 
     def __init__(self, root: str, store: ContentStore) -> None:
+        self.folders: Mapping[str, FolderIdentity] = {}
         self._root = os.path.realpath(root)
         self._store = store
         self._journal_path = store.journal_path
@@ -74,19 +81,19 @@ class Restore:
         Raises:
             PathChanged, NotCovered, StorageError: nothing was changed.
         """
-        doing = "Reverting files"
         try:
             if is_there(self._journal_path):
                 raise NotCovered("an earlier revert was interrupted; open the session again")
             with self._store.locked(alone=True), open_root(self._root) as root:
                 changes = self._verify(root, actions)
                 staging = f"{STAGING_PREFIX}{operation}"
-                folders = _find_folders(root, changes)
+                folders = _folders_that_go(actions)
                 journal = Journal("prepare", self._root, staging, changes, about, folders)
                 self._prepare(root, journal, [action.content for action in actions])
                 self._commit(root, journal.at("commit"))
+                self.folders = _folders_made(root, changes)
         except OSError as error:
-            raise explain(error, doing) from error
+            raise explain(error, "Cannot revert files") from error
         return changes
 
     def finish(self) -> None:
@@ -128,12 +135,13 @@ class Restore:
                 with open_root(self._root) as root:
                     return self._recover(root, journal)
         except OSError as error:
-            raise explain(error, "Finishing an interrupted revert") from error
+            raise StorageError(reason(error)) from error
 
     def _recover(self, root: int, journal: Journal) -> Recovery:
         if journal.phase == "commit":
             done, left = _Replacing(root, journal, self._store).finish()
-            return Recovery("finished", done, left, journal.about)
+            made = _folders_made(root, done)
+            return Recovery("finished", done, left, journal.about, made)
         if journal.phase == "rollback":
             left = self._roll_back(root, journal)
             return Recovery("rolled back", (), left, journal.about)
@@ -155,7 +163,7 @@ class Restore:
             if action.target is not None:
                 self._store.put(action.content)
             lines = count_lines(now, action.content)
-            folders = action.folders
+            folders = len(action.folders)
             if action.target is not None:  # those that it will make
                 folders = 0 if reading.state else count_missing_folders(root, action.path)
             changes.append(FileChange(action.path, reading.state, action.target, *lines, folders))
@@ -163,6 +171,7 @@ class Restore:
         return tuple(changes)
 
     def _prepare(self, root: int, journal: Journal, contents: Sequence[bytes]) -> None:
+        self._store.make_durable()
         write_journal(self._journal_path, journal)
         try:
             os.mkdir(journal.staging, 0o700, dir_fd=root)
@@ -195,9 +204,7 @@ class Restore:
             raise
 
     def _give_up(self, root: int, journal: Journal) -> None:
-        made: dict[str, Identity] = {}  # where they cannot be looked at, none of them goes
-        with suppress(OSError):
-            made = _find_folders(root, _backwards(journal.changes))
+        made = _find_folders(root, journal.changes)
         journal = replace(journal, phase="rollback", folders=made)
         with suppress(OSError):
             write_journal(self._journal_path, journal)
@@ -206,8 +213,8 @@ class Restore:
         except OSError as error:
             why = error.strerror or str(error)
             raise StorageError(
-                f"Reverting files was interrupted: {why}. It is finished or undone when the session"
-                " is opened again."
+                f"The revert of files was interrupted: {why}. It will be finished or undone when "
+                "the session is opened again."
             ) from error
 
     def _roll_back(self, root: int, journal: Journal) -> tuple[str, ...]:
@@ -414,12 +421,31 @@ def _folders_of(changes: Iterable[FileChange]) -> list[str]:
     return found
 
 
-def _find_folders(root: int, changes: Iterable[FileChange]) -> dict[str, Identity]:
-    """Which folders those are now; raises OSError."""
-    found: dict[str, Identity] = {}
-    for path in _folders_of(changes):
-        with suppress(FileNotFoundError, NotADirectoryError), open_parent(root, path) as at:
-            found[path] = identity_of(at[1], at[0])
+def _folders_that_go(actions: Iterable[Action]) -> dict[str, FolderIdentity]:
+    """The folders that go with what is deleted, as they were when that was planned."""
+    found: dict[str, FolderIdentity] = {}
+    for action in actions:
+        path = action.path
+        for identity in action.folders if action.target is None else ():
+            path = path.rpartition("/")[0]
+            found[path] = identity
+    return found
+
+
+def _folders_made(root: int, changes: Sequence[FileChange]) -> dict[str, FolderIdentity]:
+    """The folders that changes made, each told from any that a person makes from now on."""
+    found = _find_folders(root, changes)
+    until = wait_for_tick() if found else 0
+    return {path: identity for path, identity in found.items() if is_told(identity, until)}
+
+
+def _find_folders(root: int, changes: Sequence[FileChange]) -> dict[str, FolderIdentity]:
+    """Which folders those are now that came with files; none that cannot be looked at."""
+    found: dict[str, FolderIdentity] = {}
+    with suppress(OSError):
+        for path in _folders_of(_backwards(changes)):
+            with suppress(FileNotFoundError, NotADirectoryError), open_parent(root, path) as at:
+                found[path] = identity_of(at[1], at[0])
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Protocol
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.core.file_changes import FileState, LeftOut
+from agent_tui.core.file_changes import FileState, FolderIdentity, LeftOut
 from agent_tui.workspace.reading import Reading
 
 STAGING_PREFIX = ".agent-tui-restore-"
@@ -30,7 +30,8 @@ class Sight:
         nested: folders that are repositories of their own.
         left_out: what is not captured, and why.
         files: how many files are captured.
-        new_folders: folders that were not there the last time, as far as that is known.
+        new_folders: folders that were not there the last time, as far as that is known, and which
+            these are.
         fresh: nothing was settled before: the candidates are what to begin with, not changes.
     """
 
@@ -39,7 +40,7 @@ class Sight:
     nested: set[str] = field(default_factory=set)
     left_out: list[LeftOut] = field(default_factory=list)
     files: int = 0
-    new_folders: set[str] = field(default_factory=set)
+    new_folders: Mapping[str, FolderIdentity] = field(default_factory=dict)
     fresh: bool = False
 
 
@@ -63,13 +64,13 @@ class Scanner(Protocol):
         ...
 
 
-def count_new_folders(path: str, new: Collection[str]) -> int:
-    """How many of the folders around a path are new, from the innermost outwards."""
-    count = 0
+def new_folders_around(path: str, new: Collection[str]) -> list[str]:
+    """The folders around a path that are new, from the innermost outwards."""
+    found = []
     # Not above the root, which may be new itself.
     while (path := path.rpartition("/")[0]) and path in new:
-        count += 1
-    return count
+        found.append(path)
+    return found
 
 
 def is_below(path: str, folders: Collection[str]) -> bool:

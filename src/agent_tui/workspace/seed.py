@@ -7,15 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.workspace.errors import NotCovered
-from agent_tui.workspace.folders import make_private_folder
+from agent_tui.workspace.folders import make_private_folder, read_whole
 from agent_tui.workspace.git import Git, Repository, git_program
-from agent_tui.workspace.git_index import is_plain
+from agent_tui.workspace.git_index import newest_change
 from agent_tui.workspace.scanning import STAGING_PREFIX
 
 _ATTRIBUTES = b"* -text -ident -filter -working-tree-encoding\n"
@@ -24,7 +25,10 @@ _ASKED = r"^core\.(excludesfile|autocrlf|eol|attributesfile)$"
 
 
 def write_settings(folder: str, repository: Repository, algorithm: str) -> None:
-    """A git folder without history: the user's objects to read, no conversion of any content."""
+    """A git folder without history: the user's objects to read, no conversion of any content.
+
+    Another session may be using it: each file is there whole at any time.
+    """
     for name in ("objects/info", "refs", "info"):
         make_private_folder(os.path.join(folder, name), durable=False)
     config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
@@ -33,11 +37,8 @@ def write_settings(folder: str, repository: Repository, algorithm: str) -> None:
             "[core]\n\trepositoryformatversion = 1\n\tbare = false\n"
             f"[extensions]\n\tobjectFormat = {algorithm}\n"
         )
-    exclude = os.path.join(repository.common, "info", "exclude")
-    theirs = b""
-    with suppress(OSError), open(exclude, "rb") as file:
-        theirs = file.read(1 << 20)
-    alternates = os.fsencode(os.path.join(repository.common, "objects")) + b"\n"
+    theirs = (_read(repository.exclude) or b"")[: 1 << 20]
+    alternates = _line(os.fsencode(os.path.join(repository.common, "objects")))
     files = {
         "HEAD": f"{repository.commit() or 'ref: refs/heads/none'}\n".encode(),
         "config": config.encode(),
@@ -48,27 +49,74 @@ def write_settings(folder: str, repository: Repository, algorithm: str) -> None:
     for name, data in files.items():
         path = os.path.join(folder, name)
         if _read(path) != data:
-            with open(path, "wb", opener=_private) as file:
-                file.write(data)
+            _replace(path, data)
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Not flushed: what a power cut takes is written again by the next one who opens it."""
+    temporary = f"{path}.{os.getpid()}.{threading.get_ident()}.tmp"
+    try:
+        with open(temporary, "wb", opener=_private) as file:
+            file.write(data)
+        os.rename(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _line(path: bytes) -> bytes:
+    """A path as a line of git's; in quotes where it is more than a line."""
+    if b"\n" not in path:
+        return path + b"\n"
+    for sign, escaped in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
+        path = path.replace(sign, escaped)
+    return b'"%s"\n' % path
 
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
-def copy_index(repository: Repository, folder: str) -> None:
+def copy_index(repository: Repository, git: Git) -> None:
     """Begin with the user's index; its time goes along, by which git knows what it cannot trust."""
-    target = os.path.join(folder, "index")
+    _remove_parts(git)  # of one that a killed program was joining
     try:
         status = os.stat(repository.index)
-        shutil.copyfile(repository.index, f"{target}.tmp", follow_symlinks=True)
+        shutil.copyfile(repository.index, git.index, follow_symlinks=True)
         if os.stat(repository.index).st_ino != status.st_ino:
             raise NotCovered("the index of the repository changed while it was read")
     except FileNotFoundError:
+        with suppress(FileNotFoundError):
+            os.unlink(git.index)
         return
-    os.chmod(f"{target}.tmp", 0o600)
-    os.utime(f"{target}.tmp", ns=(status.st_atime_ns, status.st_mtime_ns))
-    os.rename(f"{target}.tmp", target)
+    os.chmod(git.index, 0o600)
+    os.utime(git.index, ns=(status.st_atime_ns, status.st_mtime_ns))
+    _join_index(repository, git)
+
+
+def _join_index(repository: Repository, git: Git) -> None:
+    """Let an index be whole that git splits in two: the larger part is a file beside it."""
+    parts = _parts_in(repository.git_folder)
+    if not parts:
+        return
+    try:
+        for part in parts:
+            shutil.copyfile(part.path, os.path.join(os.path.dirname(git.index), part.name))
+        git.run("update-index", "--no-split-index")
+    finally:
+        _remove_parts(git)
+
+
+def _parts_in(folder: str) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return [entry for entry in entries if entry.name.startswith("sharedindex.")]
+
+
+def _remove_parts(git: Git) -> None:
+    for part in _parts_in(os.path.dirname(git.index)):
+        with suppress(OSError):
+            os.unlink(part.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +139,15 @@ _LINK = re.compile(rb"\0. 160000 [^\t\0]*\t([^\0]+)")
 _FILE = re.compile(rb"\0. 1[02][0-9]{4} ([0-9a-f]+) [^\t\0]*\t([^\0]+)")
 
 
-def list_index(git: Git, repository: Repository, settings: UserSettings, algorithm: str) -> bytes:
-    """What git says to LISTING; nothing where the index tells the whole truth as it is."""
-    index = _read(os.path.join(git.folder, "index")) or b""
-    if is_plain(index, algorithm) and not _may_convert(repository, settings, b""):
-        return b""
-    return git.run(*LISTING)
+def read_newest(
+    git: Git, repository: Repository, settings: UserSettings, algorithm: str
+) -> int | None:
+    """The second in which an entry changed last, of an index that tells the whole truth.
+
+    None where it may not: then LISTING has to be asked.
+    """
+    newest = newest_change(_read(git.index) or b"", algorithm)
+    return None if _may_convert(repository, settings, b"") else newest
 
 
 def unhide(git: Git, repository: Repository, settings: UserSettings, printed: bytes) -> Truth:
@@ -114,7 +165,7 @@ def unhide(git: Git, repository: Repository, settings: UserSettings, printed: by
             for found in _LINK.finditer(printed)
         }
     if hidden:
-        top = Git(git.folder, repository.top, repository.top, 30)
+        top = Git(git.folder, repository.top, repository.top, 30, git.index)
         for option in ("--no-assume-unchanged", "--no-skip-worktree"):
             top.run("update-index", "-z", option, "--stdin", data=_joined(hidden))
     converted = set(_converted(git, repository, settings, printed))
@@ -217,6 +268,8 @@ class UserSettings:
 
     def guess_excludes(self) -> str:
         """What ``excludes`` will most likely be, without waiting for git."""
+        if self._process is None:
+            return self.excludes
         for place in (_user_file("config"), os.path.expanduser("~/.gitconfig")):
             if found := _EXCLUDES.findall(_text(place)):
                 return self._existing(found[-1].strip().strip('"'))
@@ -277,9 +330,8 @@ def _says_nothing(repository: Repository) -> bool:
     )
     for place in places:
         try:
-            with open(place, "rb") as file:
-                if _TELLING.search(file.read()):
-                    return False
+            if _TELLING.search(read_whole(place, through_links=True)):
+                return False
         except FileNotFoundError:
             continue
         except OSError:
@@ -299,8 +351,7 @@ def _joined(names: list[bytes]) -> bytes:
 
 def _read(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_whole(path, through_links=True)
     except OSError:
         return None
 

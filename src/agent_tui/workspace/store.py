@@ -20,7 +20,6 @@ from agent_tui.workspace.errors import ContentMissing, NotCovered
 from agent_tui.workspace.folders import (
     NEW_FILE,
     close,
-    is_there,
     make_private_folder,
     read_whole,
     sync_files,
@@ -45,11 +44,23 @@ class ContentStore:
         self._refs: dict[str, int] | None = None
         self._new_refs: list[str] = []
         self._unflushed: list[str] = []
+        self._is_found_again = False
 
     def prepare(self) -> None:
-        """Create what is missing."""
+        """Create what is missing; a session's own folder is durable once it holds anything."""
         make_private_folder(self.objects)
-        make_private_folder(self.session_folder)
+        make_private_folder(os.path.dirname(self.session_folder))
+        make_private_folder(self.session_folder, durable=False)
+
+    def make_durable(self) -> None:
+        """Let the session's folder, and what is in it, be found again after a power cut.
+
+        Once for each run is enough, whoever made the folder: the names in it do not change.
+        """
+        if not self._is_found_again:
+            sync_folder(self.session_folder)
+            sync_folder(os.path.dirname(self.session_folder))
+            self._is_found_again = True
 
     @contextmanager
     def locked(self, *, alone: bool = False, seconds: float = 5.0) -> Iterator[None]:
@@ -152,6 +163,11 @@ class ContentStore:
         self._unflushed.clear()
         self._write_refs()
 
+    def note_use(self) -> None:
+        """Count this session as used now: the others go first where room is made."""
+        with suppress(FileNotFoundError):
+            os.utime(path_of_refs(self.session_folder))
+
     def _refer(self, digest: str, size: int) -> None:
         refs = self._known_refs()
         if digest not in refs:
@@ -168,8 +184,7 @@ class ContentStore:
         self._known_refs()
         if not self._new_refs:
             return
-        path = os.path.join(self.session_folder, "refs")
-        fresh = not is_there(path)
+        path = path_of_refs(self.session_folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)
         try:
@@ -177,19 +192,24 @@ class ContentStore:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+        self.make_durable()
         self._new_refs.clear()
-        if fresh:
-            sync_folder(self.session_folder)
 
     def forget(self) -> None:
         """Reload what this session needs: the store was changed behind it."""
         self._refs = None
+        self._is_found_again = False
+
+
+def path_of_refs(session_folder: str) -> str:
+    """Where the list of the contents is, or would be, that a session needs."""
+    return os.path.join(session_folder, "refs")
 
 
 def read_refs(session_folder: str) -> Iterator[tuple[str, int]]:
     """The contents that a session needs, with their sizes; torn lines are passed over."""
     try:
-        listed = read_whole(os.path.join(session_folder, "refs"))
+        listed = read_whole(path_of_refs(session_folder))
     except OSError:
         return
     for line in listed.split(b"\n"):

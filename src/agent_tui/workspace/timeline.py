@@ -59,10 +59,6 @@ class FileTimeline:
         uuid = self.ids[checkpoint] if isinstance(checkpoint, int) else checkpoint
         return self.captures[self.places[uuid] :]
 
-    def of_call(self, call: str) -> tuple[WorkspaceRecord, ...]:
-        """The captures of one tool call."""
-        return tuple(capture for capture in self.captures if call and capture.call == call)
-
     def of_operation(self, operation: str) -> tuple[WorkspaceRecord, ...]:
         """The captures that one revert of files wrote."""
         return tuple(each for each in self.captures if operation and each.operation == operation)

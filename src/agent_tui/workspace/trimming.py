@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ from agent_tui.workspace.folders import (
     read_whole,
     replace_private_file,
 )
-from agent_tui.workspace.store import JOURNAL, ContentStore, read_refs
+from agent_tui.workspace.store import JOURNAL, ContentStore, path_of_refs, read_refs
 
 _NOTES = "trimmed"
 
@@ -43,6 +43,18 @@ class Trimming:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A session whose own list of contents is not written yet, as a fork that nobody opened.
+
+    ``needed``: hashes and sizes. ``last_used``: in seconds since 1970.
+    """
+
+    session_id: str
+    needed: tuple[tuple[str, int], ...]
+    last_used: float
+
+
 def read_trimming(folder: str, session_id: str) -> Trimming | None:
     """What a session of a workspace folder lost to make room; None for nothing."""
     try:
@@ -52,17 +64,28 @@ def read_trimming(folder: str, session_id: str) -> Trimming | None:
         return None
 
 
-def shrink(folders: Iterable[str], most_bytes: int, spare: str) -> list[str]:
+def shrink(
+    folders: Iterable[str],
+    most_bytes: int,
+    spare: str,
+    find_unlisted: Callable[[str], Iterable[Unlisted]] = lambda _: (),
+) -> list[str]:
     """Delete the contents of the oldest sessions until all stores fit; returns whose went.
 
     Args:
         folders: the workspace folders of all projects.
         most_bytes: what they may hold together.
         spare: the session folder that is in use.
+        find_unlisted: the sessions of a workspace folder that did not say yet what they need.
     """
     stores = [folder for folder in folders if os.path.isdir(folder)]
     total = sum(size_of_contents(folder) for folder in stores)
-    gone = []
+    gone: list[str] = []
+    if total <= most_bytes:
+        return gone
+    for folder in stores:
+        for unlisted in find_unlisted(folder):
+            _list(ContentStore(folder, unlisted.session_id), unlisted)
     for session in sorted(_sessions(stores), key=_last_used):
         if total <= most_bytes:
             break
@@ -77,6 +100,18 @@ def shrink(folders: Iterable[str], most_bytes: int, spare: str) -> list[str]:
     return gone
 
 
+def _list(store: ContentStore, session: Unlisted) -> None:
+    """Write down what a session needs; it counts as no younger for that."""
+    there = [(digest, size) for digest, size in session.needed if store.has(digest, size)]
+    if not there:
+        return
+    with store.locked(alone=True):
+        if not is_there(path_of_refs(store.session_folder)):  # or it was opened meanwhile
+            store.keep(there)
+            store.flush()
+            os.utime(path_of_refs(store.session_folder), (session.last_used, session.last_used))
+
+
 def _sessions(stores: Iterable[str]) -> Iterator[str]:
     for folder in stores:
         with suppress(OSError), os.scandir(os.path.join(folder, "sessions")) as entries:
@@ -85,7 +120,7 @@ def _sessions(stores: Iterable[str]) -> Iterator[str]:
 
 def _last_used(session: str) -> float:
     with suppress(OSError):
-        return os.stat(os.path.join(session, "refs")).st_mtime
+        return os.stat(path_of_refs(session)).st_mtime
     return 0.0
 
 
