@@ -24,6 +24,7 @@ from agent_tui.runtime.building.kept_rules import drop_rule
 from agent_tui.tools.base import Subject, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
+from tests.waiting import PATIENCE_SECONDS
 
 CALL = ToolCall("c1", "run_command", '{"command": "ls"}')
 
@@ -120,7 +121,7 @@ async def test_what_is_allowed_already_waits_for_no_answer_to_another() -> None:
     allowed = approvals.ask(
         CALL, key="b", title="", display=None, subject=Subject("command", "ls src")
     )
-    _, answer = await asyncio.wait_for(allowed, 5)
+    _, answer = await asyncio.wait_for(allowed, PATIENCE_SECONDS)
     assert (answer.rule, asked.done()) == ("run_command(ls *)", False)
     approvals.answer("approval-1", ApprovalAnswer("reject"))
     assert (await asked)[1].decision == "reject"
@@ -311,8 +312,8 @@ NEVER = [
     ("run_command(*)", "run_command alone"),
     ("run_command(git*)", "run_command(git diff *)"),
     ("run_command(a; b *)", "plain words"),
-    ("run_command(git diff --stat HEAD *)", "flags behind"),
-    ("run_command(-l *)", "flags behind"),
+    ("run_command(git diff --stat HEAD *)", "flags after"),
+    ("run_command(-l *)", "flags after"),
     ("run_comand(ls *)", "there is no such tool"),
     ("edits(/etc/)", "from the workspace"),
     ("edits(../x)", "from the workspace"),

@@ -114,7 +114,7 @@ async def test_what_may_not_be_read_is_named_and_the_prompt_is_sent(tmp_path: Pa
         assert first.startswith("@../secret.txt was not attached: ")
         assert (
             second == f"@{tmp_path}/no.png was not attached: it is not a PNG, JPEG, GIF or WebP "
-            "image."
+            "picture."
         )
         assert "canary" not in stage.log.read_text()
 

@@ -63,7 +63,7 @@ async def test_a_turn_with_a_command_in_the_background(tmp_path: Path) -> None:
                 "call run_command",
                 'start run_command {"command": "echo ready; sleep 600", "background": true}',
                 "background: echo ready; sleep 600",
-                "ok run_command: [background command 1 started; backgroun",
+                "ok run_command: [background command 1 started; use backg",
                 "checkpoint 2 (turn 1, step 2)",
                 "step 2",
                 "call background_command",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from agent_tui.config import AgentSettings
 from agent_tui.core.events import (
     ApprovalAnswer,
     ApprovalRequested,
+    Decision,
     Event,
     StepBegan,
     StreamPart,
@@ -175,7 +177,7 @@ async def test_a_rejection_stops_the_turn_and_answers_every_call(tmp_path: Path)
                 "ask run_command rm x",
                 "answer reject",
                 "error run_command: This action was rejected. Stop and wait ",
-                "interrupted run_command: Interrupted: this call did not run to it",
+                "interrupted run_command: Not run: the turn was stopped before thi",
                 "turn 1 rejected after 1",
             ]
         )
@@ -183,6 +185,27 @@ async def test_a_rejection_stops_the_turn_and_answers_every_call(tmp_path: Path)
         rejected, never_asked = stage.on_disk("tool")
         assert rejected["rejected"]
         assert never_asked["interrupted"]
+
+
+@pytest.mark.parametrize(("decision", "alone"), [("once", 1), ("reject", 0)])
+async def test_a_decision_is_synced_before_it_is_acted_upon_and_a_rejection_with_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decision: Decision, alone: int
+) -> None:
+    replies = (Reply(calls=(call("run_command", command="true"),)), Reply(text="Done."))
+    async with Stage(tmp_path, *replies) as stage:
+        synced: list[str] = []
+
+        def sync(descriptor: int) -> None:
+            os.fsync(descriptor)
+            synced.append(stage.roles_on_disk()[-1])
+
+        monkeypatch.setattr("agent_tui.sessions.log.durable_sync", sync)
+        stage.answers.append(ApprovalAnswer(decision))
+        await stage.say("Go")
+        assert synced.count("_approval") == alone
+        assert synced.count("tool") == 1
+        roles = stage.roles_on_disk()
+        assert roles.index("_approval") < roles.index("tool")
 
 
 async def test_a_rejection_with_a_word_goes_on(tmp_path: Path) -> None:
@@ -274,8 +297,8 @@ async def test_thinking_without_an_answer_is_told_and_kept(tmp_path: Path) -> No
         assert await stage.say("Hi") == "failed"
         assert stage.transcript()[-3:] == snapshot(
             [
-                "interrupted: The model sent an empty reply. Ask again, or choose another model.",
-                "failed: The model sent an empty reply. Ask again, or choose another model.",
+                "interrupted: The model sent an empty reply. Retry, or choose another model.",
+                "failed: The model sent an empty reply. Retry, or choose another model.",
                 "turn 1 failed after 1",
             ]
         )
@@ -403,7 +426,7 @@ async def test_a_fault_of_ours_is_told_and_the_session_lives_on(tmp_path: Path) 
             await stage.say("Hi")
         assert stage.transcript()[-3:] == [
             "interrupted: cannot happen",
-            "failed: The turn failed: ValueError: cannot happen.",
+            "failed: Internal error: ValueError: cannot happen.",
             "turn 1 failed after 1",
         ]
         assert await stage.say("Again") == "done"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from agent_tui.core.events import Event, QuestionAsked
+from agent_tui.core.events import Event, QuestionAnswered, QuestionAsked, ToolStarted
 from agent_tui.providers.demo.scenario import Reply
 from tests.agent.stage import Stage, call
 
@@ -65,6 +65,10 @@ async def test_questions_wait_for_each_other(tmp_path: Path) -> None:
         await stage.say("Ask both")
         said = [line for line in stage.transcript() if line.startswith(("question", "answered"))]
         assert said == ["question A?", "answered one", "question B?", "answered two"]
+        asked = [event.question for event in stage.events if isinstance(event, QuestionAsked)]
+        begun = [event for event in stage.events if isinstance(event, ToolStarted)]
+        assert [each.call_id for each in asked] == [each.call.id for each in begun]
+        assert stage.events.index(begun[1]) > stage.events.index(QuestionAnswered(asked[0], "one"))
 
 
 async def test_cancelling_while_a_question_waits_leaves_a_log_that_goes_on(tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ async def test_a_wrong_id_and_an_empty_search_say_so(tmp_path: Path) -> None:
         await stage.say("Look")
         told = {m["tool_call_id"]: m["content"] for m in stage.on_disk("tool")}
         assert told["a"].startswith("There is no earlier message 'nowhere'")
-        assert told["b"].startswith("No earlier message says that;")
+        assert told["b"].startswith("Nothing found in ")
+        assert "earlier messages. Try fewer" in told["b"]
         assert "give either 'query' or 'message'" in told["c"]
 
 

@@ -91,6 +91,11 @@ def test_a_prompt_is_a_file_beside_the_spec(tmp_path: Path) -> None:
         ("name: a\n  bad: [\n", 2, "not valid YAML"),
         ("\nsystem_prompt: ../secret.md\n", 2, "must be a file beside the spec"),
         ("system_prompt: gone.md\n", 1, "cannot be read"),
+        ("name: a\nsubagents: [explorer, deep/gone.yaml]\n", 2, "'deep/gone.yaml' cannot be read"),
+        ("subagents:\n- explorer\n- nobody\n", 3, "there is no agent 'nobody' to start"),
+        ("subagents:\n- explorer\n- explorer\n", 3, "two subagents are named 'explorer'"),
+        ("subagents: [/etc/x.yaml]\n", 1, "'/etc/x.yaml' cannot be read"),
+        ("subagents: [../../x.yaml]\n", 1, "'../../x.yaml' cannot be read"),
     ],
 )
 def test_a_mistake_is_told_with_its_file_and_line(
@@ -101,6 +106,40 @@ def test_a_mistake_is_told_with_its_file_and_line(
         Agents(tmp_path).find("mine")
     assert str(caught.value).startswith(f"{tmp_path / 'agents' / 'mine.yaml'}, line {line}: ")
     assert words in str(caught.value)
+
+
+def test_a_subagent_is_a_file_beside_the_spec_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "reader", "description: The one of the folder.\n")
+    (tmp_path / "agents" / "reader.md").write_text("Read.")
+    write(
+        tmp_path / "agents",
+        "reader",
+        "name: strict\ndescription: Reads strictly.\nsystem_prompt: reader.md\n",
+    )
+    (tmp_path / "agents" / "agents" / "reader.md").write_text("Read strictly.")
+    path = write(tmp_path, "lead", "subagents: [explorer, agents/reader.yaml]\n")
+    write(tmp_path / "elsewhere", "heir", "extend: lead\nname: heir\n")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    agents = Agents(tmp_path)
+    for lead in (agents.find("lead"), agents.find(str(path)), agents.find("agents/heir.yaml")):
+        assert agents.subagents_of(lead) == {
+            "explorer": agents.find("explorer").description,
+            "reader": "Reads strictly.",
+        }
+        reader = agents.subagent(lead, "reader")
+        assert (reader.name, reader.system_prompt) == ("strict", "Read strictly.")
+    assert agents.find("reader").description == "The one of the folder."
+
+
+def test_a_mistake_in_a_subagents_file_is_told_of_that_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "helper", "name: a\ntols: [x]\n")
+    write(tmp_path, "lead", "subagents: [./helper.yaml]\n")
+    agents = Agents(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        agents.subagents_of(agents.find("lead"))
+    assert str(caught.value).startswith(f"{path}, line 2: there is no field 'tols'")
 
 
 def test_an_unknown_agent_is_refused_with_a_guess() -> None:
@@ -126,7 +165,7 @@ def test_nothing_of_a_spec_is_read_through_a_link(tmp_path: Path) -> None:
     (folder / "secret.md").symlink_to(secret)
     (folder / "linked.yaml").symlink_to(outside)
     for name in ("linking", "linked"):
-        with pytest.raises(ConfigError, match="cannot be read"):
+        with pytest.raises(ConfigError, match=r"cannot be read[^.]*: .*[^.]\.$"):
             Agents(None, [repo]).find(name)
 
 

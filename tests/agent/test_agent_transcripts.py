@@ -22,6 +22,7 @@ from agent_tui.core.events import (
     TextDelta,
     ThinkDelta,
     ToolCallDelta,
+    ToolOutput,
     ToolStarted,
 )
 from agent_tui.providers.demo.scenario import Fault, Reply
@@ -236,14 +237,15 @@ PHASES: dict[str, Callable[[Event], bool]] = {
     "answer": lambda event: isinstance(event, TextDelta),
     "call": lambda event: isinstance(event, ToolCallDelta),
     "approval": lambda event: isinstance(event, ApprovalRequested),
-    "tool": lambda event: isinstance(event, ToolStarted),
+    "start": lambda event: isinstance(event, ToolStarted),
+    "tool": lambda event: isinstance(event, ToolOutput),
 }
 
 
 @pytest.mark.parametrize("phase", PHASES)
 async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str) -> None:
-    act = Reply(text="I act.", calls=(call("run_command", command="sleep 5"),))
-    async with Stage(tmp_path, act, yolo=phase == "tool") as stage:
+    act = Reply(text="I act.", calls=(call("run_command", command="echo up; sleep 5"),))
+    async with Stage(tmp_path, act, yolo=phase in ("start", "tool")) as stage:
         await stage.say_until("Go", PHASES[phase])
         expected = {
             "request": snapshot(["interrupted: cancelled", "turn 1 cancelled after 1"]),
@@ -251,7 +253,7 @@ async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str)
                 [
                     "text: I act.",
                     "call run_command",
-                    "interrupted run_command: Interrupted: this call did not run to it",
+                    "interrupted run_command: Not run: the turn was stopped before thi",
                     "turn 1 cancelled after 1",
                 ]
             ),
@@ -259,7 +261,7 @@ async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str)
                 [
                     "text: I act.",
                     "call run_command",
-                    "interrupted run_command: Interrupted: this call did not run to it",
+                    "interrupted run_command: Not run: the turn was stopped before thi",
                     "turn 1 cancelled after 1",
                 ]
             ),
@@ -267,9 +269,18 @@ async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str)
                 [
                     "text: I act.",
                     "call run_command",
-                    'start run_command {"command": "sleep 5"}',
-                    "ask run_command sleep 5",
-                    "interrupted run_command: Interrupted: this call did not run to it",
+                    'start run_command {"command": "echo up; sleep 5"}',
+                    "ask run_command echo up; sleep 5",
+                    "interrupted run_command: Not run: the turn was stopped before thi",
+                    "turn 1 cancelled after 1",
+                ]
+            ),
+            "start": snapshot(
+                [
+                    "text: I act.",
+                    "call run_command",
+                    'start run_command {"command": "echo up; sleep 5"}',
+                    "interrupted run_command: Not run: the turn was stopped before thi",
                     "turn 1 cancelled after 1",
                 ]
             ),
@@ -277,8 +288,8 @@ async def test_a_turn_that_is_cancelled_in_any_phase(tmp_path: Path, phase: str)
                 [
                     "text: I act.",
                     "call run_command",
-                    'start run_command {"command": "sleep 5"}',
-                    "interrupted run_command: Interrupted: this call did not run to it",
+                    'start run_command {"command": "echo up; sleep 5"}',
+                    "interrupted run_command: up",
                     "turn 1 cancelled after 1",
                 ]
             ),
@@ -406,7 +417,7 @@ async def test_a_turn_that_is_cancelled_and_leaves_a_command_in_the_background(
                 "call run_command",
                 'start run_command {"command": "sleep 50", "background": true}',
                 "background: sleep 50",
-                "ok run_command: [background command 1 started; backgroun",
+                "ok run_command: [background command 1 started; use backg",
                 "checkpoint 2 (turn 1, step 2)",
                 "step 2",
                 "interrupted: cancelled",

@@ -10,6 +10,8 @@ from typing import Any
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
+from tests.waiting import PATIENCE_SECONDS
+
 
 @contextmanager
 def served() -> Iterator[tuple[str, list[dict[str, str]]]]:
@@ -46,4 +48,4 @@ def run_app(app: Any) -> Iterator[str]:
         yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
     finally:
         running.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE_SECONDS)

@@ -44,7 +44,7 @@ async def test_a_server_that_crashes_is_started_again_a_few_times_and_ever_later
         assert stage.status().detail == ""
         with pytest.raises(ToolError, match="exit code 3"):
             await stage.call("odd__echo", text="x")
-        await until(lambda: "Gave up after 1/1 restarts." in stage.status().detail)
+        await until(lambda: "Gave up after 1 restart." in stage.status().detail)
         assert stage.status().state == "failed"
 
 
@@ -69,8 +69,10 @@ async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
         silent=odd("never starts", start_seconds=0.5),
         odd=odd("hangs", call_seconds=0.3),
     ) as stage:
-        assert stage.status("silent").detail == "It was not ready within 0.5 seconds."
-        with pytest.raises(ToolError, match=r"did not answer within 0\.3 seconds"):
+        assert stage.status("silent").detail == (
+            "It was not ready within 0.5 s. Raise start_seconds to wait longer."
+        )
+        with pytest.raises(ToolError, match=r"did not answer within 0\.3 s "):
             await stage.call("odd__echo", text="x")
 
 
@@ -123,7 +125,9 @@ async def test_a_tool_that_is_renamed_between_calls_is_held_back(tmp_path: Path)
         await until(lambda: bool(stage.status().changed))
         assert stage.status().changed == ("odd__repeat",)
         assert stage.status().tools == ()
-        with pytest.raises(ToolError, match="no longer offers odd__echo as it was"):
+        with pytest.raises(
+            ToolError, match=r"no longer offers odd__echo as it was.*agent-tui mcp accept odd"
+        ):
             await stage.servers.call(tool, {"text": "x"}, 100)
         await stage.servers.accept_changes("odd")
         assert stage.status().tools == ("odd__repeat",)

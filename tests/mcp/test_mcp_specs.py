@@ -50,7 +50,10 @@ def test_the_common_file_is_read_with_its_variables(
         ({"a": {"command": 3}}, "field command"),
         ({"a": {"command": "${NOT_SET_ANYWHERE}"}}, "needs the variable NOT_SET_ANYWHERE"),
         ({"a": {"type": "sse", "url": "http://x"}}, "old SSE transport"),
-        ({"a": {"command": "x", "env": {"K": "${OPENAI_API_KEY}"}}}, "a key of yours"),
+        (
+            {"a": {"command": "x", "env": {"K": "${OPENAI_API_KEY}"}}},
+            "projects do not get your",
+        ),
     ],
 )
 def test_a_mistake_in_the_file_is_one_sentence(tmp_path: Path, servers: Any, told: str) -> None:

@@ -50,6 +50,7 @@ async def test_a_borrowed_tool_is_called_under_its_own_name(tmp_path: Path) -> N
     }
     assert (await run(tool, '{"a": 1}', tmp_path)).output == "add {'a': 1}"
     assert tool.needs_approval(parse_arguments(tool, "{}"))
+    assert tool.changes_files, "what it changes on disk is captured around its calls"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import PATIENCE_SECONDS
+
 
 @contextmanager
 def run_aimock_server(folder: Path, answers: list[dict[str, Any]]) -> Iterator[str]:
@@ -28,11 +30,11 @@ def run_aimock_server(folder: Path, answers: list[dict[str, Any]]) -> Iterator[s
         yield _wait_for_url(process, log)
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE_SECONDS)
 
 
 def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until and process.poll() is None:
         if found := re.search(r"http://127\.0\.0\.1:[1-9]\d*", log.read_text()):
             return found[0]

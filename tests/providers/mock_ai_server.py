@@ -17,8 +17,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.waiting import PATIENCE_SECONDS
+
 _RUNNING = re.compile(r"Uvicorn running on (http://127\.0\.0\.1:\d+)")
-_START_SECONDS = 30.0
 
 
 @contextlib.contextmanager
@@ -41,7 +42,7 @@ def run_mock_ai_server(log: Path) -> Iterator[str]:
 
 
 def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
-    deadline = time.monotonic() + _START_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         match = _RUNNING.search(log.read_text())
         if match:

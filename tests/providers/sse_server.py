@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from tests.waiting import PATIENCE_SECONDS
+
 _TLS = b"\x16"
 
 
@@ -162,7 +164,7 @@ class SseServer:
 
     def __enter__(self) -> SseServer:
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(PATIENCE_SECONDS)
         return self
 
     def __exit__(
@@ -174,7 +176,7 @@ class SseServer:
         assert self._loop is not None
         assert self._stopped is not None
         self._loop.call_soon_threadsafe(self._stopped.set)
-        self._thread.join(10)
+        self._thread.join(PATIENCE_SECONDS)
 
     async def _serve(self) -> None:
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()

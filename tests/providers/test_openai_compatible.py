@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -443,7 +444,7 @@ async def test_a_slow_first_token_is_given_up_and_may_be_tried_again(
 ) -> None:
     slow = stream(b": still thinking\n\n", Pause(0.2), b": still\n\n", Pause(5), text_chunk("x"))
     error = await fail(sse_server, slow, timeout_seconds=0.3)
-    assert "did not begin to answer: nothing came for 0.3 seconds" in str(error)
+    assert "did not begin to answer: nothing came for 0.3 s." in str(error)
     assert error.retryable
 
 
@@ -527,9 +528,33 @@ async def test_each_status_has_its_sentence(
 async def test_without_a_key_none_is_blamed(sse_server: SseServer) -> None:
     own = ProviderSpec("own", "Own", "openai", sse_server.url, "", ProviderSettings())
     sse_server.answers.append(failure(401, {}))
-    with pytest.raises(ProviderError, match=r"asks for a key \(401\)\. Use /connect"):
-        async for _ in make_provider(own, Settings()).stream(ask("Hello")):
+    provider = make_provider(own, Settings())
+    with pytest.raises(
+        ProviderError, match=r"needs a key \(401\)\. Add one with /connect, or name"
+    ):
+        async for _ in provider.stream(ask("Hello")):
             pass
+    await provider.aclose()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "words"),
+    [
+        (401, {}, "needs a key (401). Set OWN_KEY, or add a key with /connect."),
+        (403, {}, "forbids a request without a key (403). Set OWN_KEY, or add a key with"),
+        (429, {"error": {"message": "You exceeded your current quota"}}, "The quota at "),
+    ],
+)
+async def test_a_missing_key_is_named_by_the_variable_that_is_looked_at(
+    sse_server: SseServer, status: int, body: Any, words: str
+) -> None:
+    own = ProviderSpec("own", "Own", "openai", sse_server.url, "OWN_KEY", ProviderSettings())
+    sse_server.answers.append(failure(status, body))
+    provider = make_provider(own, Settings())
+    with pytest.raises(ProviderError, match=re.escape(words)):
+        async for _ in provider.stream(ask("Hello")):
+            pass
+    await provider.aclose()
 
 
 @pytest.mark.parametrize(

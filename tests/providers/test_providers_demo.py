@@ -8,6 +8,7 @@ import pytest
 
 from agent_tui.agent.toolset import PLAN_ONLY
 from agent_tui.core.records import ToolMessage, UserMessage
+from agent_tui.core.words import NOT_RUN
 from agent_tui.providers.base import ToolSchema
 from agent_tui.providers.demo.scenario import Scene, load_scenario
 from agent_tui.providers.demo.scripted import Scripted
@@ -76,6 +77,15 @@ async def test_a_rejected_command_is_not_told_as_a_success() -> None:
     assert "pass" not in after
 
 
+async def test_a_command_that_was_not_run_is_not_told_as_one_that_may_have_done_something() -> None:
+    provider = Scripted(chunks_per_second=0)
+    first = await play(provider, ask("run `ls`"))
+    stopped = ToolMessage(calls(first)[0].id, NOT_RUN, is_error=True, interrupted=True)
+    after = text(await play(provider, ask("run `ls`", stopped)))
+    assert "was not run" in after
+    assert "unknown" not in after
+
+
 async def test_in_plan_mode_a_fix_begins_with_a_plan_and_nothing_fails() -> None:
     provider = Scripted(chunks_per_second=0)
     planning = (*TOOLS, ToolSchema("present_plan", "Presents a plan.", {"type": "object"}))
@@ -88,7 +98,7 @@ async def test_in_plan_mode_a_fix_begins_with_a_plan_and_nothing_fails() -> None
     refused = ToolMessage(run[0].id, PLAN_ONLY, is_error=True)
     after = text(await play(provider, ask("run `ls`", refused, tools=planning)))
     assert "did not work" not in after
-    assert "Shift+Tab" in after
+    assert "`/mode`" in after
 
 
 async def test_what_the_program_wrote_before_a_question_is_not_quoted() -> None:

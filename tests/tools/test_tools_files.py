@@ -343,17 +343,17 @@ async def test_a_cancelled_preview_stops_looking_for_what_was_meant(
     lines = ["".join(chance.sample(letters, len(letters))) for _ in range(300)]
     (workspace / "long.txt").write_text("\n".join(lines))
     wanted = edit_of("long.txt", letters, "")
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ToolError, match="does not occur"):
         await EditFile().preview(wanted, context)
-    whole = time.perf_counter() - began
+    whole = time.process_time() - began
     task = asyncio.create_task(EditFile().preview(wanted, context))
     await asyncio.sleep(whole / 10)
     task.cancel()
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.perf_counter() - began < whole / 2
+    assert time.process_time() - began < whole / 2
 
 
 def test_nothing_more_is_compared_once_a_search_was_stopped(workspace: Path) -> None:

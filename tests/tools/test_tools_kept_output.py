@@ -67,6 +67,7 @@ def test_a_text_says_how_much_is_missing_and_where_it_is(keeping: ToolContext) -
     assert cut_text("x" * 5_000, 3_000, None).endswith("2,000 more characters]")
 
 
+@pytest.mark.slow
 async def test_one_line_of_five_megabytes_is_read_page_by_page(keeping: ToolContext) -> None:
     whole = "".join(f"{number:x}é." for number in range(700_000))
     assert keeping.blobs is not None

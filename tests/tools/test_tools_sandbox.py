@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -20,10 +22,13 @@ from agent_tui.tools.background_command import (
     EndedCommands,
 )
 from agent_tui.tools.base import ToolContext
+from agent_tui.tools.child import run_child
 from agent_tui.tools.confinement import Confinement
+from agent_tui.tools.output import BoundedOutput
 from agent_tui.tools.run_command import RunCommand, RunCommandArguments
 from agent_tui.tools.running_commands import RunningCommands
 from agent_tui.tools.sandbox import SandboxKind, best_sandbox
+from tests.waiting import PATIENCE_SECONDS
 
 PYTHON = sys.executable
 
@@ -132,7 +137,7 @@ async def test_a_repository_that_a_command_makes_is_told(
     kind: SandboxKind, workspace: Path
 ) -> None:
     hooked = "mkdir -p .git/hooks && echo evil > .git/hooks/post-checkout"
-    assert "[.git was created: hooks" in await run(workspace, hooked)
+    assert "[Created .git: hooks" in await run(workspace, hooked)
     again = await run(workspace, "true")
     assert "was created" not in again
     if kind == "bwrap":
@@ -151,7 +156,7 @@ async def test_a_repository_that_a_background_command_makes_is_told(
     told += await EndedCommands(commands, list).tell()
     arguments = BackgroundCommandArguments(number=1, action="wait")
     told.append((await BackgroundCommand().run(arguments, context)).output)
-    assert ["[.git was created: hooks" in each for each in told] == [True, True]
+    assert ["[Created .git: hooks" in each for each in told] == [True, True]
     await commands.close()
 
 
@@ -175,7 +180,7 @@ async def test_repositories_below_the_workspace_are_closed_and_told_too(
     kind: SandboxKind, workspace: Path, place: str
 ) -> None:
     hooked = f"mkdir -p {place}/.git/hooks && echo evil > {place}/.git/hooks/post-checkout"
-    assert f"[{place}/.git was created: hooks" in await run(workspace, hooked)
+    assert f"[Created {place}/.git: hooks" in await run(workspace, hooked)
     again = await run(workspace, hooked)
     assert "was created" not in again
     if kind == "bwrap":
@@ -284,3 +289,46 @@ def test_the_status_says_which_sandbox_there_is(kind: SandboxKind) -> None:
 def test_without_any_sandbox_the_status_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "best_sandbox", lambda **_: "none")
     assert describe_sandbox(Settings()) == "no sandbox"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("deed", "exit_code"),
+    [
+        ("signal.pause()", -signal.SIGKILL),
+        ("os.close(0); signal.pause()", -signal.SIGKILL),
+        ("os.write(0, b'[0, false]'); signal.pause()", -signal.SIGKILL),
+        ("os.read(0, 1); os.write(0, b'nonsense')", 0),
+        ("os.read(0, 1); os.write(0, b'[null]')", 0),
+    ],
+    ids=["silent", "hung up", "stays", "nonsense", "incomplete"],
+)
+async def test_a_sandbox_that_never_tells_how_it_ended_is_ended(
+    tmp_path: Path, deed: str, exit_code: int
+) -> None:
+    code = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(os.getpid(), flush=True)\n"
+        f"{deed}"
+    )
+    output = BoundedOutput(1_000)
+    stop = Event()
+    work = asyncio.to_thread(
+        run_child,
+        [PYTHON, "-c", code],
+        folder=tmp_path,
+        sink=output,
+        stop=stop,
+        timeout_seconds=600,
+        supervised=True,
+    )
+    running = asyncio.create_task(work)
+    await eventually(lambda: output.text().strip())
+    process = int(output.text())
+    os.kill(process, 0)
+    stop.set()
+    ended = await asyncio.wait_for(running, PATIENCE_SECONDS)
+    assert (ended.ending, ended.exit_code) == ("stopped", exit_code)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)

@@ -133,7 +133,7 @@ class Asking:
             return False
         self._named = NamedImages(urls, REFUSED)
         count = format_count(len(urls), "picture")
-        self._wire.emit(NoticeGiven(f"The server refused a picture. Asked again without {count}."))
+        self._wire.emit(NoticeGiven(f"The server refused a picture. Retried without {count}."))
         return True
 
     async def _receive(self, request: ModelRequest, reply: Reply) -> None:
@@ -149,7 +149,7 @@ class Asking:
             raise
         if reply.is_empty:
             raise ProviderError(
-                "The model sent an empty reply. Ask again, or choose another model.",
+                "The model sent an empty reply. Retry, or choose another model.",
                 retryable=not reply.has_started,
             )
 

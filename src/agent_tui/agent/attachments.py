@@ -140,7 +140,7 @@ def _open_regular(path: str, _flags: int) -> int:
 
 def _show_picture(data: bytes, path: str) -> ToolResult:
     if not (kind := image_kind(data)):
-        raise ToolError("it is not a PNG, JPEG, GIF or WebP image.")
+        raise ToolError("it is not a PNG, JPEG, GIF or WebP picture.")
     image = image_part(data, kind, reveal(path))
     return ToolResult(f"[{reveal(path)}: {kind}, {len(data):,} bytes]", images=(image,))
 

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 _ENOUGH_ROOM = 0.7  # of the mark at which a compaction fires: less room is soon full again
 _GROWTH_BEFORE_ANOTHER_TRY = 20  # parts of the window
 _BRIEF_SHARE = 0.75  # of the window; the rest is for instructions and the summary itself
-_AGAIN = "\n\n(The answer was cut off: asking the model again.)\n\n"
-_CUT_OFF = "\n\n(Cut off here: the model reached the limit of what it may write.)"
+_AGAIN = "\n\n(The answer was cut off: retrying.)\n\n"
+_CUT_OFF = "\n\n(Cut off here: the model reached its output limit.)"
 
 _SURE_SHARE = 0.9  # of the window: a refusal of so much is taken to be for its length
 _SUSPICIOUS_SHARE = 0.5  # of the window: a refusal of so much may be for its length

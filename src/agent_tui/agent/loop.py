@@ -205,7 +205,7 @@ class Agent:
             ending = Ending("failed", str(error))
             self._wire.emit(Failed(ending.reason))
         except Exception as error:
-            ending = Ending("failed", f"The turn failed: {type(error).__name__}: {error}.")
+            ending = Ending("failed", f"Internal error: {type(error).__name__}: {error}.")
             self._wire.emit(Failed(ending.reason))
             raise
         finally:
@@ -228,7 +228,7 @@ class Agent:
             await settle(self._unsaved.write(record, durability=Durability.D0))
 
     async def _begin(self, turn: int, prompt: str) -> None:
-        await self._tools.answer_interrupted(turn - 1)
+        await self._tools.answer_orphans(turn - 1)
         await self._checkpoint(turn, 0)
         attached = await self._attach(prompt, turn)
         message = UserMessage(prompt, origin="human", turn=turn)
@@ -259,7 +259,7 @@ class Agent:
 
     async def _resume(self, turn: int) -> None:
         """Make the log end with what was asked: half an answer is left on a branch of its own."""
-        await self._tools.answer_interrupted(turn)
+        await self._tools.answer_orphans(turn)
         place = where_to_resume([entry.record for entry in self._context.state.entries])
         if place is not None:
             leaf = self._context.state.leaf_uuid

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from functools import partial
 
 from agent_tui.core.events import Event, Question, QuestionAnswered, QuestionAsked
 from agent_tui.core.text import clean
+from agent_tui.tools.base import Asks
 
 
 class Questions:
@@ -23,10 +25,14 @@ class Questions:
         self._numbers = itertools.count(1)
         self._turnstile = asyncio.Lock()
 
-    async def ask(self, text: str, choices: tuple[str, ...] = ()) -> str:
+    def asker(self, call_id: str) -> Asks:
+        """What a call asks with."""
+        return partial(self._ask, call_id)
+
+    async def _ask(self, call_id: str, text: str, choices: tuple[str, ...] = ()) -> str:
         """Wait for the user's answer; empty where they would not, or where nobody is there."""
         async with self._turnstile:
-            question = Question(f"question-{next(self._numbers)}", text, choices)
+            question = Question(f"question-{next(self._numbers)}", text, choices, call_id)
             future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             self._waiting[question.id] = future
             try:

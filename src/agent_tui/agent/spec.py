@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
 from agent_tui.agent.plain_files import read_plain_file
 from agent_tui.agent.spec_fields import Node, read_shipped
@@ -16,6 +18,8 @@ from agent_tui.resources import agent_spec, agent_spec_names, prompt
 DEFAULT_AGENT = "default"
 EVERY_TOOL = "*"
 """Stands in a spec's list of tools for all that there are."""
+SPEC_ENDINGS = (".yaml", ".yml")
+"""A name that ends so is a file."""
 
 _DMAIL = "send_dmail"
 _MOST_EXTENDED = 8
@@ -39,6 +43,7 @@ class AgentSpec:
         model: the model to ask; empty for that of the session.
         mcp_servers: the servers whose tools it has; None for all.
         subagents: the names of the agents that it may start.
+        beside: those of them that are files named by it, or by what it extends.
     """
 
     name: str
@@ -50,6 +55,7 @@ class AgentSpec:
     model: str = ""
     mcp_servers: tuple[str, ...] | None = None
     subagents: tuple[str, ...] = ()
+    beside: Mapping[str, SpecFile] = field(default_factory=dict)
 
     def allows(self, tool: str) -> bool:
         """Whether the agent has the tool of that name; those of servers are ``server__tool``."""
@@ -65,6 +71,7 @@ class AgentSpec:
         return self.tools is not None and _DMAIL in self.tools and self.allows(_DMAIL)
 
 
+Content = TypeVar("Content")
 Read = Callable[[str], str]
 """Reads a file beside a spec by its relative path; raises OSError or ToolError."""
 
@@ -77,6 +84,15 @@ class SpecFile:
     text: str
     read: Read
     is_shipped: bool = False
+
+    def neighbour(self, name: str) -> SpecFile:
+        """The spec in a file that this one names by its path; raises what ``read`` does."""
+        folder = Path(name).parent
+        return SpecFile(
+            os.path.normpath(Path(self.path).parent / name),
+            self.read(name),
+            lambda other: self.read(str(folder / other)),
+        )
 
 
 def builtin_spec(name: str) -> SpecFile | None:
@@ -97,7 +113,7 @@ def folder_spec(root: Path, path: Path) -> SpecFile:
         return SpecFile(
             str(root / path),
             read_plain_file(root, path),
-            lambda name: read_plain_file(root, path.parent / name),
+            lambda name: read_plain_file(root, Path(os.path.normpath(path.parent / name))),
         )
     except (OSError, ToolError, UnicodeDecodeError) as error:
         raise ConfigError(
@@ -118,8 +134,8 @@ def file_spec(path: Path) -> SpecFile:
 
 
 def _why(error: Exception) -> str:
-    """What went wrong, without the number and the path that an error of the system says too."""
-    return (isinstance(error, OSError) and error.strerror) or str(error)
+    """What went wrong, to end a sentence: without the number and path that the system adds."""
+    return (isinstance(error, OSError) and error.strerror) or str(error).removesuffix(".")
 
 
 def resolve_spec(file: SpecFile, find: Callable[[str], SpecFile | None]) -> AgentSpec:
@@ -140,6 +156,7 @@ def _resolve(
 ) -> AgentSpec:
     fields = _fields(file)
     base = AgentSpec("")
+    subagents = _subagents(file, fields.get("subagents"), find)
     if extended := fields.get("extend"):
         name = extended.text(file.path)
         found = find(name)
@@ -148,7 +165,31 @@ def _resolve(
         if found.path in (*below, file.path) or len(below) >= _MOST_EXTENDED:
             raise extended.wrong(file.path, f"{name!r} extends itself in a circle")
         base = _resolve(found, find, (*below, file.path))
-    return _merge(file, fields, base)
+    merged = _merge(file, fields, base)
+    if subagents is None:
+        return merged
+    return replace(merged, subagents=subagents[0], beside=subagents[1])
+
+
+def _subagents(
+    file: SpecFile, node: Node | None, find: Callable[[str], SpecFile | None]
+) -> tuple[tuple[str, ...], Mapping[str, SpecFile]] | None:
+    """The names of the agents that a spec may start, and which of them are files beside it."""
+    if node is None:
+        return None
+    names: list[str] = []
+    beside: dict[str, SpecFile] = {}
+    for each in node.items(file.path):
+        written = each.text(file.path)
+        name = Path(written).stem if written.endswith(SPEC_ENDINGS) else written
+        if name in names:
+            raise each.wrong(file.path, f"two subagents are named {name!r}")
+        if name != written:
+            beside[name] = _read_beside(file, each, file.neighbour)
+        elif not file.is_shipped and find(name) is None:
+            raise each.wrong(file.path, f"there is no agent {name!r} to start")
+        names.append(name)
+    return tuple(names), beside
 
 
 def _fields(file: SpecFile) -> Mapping[str, Node]:
@@ -160,7 +201,9 @@ def _fields(file: SpecFile) -> Mapping[str, Node]:
     for name, node in fields.items():
         if name not in _FIELDS:
             near = get_close_matches(name, _FIELDS, n=1)
-            guess = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(_FIELDS)}"
+            guess = (
+                f"; did you mean {near[0]}?" if near else f"; known fields: {', '.join(_FIELDS)}"
+            )
             raise node.wrong(file.path, f"there is no field {name!r}{guess}")
     return fields
 
@@ -185,7 +228,8 @@ def _merge(file: SpecFile, fields: Mapping[str, Node], base: AgentSpec) -> Agent
         | frozenset(names("exclude_tools") or ()),
         model=text("model", base.model),
         mcp_servers=base.mcp_servers if servers is None else servers,
-        subagents=base.subagents if (own := names("subagents")) is None else own,
+        subagents=base.subagents,
+        beside=base.beside,
     )
 
 
@@ -195,7 +239,12 @@ def _read_prompt(file: SpecFile, node: Node | None) -> str:
     name = node.text(file.path)
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise node.wrong(file.path, f"{name!r} must be a file beside the spec")
+    return _read_beside(file, node, file.read).strip()
+
+
+def _read_beside(file: SpecFile, node: Node, read: Callable[[str], Content]) -> Content:
+    name = node.text(file.path)
     try:
-        return file.read(name).strip()
+        return read(name)
     except Exception as error:
         raise node.wrong(file.path, f"{name!r} cannot be read: {_why(error)}") from None

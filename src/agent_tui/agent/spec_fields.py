@@ -28,13 +28,17 @@ class Node:
             raise self.wrong(path, "expected text")
         return self.value
 
-    def texts(self, path: str) -> tuple[str, ...]:
-        """The value as a list of texts; one text alone is a list of one."""
+    def items(self, path: str) -> tuple[Node, ...]:
+        """The value as a list; one text alone is a list of one."""
         if isinstance(self.value, str):
-            return (self.value,)
+            return (self,)
         if not isinstance(self.value, tuple):
             raise self.wrong(path, "expected a list of names")
-        return tuple(node.text(path) for node in self.value)
+        return self.value
+
+    def texts(self, path: str) -> tuple[str, ...]:
+        """The value as a list of texts; one text alone is a list of one."""
+        return tuple(node.text(path) for node in self.items(path))
 
     def mapping(self, path: str) -> Mapping[str, Node]:
         """The value as fields."""

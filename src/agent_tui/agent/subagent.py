@@ -15,6 +15,7 @@ from agent_tui.core.errors import ToolError
 from agent_tui.core.events import Event, StatusChanged, SubagentEvent, TurnEnd, TurnFinished
 from agent_tui.core.messages import ToolResult, text_of
 from agent_tui.core.records import AssistantMessage, Record
+from agent_tui.core.system_notes import sign_report
 from agent_tui.core.usage import Gauge, Usage
 from agent_tui.tools.base import Spawns
 
@@ -144,7 +145,7 @@ def _report(name: str, records: list[Record], end: TurnEnd, teller: _Teller) -> 
     """The child's last answer, and how it ended where that is not an answer."""
     answers = [text_of(r.content) for r in records if isinstance(r, AssistantMessage)]
     said = next((answer for answer in reversed(answers) if answer.strip()), "")
-    cost = f"[{name}, session {teller.session_id}, {teller.usage.total_tokens:,} tokens]"
+    cost = sign_report(name, teller.session_id, teller.usage.total_tokens)
     result = ToolResult(f"{said}\n\n{cost}".strip())
     if end == "done" and said:
         return result

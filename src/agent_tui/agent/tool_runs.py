@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.settle import run_together, settle
-from agent_tui.agent.toolset import Outcome, Toolset
+from agent_tui.agent.toolset import Outcome, RunningCall, Toolset
 from agent_tui.agent.unanswered import unanswered_calls
 from agent_tui.agent.unsaved import Unsaved
 from agent_tui.agent.wire import Wire
@@ -16,15 +16,18 @@ from agent_tui.context.context import Context
 from agent_tui.core.events import PicturesShown, ToolFinished, ToolOutput, ToolStarted
 from agent_tui.core.messages import TextPart, ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord, AssistantMessage, ToolMessage, UserMessage
-from agent_tui.core.words import INTERRUPTED
 from agent_tui.sessions.store import Durability
 from agent_tui.tools.image_file import UNSEEN
 
-_NO_RESULT = ToolResult(INTERRUPTED, is_error=True)
+_NEVER_BEGUN = RunningCall()
+_NEVER_HEARD_OF = RunningCall(has_begun=True)
 
 
 class ToolRuns:
-    """Carries out the calls of answers; every result is in the log before it is told."""
+    """Carries out the calls of answers; every result is in the log before it is told.
+
+    Where the disk refuses them, those of calls that were interrupted are told and held.
+    """
 
     def __init__(
         self,
@@ -44,6 +47,7 @@ class ToolRuns:
         self._unsaved = unsaved
         self._report = report
         self._sees_images = sees_images
+        self._running: dict[str, RunningCall] = {}
 
     async def run(self, message: AssistantMessage) -> list[Outcome]:
         """Run every call, those without side effects together, until the user stops it."""
@@ -90,31 +94,57 @@ class ToolRuns:
         def tell(text: str) -> None:
             self._wire.emit(ToolOutput(call.id, text))
 
-        outcome = await self._toolset.carry_out(call, self._approvals, self._note_decision, tell)
+        running = self._running[call.id] = RunningCall(tell)
+        outcome = await self._toolset.carry_out(call, self._approvals, self._note_decision, running)
         await settle(self._write_result(call, outcome.result, turn))
         return outcome
 
     async def _note_decision(self, decision: ApprovalRecord) -> None:
-        await self._context.note(decision, durability=Durability.D1)
+        # Nothing is done about a rejection: its result is synced next, and this before it.
+        durability = Durability.D0 if decision.decision == "reject" else Durability.D1
+        await self._context.note(decision, durability=durability)
 
     async def _write_result(self, call: ToolCall, result: ToolResult, turn: int | None) -> None:
         if result.images and not self._sees_images:
             result = replace(result, output=f"{result.output}\n{UNSEEN}")
-        record = ToolMessage(
-            call.id,
-            result.output,
-            is_error=result.is_error,
-            display=result.display,
-            turn=turn,
-            rejected=result.rejected,
-        )
-        await self._unsaved.write(record, durability=Durability.D1)
+        await self._unsaved.write(_record(call, result, turn), durability=Durability.D1)
         self._wire.emit(ToolFinished(call, result))
 
-    async def answer_interrupted(self, turn: int) -> None:
-        """Give every call without a result one that says so: servers refuse orphans."""
+    async def answer_orphans(self, turn: int) -> None:
+        """Answer calls that the log was found with: nobody knows how far they came."""
         await self._unsaved.flush()
-        for call in unanswered_calls(self._context.state.messages, turn):
-            record = ToolMessage(call.id, INTERRUPTED, is_error=True, interrupted=True, turn=turn)
-            await self._context.append(record, durability=Durability.D1)
-            self._wire.emit(ToolFinished(call, _NO_RESULT, interrupted=True))
+        await self._answer(turn, lambda _: _NEVER_HEARD_OF)
+
+    async def answer_interrupted(self, turn: int) -> None:
+        """Answer what a step that ends has left open, with what there is of each result."""
+        try:
+            await self._answer(turn, lambda call: self._running.get(call.id, _NEVER_BEGUN))
+        finally:
+            self._running.clear()
+
+    async def _answer(self, turn: int, running_of: Callable[[ToolCall], RunningCall]) -> None:
+        """Give every call without a result one that says so: servers refuse orphans."""
+        said = (entry.record for entry in reversed(self._context.state.messages))
+        calls = unanswered_calls(chain(reversed(self._unsaved.held), said), turn)
+        stopped = [(call, running_of(call)) for call in calls]
+        results = [(call, run.interrupted_result(), not run.has_ended) for call, run in stopped]
+        records = [_record(call, result, turn, interrupted=cut) for call, result, cut in results]
+        try:
+            await self._unsaved.write(*records, durability=Durability.D1)
+        finally:  # what is held now is written without a word later
+            for call, result, cut in results:
+                self._wire.emit(ToolFinished(call, result, interrupted=cut))
+
+
+def _record(
+    call: ToolCall, result: ToolResult, turn: int | None, *, interrupted: bool = False
+) -> ToolMessage:
+    return ToolMessage(
+        call.id,
+        result.output,
+        is_error=result.is_error,
+        interrupted=interrupted,
+        display=result.display,
+        turn=turn,
+        rejected=result.rejected,
+    )

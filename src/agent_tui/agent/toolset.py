@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -15,9 +16,10 @@ from agent_tui.core.events import ApprovalAnswer
 from agent_tui.core.file_changes import ChangeCause
 from agent_tui.core.messages import DiffDisplay, Display, ToolCall, ToolResult
 from agent_tui.core.records import ApprovalRecord
+from agent_tui.core.words import INTERRUPTED, NOT_RUN
 from agent_tui.providers.base import ToolSchema
 from agent_tui.tools.arguments import parse_arguments, schema_of
-from agent_tui.tools.base import AnyTool, Arguments, Spawns, Subject, Tool, ToolContext
+from agent_tui.tools.base import AnyTool, Arguments, Asks, Spawns, Subject, Tool, ToolContext
 from agent_tui.tools.commands.places import find_places
 
 Note: TypeAlias = Callable[[ApprovalRecord], Awaitable[None]]
@@ -28,6 +30,39 @@ PLAN_ONLY = (
     "Plan mode: nothing may be changed or run now. Look around with the reading tools, then call "
     "present_plan with what you intend to do."
 )
+
+
+@dataclass(slots=True)
+class RunningCall:
+    """A call on its way, for whoever must answer for it where it is interrupted.
+
+    Attributes:
+        tell: takes the last rows of what it has printed so far.
+        has_begun: whether its tool was started: from then on it may have changed something.
+        changed: the command that a person had run instead; empty where it is as asked for.
+        left: what its tool has given until it was interrupted.
+        has_ended: whether that is all: it ran to its end before the interruption came to it.
+    """
+
+    tell: Callable[[str], None] | None = None
+    has_begun: bool = False
+    changed: str = ""
+    left: ToolResult = ToolResult("")
+    has_ended: bool = False
+
+    def leave(self, result: ToolResult, has_ended: bool) -> None:
+        """Keep what the tool has given so far, or as a whole."""
+        self.left, self.has_ended = result, has_ended
+
+    def interrupted_result(self) -> ToolResult:
+        """What is told of the call where it is interrupted now."""
+        if not self.has_begun:
+            return ToolResult(NOT_RUN, is_error=True)
+        left = _tell_change(self.left, self.changed) if self.changed else self.left
+        if self.has_ended:
+            return left
+        output = "\n".join(filter(None, [left.output, INTERRUPTED]))
+        return replace(left, output=output, is_error=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +81,7 @@ class Toolset:
         context: what every tool is given.
         watch: captures the files around every tool that acts; None captures nothing.
         spawner: gives each call what starts subagents for it; None where none may be started.
+        asker: gives each call what asks the person; None where nobody may be asked.
         who: whose tools these are, where it is a subagent: a person is told whom they allow it.
 
     Attributes:
@@ -59,10 +95,12 @@ class Toolset:
         context: ToolContext,
         watch: WorkspaceWatch | None = None,
         spawner: Callable[[str], Spawns] | None = None,
+        asker: Callable[[str], Asks] | None = None,
         who: str = "",
     ) -> None:
         self._watch = watch
         self._spawner = spawner
+        self._asker = asker
         self._who = who
         self._offer = offer
         self.context = context
@@ -104,7 +142,7 @@ class Toolset:
         call: ToolCall,
         approvals: Approvals,
         note: Note | None = None,
-        tell: Callable[[str], None] | None = None,
+        running: RunningCall | None = None,
         *,
         cause: ChangeCause = "tool_call",
     ) -> Outcome:
@@ -114,7 +152,7 @@ class Toolset:
             call: what the model asked for.
             approvals: who is asked, and what was allowed before.
             note: writes a decision down.
-            tell: takes the last rows of what the call has printed so far.
+            running: hears how far the call has come.
             cause: who changes files by it: the agent, or a person with a command.
 
         Raises:
@@ -126,7 +164,7 @@ class Toolset:
             return _failed(f"There is no tool {call.name!r}. There are: {known}.")
         if approvals.mode == "plan" and tool.acts:
             return _failed(PLAN_ONLY)
-        changed = ""
+        running = running or RunningCall()
         try:
             arguments = parse_arguments(tool, call.arguments)
             if tool.needs_approval(arguments):
@@ -134,14 +172,12 @@ class Toolset:
                 if answer.decision == "reject":
                     return _rejected(answer.feedback)
                 if answer.command and answer.command != getattr(arguments, "command", None):
-                    changed = answer.command
-                    arguments = arguments.model_copy(update={"command": changed})
+                    running.changed = answer.command
+                    arguments = arguments.model_copy(update={"command": answer.command})
                 if tool.ends_plan:
                     approvals.leave_plan(answer)
-            spawn = self._spawner(call.id) if self._spawner else None
-            inside = replace(self.context, tell=tell, spawn=spawn)
-            result = await self._run(tool, call, arguments, inside, cause)
-            return Outcome(_tell_change(result, changed) if changed else result)
+            result = await self._run(tool, call, arguments, running, cause)
+            return Outcome(_tell_change(result, running.changed) if running.changed else result)
         except ToolError as error:
             return _failed(str(error))
         except AgentTuiError:
@@ -154,15 +190,29 @@ class Toolset:
         tool: AnyTool,
         call: ToolCall,
         arguments: Arguments,
-        context: ToolContext,
+        running: RunningCall,
         cause: ChangeCause,
     ) -> ToolResult:
-        if self._watch is None or not tool.acts:
+        context = replace(
+            self.context,
+            tell=running.tell,
+            leave=running.leave,
+            spawn=self._spawner(call.id) if self._spawner else None,
+            ask=self._asker(call.id) if self._asker else None,
+        )
+        async with self._around(tool, call, arguments, cause):
+            running.has_begun = True
             return await tool.run(arguments, context)
+
+    def _around(
+        self, tool: AnyTool, call: ToolCall, arguments: Arguments, cause: ChangeCause
+    ) -> AbstractAsyncContextManager[None]:
+        """What captures the files before and behind a tool that changes them."""
+        if self._watch is None or not tool.changes_files:
+            return nullcontext()
         target = str(getattr(arguments, "path", ""))
         label = str(getattr(arguments, "command", "")) if cause == "shell" else ""
-        async with self._watch.around(call, cause, target=target, label=label):
-            return await tool.run(arguments, context)
+        return self._watch.around(call, cause, target=target, label=label, told=tool.acts)
 
     async def _ask(
         self,

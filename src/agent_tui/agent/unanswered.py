@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import (
@@ -16,17 +16,15 @@ from agent_tui.core.records import (
     TurnEndRecord,
     UserMessage,
 )
-from agent_tui.sessions.replay import Entry
 
 CUT_OFF = "The program ended before this was answered."
 """What is told of a turn whose process was killed."""
 
 
-def unanswered_calls(messages: Sequence[Entry], turn: int) -> list[ToolCall]:
+def unanswered_calls(newest_first: Iterable[Record], turn: int) -> list[ToolCall]:
     """The calls of the last answer without a result, where that answer belongs to the turn."""
     answered: set[str] = set()
-    for entry in reversed(messages):
-        record = entry.record
+    for record in newest_first:
         if isinstance(record, ToolMessage):
             answered.add(record.tool_call_id)
         elif isinstance(record, AssistantMessage):

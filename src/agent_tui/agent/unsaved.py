@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent_tui.context.context import Context
 from agent_tui.core.errors import StorageError
 from agent_tui.core.records import Record
@@ -22,9 +24,16 @@ class Unsaved:
             self._records = []
         return bool(self._records)
 
+    @property
+    def held(self) -> Sequence[Record]:
+        """What waits for the disk, behind the end of the log."""
+        return self._records if self else ()
+
     async def write(self, *records: Record, durability: Durability) -> None:
         """Write what is held and then these records; raises StorageError, and holds them."""
-        held = self._records if self else []
+        held = self.held
+        if not (held or records):
+            return
         self._records = []
         leaf = self._context.state.leaf_uuid
         try:
@@ -36,5 +45,4 @@ class Unsaved:
 
     async def flush(self) -> None:
         """Write what is held, if anything; raises StorageError where it cannot be yet."""
-        if self:
-            await self.write(durability=Durability.D1)
+        await self.write(durability=Durability.D1)

@@ -26,6 +26,7 @@ Note = Callable[[WorkspaceRecord], Awaitable[list[Record]]]
 """Writes a record to the log; returns it as written."""
 
 LATE = "they could not be captured before {call} ran"
+UNWRITTEN = "they may have changed before: an earlier capture could not be saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class WorkspaceWatch:
         self._unsure = ""
         self._last: asyncio.Task[WorkspaceRecord | None] | None = None
         self._busy = asyncio.Lock()
+        self._running: list[tuple[ChangeCause, str]] = []
 
     @property
     def capture(self) -> Capture | None:
@@ -75,7 +77,7 @@ class WorkspaceWatch:
         if isinstance(event, CheckpointMade):
             self._moment = Moment(event.id, self._uuid_of(event.id), event.turn, event.step)
             if event.step == 0:
-                self._begin("human")
+                self._begin_between()
 
     @asynccontextmanager
     async def around(
@@ -85,16 +87,27 @@ class WorkspaceWatch:
         *,
         target: str = "",
         label: str = "",
+        told: bool = True,
     ) -> AsyncIterator[None]:
-        """Hold a tool back until the files are captured; capture what changed while it ran."""
+        """Hold a tool back until the files are captured; capture what changed while it ran.
+
+        ``told`` says whether it is written down, too, that nothing changed. What calls change that
+        run beside each other is told of the one that ends first.
+        """
         if self._capture is None:
             yield
             return
-        await self._capture_before(call)
+        running = (cause, label or call.id)
+        beside = bool(self._running)
+        self._running.append(running)
         try:
-            yield
+            await self._capture_before(call, beside=beside)
+            try:
+                yield
+            finally:
+                self._begin(*running, self._targets(target), told=told)
         finally:
-            self._begin(cause, label or call.id, self._targets(target))
+            self._running.remove(running)
 
     def _targets(self, target: str) -> frozenset[str]:
         """The path that an edit tool was given, as the capture names it."""
@@ -116,11 +129,11 @@ class WorkspaceWatch:
         if self._moment.checkpoint is None:
             self._moment = moment
 
-    async def snapshot(self, cause: ChangeCause = "human") -> WorkspaceRecord | None:
-        """Capture what others changed until now, and wait for it."""
+    async def snapshot(self) -> WorkspaceRecord | None:
+        """Capture what others, or a call that runs, changed until now, and wait for it."""
         if self._capture is None:
             return None
-        return await self._begin(cause)
+        return await self._begin_between()
 
     async def write(self, record: WorkspaceRecord) -> WorkspaceRecord:
         """Write the record of a revert, linked behind the captures before it."""
@@ -138,23 +151,33 @@ class WorkspaceWatch:
                 rest = tuple(_beyond(found.delta, revert.delta))
                 if rest:
                     await self._record(
-                        "human", "", self._moment, replace(found, delta=rest, folders=())
+                        "human", "", self._moment, replace(found, delta=rest, folders={})
                     )
                 else:
                     await self._settle()
         self._wire.emit(summarise(revert))
 
-    async def _capture_before(self, call: ToolCall) -> None:
+    async def _capture_before(self, call: ToolCall, *, beside: bool) -> None:
         assert self._capture is not None
-        task = self._begin("human")
+        # Beside other calls, what changes is the agent's already: only a capture under way counts.
+        task = self._last if beside and self._last is not None else self._begin("human")
         done, _ = await asyncio.wait([task], timeout=self._capture.limits.wait_seconds)
         if not done:
             self._unsure = LATE.format(call=call.name)
 
+    def _begin_between(self) -> asyncio.Task[WorkspaceRecord | None]:
+        """Capture what others changed, or what a call that runs has changed so far."""
+        return self._begin(*(self._running[-1] if self._running else ("human", "")), told=False)
+
     def _begin(
-        self, cause: ChangeCause, call: str = "", targets: frozenset[str] = frozenset()
+        self,
+        cause: ChangeCause,
+        call: str = "",
+        targets: frozenset[str] = frozenset(),
+        *,
+        told: bool = True,
     ) -> asyncio.Task[WorkspaceRecord | None]:
-        work = self._run(cause, call, targets, self._moment, self._last)
+        work = self._run(cause, call, targets, self._moment, self._last, told)
         self._last = asyncio.ensure_future(settle(work))
         return self._last
 
@@ -165,6 +188,7 @@ class WorkspaceWatch:
         targets: frozenset[str],
         moment: Moment,
         before: asyncio.Task[WorkspaceRecord | None] | None,
+        told: bool,
     ) -> WorkspaceRecord | None:
         if self._capture is None:
             return None
@@ -176,10 +200,16 @@ class WorkspaceWatch:
                 # The tool may have run meanwhile: whose changes these are is not known.
                 cause, found = "outside", replace(found, why=self._unsure)
                 self._unsure = ""
-            return await self._record(cause, call, moment, found)
+            return await self._record(cause, call, moment, found, told=told)
 
     async def _record(
-        self, cause: ChangeCause, call: str, moment: Moment, found: WorkspaceDelta
+        self,
+        cause: ChangeCause,
+        call: str,
+        moment: Moment,
+        found: WorkspaceDelta,
+        *,
+        told: bool = True,
     ) -> WorkspaceRecord | None:
         opening = not self._started
         self._started = True
@@ -192,7 +222,7 @@ class WorkspaceWatch:
         elif self._unsure:  # the capture before it failed: more than the tool may have acted
             found, cause, self._unsure = replace(found, why=self._unsure), "outside", ""
         nothing = found.status == "captured" and not (found.delta or found.folders)
-        quiet = nothing and cause in ("human", "outside")
+        quiet = nothing and (cause in ("human", "outside") or not told)
         if quiet and not found.first and moment.step != 0:
             return None
         record = WorkspaceRecord(
@@ -220,6 +250,7 @@ class WorkspaceWatch:
             if call or found.delta or found.status == "none":
                 self._wire.emit(summarise(record))
             return record
+        self._unsure = UNWRITTEN  # whoever acts next did not change that
         return None
 
     async def _append(self, record: WorkspaceRecord) -> WorkspaceRecord:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_tui.core.errors import AgentTuiError, ToolError
 from agent_tui.core.messages import ToolResult
-from agent_tui.core.text import clean, first_line
+from agent_tui.core.text import clean, first_line, format_count
 from agent_tui.core.tool_servers import ServerState, ToolServerStatus
 from agent_tui.mcp.log_file import LogFile
 from agent_tui.mcp.offered_tool import OfferedTool, read_tools
@@ -109,7 +109,9 @@ class Connection:
         except asyncio.CancelledError:
             self._tell("disabled")
             raise
-        given_up = f" Gave up after {restarts.words} restarts." if restarts.count else ""
+        given_up = (
+            f" Gave up after {format_count(restarts.count, 'restart')}." if restarts.count else ""
+        )
         self._tell("failed", f"{trouble}{given_up}")
 
     async def _run_once(self) -> tuple[str, float | None]:
@@ -148,13 +150,16 @@ class Connection:
         if tool not in self.tools:
             raise ToolError(
                 f"The MCP server {name} no longer offers {tool.name} as it was. Nothing was called."
+                f" The user can accept its changed tools with: agent-tui mcp accept {name}"
             )
         seconds = self.spec.settings.call_seconds
         try:
             async with asyncio.timeout(seconds):
                 answer = await client.call_tool(tool.own_name, arguments)
         except TimeoutError:
-            raise ToolError(f"{tool.name} did not answer within {seconds:g} seconds.") from None
+            raise ToolError(
+                f"{tool.name} did not answer within {seconds:g} s (the setting call_seconds)."
+            ) from None
         except MCPError as error:
             await asyncio.sleep(0)
             ending = self._process.ending if self._process else ""
@@ -275,7 +280,8 @@ class Connection:
         if isinstance(error, BaseExceptionGroup):
             return self._explain(error.exceptions[0])
         if isinstance(error, TimeoutError):
-            return f"It was not ready within {self.spec.settings.start_seconds:g} seconds."
+            seconds = self.spec.settings.start_seconds
+            return f"It was not ready within {seconds:g} s. Raise start_seconds to wait longer."
         if self._process is not None and self._process.ending and not isinstance(error, ToolError):
             ending = self._process_ending()
             return f"{ending[:1].upper()}{ending[1:]}."
@@ -287,7 +293,7 @@ class Connection:
         if self._status_code >= 400:
             return f"It answered with status {self._status_code}. Check its url."
         if type(error).__name__ in {"ConnectError", "ConnectTimeout"}:
-            return "The connection failed. Is it running, and is its url right?"
+            return "The connection failed. Check its url and that it is running."
         if isinstance(error, AgentTuiError):
             return first_line(str(error), 400)
         return first_line(f"{type(error).__name__}: {error}", 400)

@@ -71,7 +71,7 @@ def _read_image(encoded: str, before: int) -> MediaPart:
     except ValueError:
         raise ToolError("it is not valid base64.") from None
     if not (kind := image_kind(data)):
-        raise ToolError("it is not a PNG, JPEG, GIF or WebP image.")
+        raise ToolError("it is not a PNG, JPEG, GIF or WebP picture.")
     return image_part(data, kind, "it")
 
 

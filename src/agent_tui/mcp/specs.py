@@ -142,7 +142,8 @@ def _read_server(
         raise ConfigError(f"{path}: server {name} needs the variable {error.args[0]}.") from None
     except PermissionError as error:
         raise ConfigError(
-            f"{path}: server {name} asks for {error}, a key of yours; a project never gets it."
+            f"{path}: server {name} asks for {error}; projects do not get your keys. "
+            "Add the server to your own settings with: agent-tui mcp add"
         ) from None
     except ValidationError as error:
         first = error.errors()[0]

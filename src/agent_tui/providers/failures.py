@@ -113,7 +113,7 @@ def _explain_redirect(server: Server, status: int, headers: Mapping[str, str]) -
 
 def explain_too_much(server: Server, what: str) -> ProviderError:
     """An answer that nobody could mean: it is given up."""
-    return ProviderError(f"{server.shown_url} sent {what}; the answer was given up.")
+    return ProviderError(f"{server.shown_url} sent {what}; the answer was cut off.")
 
 
 def explain_error_event(server: Server, body: Any, *, started: bool) -> ProviderError:
@@ -141,9 +141,8 @@ def explain_connection(server: Server, error: BaseException) -> ProviderError:
 def explain_cut(server: Server, *, started: bool) -> ProviderError:
     """A stream that ended without saying so."""
     what = "in the middle of the answer" if started else "before the answer"
-    again = "" if started else " Ask again."
     return ProviderError(
-        f"The connection to {server.shown_url} ended {what}.{again}", retryable=not started
+        f"The connection to {server.shown_url} ended {what}.", retryable=not started
     )
 
 
@@ -151,7 +150,7 @@ def explain_silence(server: Server, seconds: float, *, started: bool) -> Provide
     """A server that stopped talking, or never began."""
     what = "went silent in the middle of the answer" if started else "did not begin to answer"
     return ProviderError(
-        f"{server.shown_url} {what}: nothing came for {seconds:g} seconds.", retryable=not started
+        f"{server.shown_url} {what}: nothing came for {seconds:g} s.", retryable=not started
     )
 
 
@@ -248,7 +247,9 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
         case 400 | 422:
             return f"{url} refused the request ({status})."
         case 401 if not server.key:
-            return f"{url} asks for a key ({status}). Use /connect, or name its api_key_env."
+            return f"{url} needs a key ({status}). {_how_to_set_a_key(server)}"
+        case 403 if not server.key:
+            return f"{url} forbids a request without a key ({status}). {_how_to_set_a_key(server)}"
         case 401:
             return f"{url} did not accept {_name_key(server)} ({status}). Check that key."
         case 402:
@@ -256,7 +257,7 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
         case 403:
             return (
                 f"{url} forbids this ({status}): {_name_key(server)} may not use "
-                f"{server.quote(server.model)}."
+                f"{server.quote(server.model)}. Choose another model, or another key."
             )
         case 404:
             return (
@@ -268,7 +269,8 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
         case 413:
             return f"The request is too large for {url} ({status}): compact the conversation."
         case 429 if is_spent:
-            return f"The quota of {_name_key(server)} at {url} is used up ({status})."
+            of_key = f" of {_name_key(server)}" if server.key else ""
+            return f"The quota{of_key} at {url} is used up ({status}). Check your account there."
         case 429:
             return f"{url} asks to slow down ({status})."
         case _ if status >= 500:
@@ -278,7 +280,14 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
 
 
 def _name_key(server: Server) -> str:
-    return f"the key from {server.key_source}" if server.key else "a request without a key"
+    return f"the key from {server.key_source}"
+
+
+def _how_to_set_a_key(server: Server) -> str:
+    """What a person does: name the variable that is looked at, or where to name one."""
+    if server.key_source.isidentifier():
+        return f"Set {server.key_source}, or add a key with /connect."
+    return "Add one with /connect, or name its variable as api_key_env of the provider."
 
 
 def _connection_sentence(server: Server, error: BaseException) -> str:

@@ -86,7 +86,7 @@ def make_provider(spec: ProviderSpec, settings: Settings, key: str = "") -> Prov
 
     A ``key`` that was just typed wins over the one that the settings name.
     """
-    found = FoundKey(Secret(key), "what was typed") if key else find_key(spec)
+    found = FoundKey(Secret(key), "your input") if key else find_key(spec)
     chosen = spec.settings
     match spec.kind:
         case "openai":

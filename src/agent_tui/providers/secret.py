@@ -67,11 +67,11 @@ def encoded_forms(key: str) -> list[str]:
         ", ".join(str(byte) for byte in raw),
     }
     for shift in range(3):
-        forms.update(_base64_forms(raw, shift))
+        forms.update(base64_forms(raw, shift))
     return sorted(forms, key=len, reverse=True)
 
 
-def _base64_forms(raw: bytes, shift: int) -> set[str]:
+def base64_forms(raw: bytes, shift: int) -> set[str]:
     """Base64 of the key after ``shift`` other bytes, without the characters those also touch."""
     first = {0: 0, 1: 2, 2: 3}[shift]
     whole = 4 * ((shift + len(raw)) // 3)

@@ -46,6 +46,9 @@ class AskUser(Tool[AskUserArguments]):
     def title(self, arguments: AskUserArguments) -> str:
         return reveal(first_line(arguments.question, 80))
 
+    def queue(self, arguments: AskUserArguments) -> str:
+        return self.name  # a person answers one question after the other
+
     async def run(self, arguments: AskUserArguments, context: ToolContext) -> ToolResult:
         if context.ask is None:
             raise ToolError(

@@ -99,6 +99,8 @@ class ToolContext:
         ask: puts a question to the person; None where nobody is there.
         spawn: starts a subagent; None where none may be started.
         tell: takes the last rows that a running call has printed so far; None where nobody looks.
+        leave: takes the result that stands where the call is interrupted, from any thread, and
+            whether it is the whole: what ran to its end was not interrupted.
     """
 
     workspace: Path
@@ -112,6 +114,7 @@ class ToolContext:
     ask: Asks | None = None
     spawn: Spawns | None = None
     tell: Callable[[str], None] | None = None
+    leave: Callable[[ToolResult, bool], None] | None = None
 
 
 @cache
@@ -140,6 +143,11 @@ class Tool(ABC, Generic[Parameters]):
 
     def needs_approval(self, arguments: Parameters) -> bool:
         """Whether a person has to allow this call."""
+        return self.acts
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether what changes in the files while a call runs is the agent's."""
         return self.acts
 
     def may_repeat(self, arguments: Parameters) -> bool:

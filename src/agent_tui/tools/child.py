@@ -164,7 +164,7 @@ def _drain(process: subprocess.Popen[bytes], sink: Sink, stop: Event, deadline: 
         open_pipe = True
         while True:
             now = time.monotonic()
-            if stop.is_set():
+            if stop.is_set() and process.poll() is None:
                 return "stopped"
             if now >= deadline:
                 return "timed_out"
@@ -187,7 +187,8 @@ def _end_supervised(
     process: subprocess.Popen[bytes], supervisor: socket.socket
 ) -> tuple[int, bool] | None:
     """End a sandbox; how its command ended and whether it left processes, if it could tell."""
-    with supervisor, suppress(subprocess.TimeoutExpired, OSError):
+    # What it says is not trusted: a command may get hold of its socket and write there.
+    with supervisor, suppress(subprocess.TimeoutExpired, OSError, ValueError, TypeError):
         if process.poll() is None:
             supervisor.shutdown(socket.SHUT_WR)
             supervisor.settimeout(_TERM_GRACE_SECONDS + 1)

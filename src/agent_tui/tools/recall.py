@@ -99,7 +99,7 @@ class Recall(Tool[RecallArguments]):
         found = await asyncio.to_thread(self._memory.search, arguments.query, arguments.limit)
         if not found.snippets:
             return ToolResult(
-                f"No earlier message says that; {found.searched:,} were searched. "
+                f"Nothing found in {format_count(found.searched, 'earlier message')}. "
                 "Try fewer or other words."
             )
         head = f"{found.fitting:,} of {format_count(found.searched, 'earlier message')} match."

@@ -21,7 +21,7 @@ from agent_tui.tools.running_commands import SharedOutput
 from agent_tui.tools.sandbox import confine
 from agent_tui.tools.workspace import git_settings, read_only_folders
 
-STARTED = "[background command {number} started; background_command waits or stops it]"
+STARTED = "[background command {number} started; use background_command to wait for it or stop it]"
 """What the agent is told of a command that it left in the background."""
 
 _SECONDS = 120
@@ -29,12 +29,12 @@ _DAY_SECONDS = 86_400
 
 
 _MADE = (
-    "\n[{names} was created: hooks and settings in it run outside of any sandbox, so the user "
-    "should check it before using it]"
+    "\n[Created {names}: hooks and settings there run outside the sandbox. The user should "
+    "check them first]"
 )
 _CHANGED = (
-    "\n[.git/config or a hook in .git/hooks was changed: they run outside of any sandbox, so the "
-    "user should check them before using git]"
+    "\n[.git/config or a hook in .git/hooks was changed: both run outside the sandbox. The user "
+    "should check them before using git here]"
 )
 
 
@@ -46,8 +46,8 @@ class RunCommandArguments(Arguments):
         default=None,
         ge=1,
         le=86_400,
-        description="End the command after this many seconds; left out: 120, in the background "
-        "only with the session.",
+        description="End the command after this many seconds; default 120. In the background it "
+        "ends with the session.",
     )
     background: bool = Field(
         default=False,
@@ -87,15 +87,18 @@ class RunCommand(Tool[RunCommandArguments]):
         if arguments.background:
             return _start(arguments, context)
         output = ToldOutput(context.output_limit, context.tell, context.blobs)
+
+        def work(stop: Event) -> ToolResult:
+            ended = _run(arguments, context, stop, output)
+            result = _result(arguments, context, output, ended)
+            if context.leave is not None:  # nobody takes what is returned to a cancelled task
+                context.leave(result, ended.ending != "stopped")
+            return result
+
         try:
-            ended = await run_off_loop(lambda stop: _run(arguments, context, stop, output))
+            return await run_off_loop(work)
         finally:
             output.close()
-        told = describe_end(ended, arguments.timeout_seconds or _SECONDS)
-        text = output.text().rstrip("\n")
-        display = CommandDisplay(reveal(arguments.command), str(context.workspace), ended.exit_code)
-        failed = ended.ending != "exited" or ended.exit_code != 0
-        return ToolResult(f"{text}\n{told}" if text else told, failed, display)
 
 
 def _start(arguments: RunCommandArguments, context: ToolContext) -> ToolResult:
@@ -132,6 +135,20 @@ def _run(
     if git_settings(context.workspace) != settings:
         return replace(ended, warning=_CHANGED)
     return ended
+
+
+def _result(
+    arguments: RunCommandArguments, context: ToolContext, output: BoundedOutput, ended: Ended
+) -> ToolResult:
+    """What it printed and how it ended; whoever interrupted it says so."""
+    output.finish()
+    interrupted = ended.ending == "stopped"
+    told = describe_end(ended, arguments.timeout_seconds or _SECONDS)
+    told = ended.warning.lstrip("\n") if interrupted else told
+    text = "\n".join(filter(None, [output.text().rstrip("\n"), told]))
+    code = None if interrupted else ended.exit_code
+    display = CommandDisplay(reveal(arguments.command), str(context.workspace), code)
+    return ToolResult(text, ended.ending != "exited" or ended.exit_code != 0, display)
 
 
 def _check(command: str) -> None:

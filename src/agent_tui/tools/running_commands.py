@@ -18,8 +18,8 @@ MOST_AT_ONCE = 8
 
 Run = Callable[[Event, BoundedOutput], Ended]
 """Runs a command to its end, or until the event is set; blocks."""
-Tell = Callable[[tuple[str, ...]], None]
-"""Is told which commands are running now, each in one line."""
+Tell = Callable[[tuple[str, ...], str], None]
+"""Is told which commands are running now, each in one line, and which one has ended by itself."""
 
 
 class SharedOutput(BoundedOutput):
@@ -65,7 +65,7 @@ class RunningCommands:
         tell: is told which of them run, whenever one starts or ends.
     """
 
-    def __init__(self, tell: Tell = lambda _: None) -> None:
+    def __init__(self, tell: Tell = lambda *_: None) -> None:
         self._tell = tell
         self._commands: dict[int, RunningCommand] = {}
         self._last = self._before = 0
@@ -90,9 +90,9 @@ class RunningCommands:
                 output.finish()
 
         command.ended = loop.run_in_executor(self._threads, work)
-        command.ended.add_done_callback(lambda _: self._tell_running())
+        command.ended.add_done_callback(lambda _: self._tell_ended(command))
         self._commands[command.number] = command
-        self._tell_running()
+        self._tell(self.titles, "")
         return command
 
     def continue_behind(self, last: int) -> None:
@@ -153,5 +153,5 @@ class RunningCommands:
         """Those that run now."""
         return [each for each in self._commands.values() if not each.ended.done()]
 
-    def _tell_running(self) -> None:
-        self._tell(self.titles)
+    def _tell_ended(self, command: RunningCommand) -> None:
+        self._tell(self.titles, "" if command.stop.is_set() else command.title)

@@ -42,6 +42,11 @@ class Task(Tool[TaskArguments]):
             f"run at the same time. Subagents:\n{told}"
         )
 
+    @property
+    def changes_files(self) -> bool:
+        """By what the subagent does, which acts by tools of its own."""
+        return True
+
     def title(self, arguments: TaskArguments) -> str:
         return f"{reveal(arguments.agent)}: {reveal(first_line(arguments.prompt, 80))}"
 

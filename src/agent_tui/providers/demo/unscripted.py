@@ -13,6 +13,7 @@ from agent_tui.core.arguments import read_arguments
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage
 from agent_tui.core.text import first_line, format_count
+from agent_tui.core.words import NOT_RUN
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.intents import Wish, find_wish, make_edit, read_path
 from agent_tui.providers.demo.progress import recall
@@ -108,6 +109,8 @@ def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) ->
     output = text_of(result.content).strip()
     name, arguments = call or ("the tool", {})
     path = str(arguments.get("path", ""))
+    if output == NOT_RUN:
+        return f"`{name}` was not run, because the turn was stopped before."
     if result.interrupted:
         return f"`{name}` was interrupted before its end: what it did is unknown."
     if (said := _REJECTED.match(output)) is not None:
@@ -117,14 +120,14 @@ def _comment(result: ToolMessage, call: tuple[str, dict[str, object]] | None) ->
         )
     if output.startswith("Plan mode:"):
         return (
-            f"In plan mode I may only read, so `{name}` did not run. Press **Shift+Tab** for "
-            "another mode, or ask me to **fix the bug** to see a plan."
+            f"In plan mode I may only read, so `{name}` did not run. Type `/mode` for another "
+            "mode, or ask me to **fix the bug** to see a plan."
         )
     if result.is_error:
         return f"That did not work. `{name}` says:\n\n{_fenced(output)}"
     match name:
         case "edit_file":
-            back = "F3 goes back to an earlier checkpoint, with the files if you like."
+            back = "Type `/revert` to go back to an earlier checkpoint, with the files if you like."
             return f"`{path}` is changed, as the diff shows. {back}"
         case "write_file":
             return f"`{path}` is written."

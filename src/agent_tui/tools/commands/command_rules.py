@@ -130,7 +130,7 @@ def pattern_mistake(pattern: str) -> str:
             f"as in run_command({_example(words)})."
         )
     if not names or words[: len(names)] != names:
-        return "its words come first and its flags behind them, as in run_command(ls -la *)."
+        return "its words come first and its flags after them, as in run_command(ls -la *)."
     return ""
 
 
