@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,10 +26,13 @@ from agent_tui.core.events import (
     ShellOutput,
 )
 from agent_tui.core.records import DAMAGED_LINES, ModelRecord, UnknownRecord
+from agent_tui.core.summary import SessionSummary
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.stored.exporting import export_to, export_view
 from agent_tui.runtime.stored.headers import new_session_id
+from agent_tui.sessions.index import LogIndex
 from tests.agent.stage import Stage, call
+from tests.agent.test_agent_stopped_calls import cancel_at_the_end_of_a_command
 from tests.importers.foreign_files import FORMATS, claude_user
 from tests.importers.session_files import write_lines
 
@@ -47,6 +52,74 @@ async def test_a_session_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> 
         await other.close()
         with pytest.raises(SessionNotFound, match="beginning of several"):
             await stage.engine.open_session("20")
+
+
+async def test_the_list_counts_messages_as_the_open_session_does(tmp_path: Path) -> None:
+    async with Stage(tmp_path, Reply(text="ok"), Reply(text="ok")) as stage:
+        await stage.say("The first thing")
+        await stage.say("The second thing")
+        (row,) = await stage.engine.stored.list_sessions()
+        assert await stage.engine.stored.count_messages(row) == 4
+        assert stage.session.view.message_count == 4
+        count = stage.engine.stored.count_messages
+        for size, counted in ((20 << 20, 4), (2 << 30, None)):
+            assert await count(replace(row, size_bytes=size)) == counted
+            gone = replace(row, folder=str(tmp_path / "gone"), size_bytes=size)
+            assert await count(gone) is None
+        log = Path(row.folder) / "context.jsonl"
+        with log.open("a") as file:
+            file.write('{"role": "_head", "uuid": "elsewhere"}\n')
+        assert await count(replace(row, size_bytes=20 << 20)) is None
+
+
+async def test_a_long_log_is_read_no_further_once_nobody_waits_for_its_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each log that the cursor rested on was read to its end, one beside the other."""
+    async with Stage(tmp_path, Reply(text="ok")) as stage:
+        await stage.say("The first thing")
+        (row,) = await stage.engine.stored.list_sessions()
+        read, is_over, grow = list[bool](), threading.Event(), LogIndex.grow
+
+        def leave(index: LogIndex, *most: int) -> bool:
+            loop.call_soon_threadsafe(counting.cancel)
+            read.append(grow(index, *most))
+            is_over.set()
+            return read[-1]
+
+        with monkeypatch.context() as patched:
+            patched.setattr("agent_tui.runtime.stored.counting._PIECE_BYTES", 100)
+            patched.setattr(LogIndex, "grow", leave)
+            loop = asyncio.get_running_loop()
+            long_row = replace(row, size_bytes=20 << 20)
+            counting = asyncio.ensure_future(stage.engine.stored.count_messages(long_row))
+            with pytest.raises(asyncio.CancelledError):
+                await counting
+            await asyncio.to_thread(is_over.wait)
+        assert read == [True]  # there is more of it
+        assert await stage.engine.stored.count_messages(long_row) == 2
+
+
+async def test_a_long_log_of_another_agent_is_counted_as_it_is_when_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Stage(tmp_path) as stage:
+        count = stage.engine.stored.count_messages
+        rows = []
+        for name in ("claude", "opencode database"):
+            (folder := tmp_path / name).mkdir()
+            source, make = FORMATS[name]
+            path = make(folder)
+            row = SessionSummary("s", str(path), "", "", "", "", 20 << 20, 0, source=source)
+            opened = await stage.engine.stored.open_path(path)
+            assert await count(row) == opened.message_count, name
+            rows.append((row, opened.message_count))
+        monkeypatch.setattr(sys, "executable", "/bin/false")  # what was counted is known
+        for row, counted in rows:
+            assert await count(row) == counted, row.source
+        row, _ = rows[0]
+        write_lines(Path(row.folder), [{"type": "none"}])
+        assert await count(row) is None
 
 
 async def test_sessions_are_listed_newest_first_and_named(tmp_path: Path) -> None:
@@ -222,7 +295,7 @@ async def test_an_interrupted_shell_command_leaves_what_it_printed(tmp_path: Pat
     async with Stage(tmp_path) as stage:
         started = asyncio.Event()
         stage.session.subscribe(lambda e: started.set() if isinstance(e, ShellOutput) else None)
-        running = asyncio.create_task(stage.session.run_shell("echo first; sleep 60"))
+        running = asyncio.create_task(stage.session.run_shell("echo first; sleep 600"))
         await started.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -230,6 +303,39 @@ async def test_an_interrupted_shell_command_leaves_what_it_printed(tmp_path: Pat
         (message,) = stage.on_disk("user")
         assert message["content"].endswith("first\n[interrupted]")
         assert message["display"]["exit"] is None
+
+
+async def test_a_shell_command_that_ends_in_the_moment_of_the_interruption_ended_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Stage(tmp_path) as stage:
+        running = asyncio.create_task(stage.session.run_shell("echo first; exit 3"))
+        cancel_at_the_end_of_a_command(monkeypatch, running)
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        (message,) = stage.on_disk("user")
+        assert "first\n[exit code 3]" in message["content"]
+        assert "interrupted" not in message["content"]
+        assert message["display"]["exit"] == 3
+
+
+async def test_an_interrupted_shell_command_leaves_the_beginning_of_long_output_too(
+    tmp_path: Path,
+) -> None:
+    async with Stage(tmp_path) as stage:
+        ended = asyncio.Event()
+        stage.session.subscribe(
+            lambda e: (
+                ended.set() if isinstance(e, ShellOutput) and e.text.endswith("5000\n") else None
+            )
+        )
+        running = asyncio.create_task(stage.session.run_shell("seq 1 5000; sleep 600"))
+        await ended.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        (message,) = stage.on_disk("user")
+        assert "\n".join([*map(str, range(1, 5_001)), "[interrupted]"]) in message["content"]
 
 
 async def test_damaged_lines_are_shown_where_they_are(tmp_path: Path) -> None:
@@ -281,13 +387,15 @@ async def test_a_sound_session_is_not_copied(tmp_path: Path) -> None:
 
 async def test_a_file_of_every_format_opens_with_its_archives(tmp_path: Path) -> None:
     async with Stage(tmp_path) as stage:
-        for name, (_, make) in FORMATS.items():
+        for name, (source, make) in FORMATS.items():
             folder = tmp_path / f"foreign {name}"
             folder.mkdir()
             path = make(folder)
             found = await stage.engine.stored.describe_path(path)
             view = await stage.engine.stored.open_path(path)
-            assert view.message_count == found["messages"]
+            row = SessionSummary("s", str(path), "", "", "", "", 0, 0, source=source)
+            counted = await stage.engine.stored.count_messages(row)
+            assert counted == view.message_count == found["messages"]
             assert len(view.checkpoints()) >= found["checkpoints"]
             for archive in await view.archives():
                 opened = await view.open_archive(archive.number)
@@ -321,9 +429,9 @@ async def test_a_thousand_sessions_are_listed_and_found_quickly(tmp_path: Path) 
             folder = tmp_path / "home" / "projects" / f"p{number % 7}" / new_session_id()
             folder.mkdir(parents=True)
             (folder / "context.jsonl").write_bytes(lines)
-        began = time.perf_counter()
+        began = time.process_time()
         rows = await stage.engine.stored.list_sessions()
-        listed = time.perf_counter() - began
+        listed = time.process_time() - began
         assert len(rows) == 1001
         with pytest.raises(SessionNotFound):
             await stage.engine.open_session("nothing")

@@ -220,7 +220,7 @@ async def test_an_undo_says_whose_archive_is_gone_and_makes_no_fork(tmp_path: Pa
         await stage.session.close()
         place = await stage.engine.stored.delete_session(parent)
         before, count = listing(fork._log.folder), len(await stage.engine.stored.list_sessions())
-        sentence = f"done in session {parent}, whose archive 1 no longer exists"
+        sentence = f"forked from {parent}, whose archive 1 no longer exists"
         for act in (
             fork.operations.undo,
             lambda: fork.operations.undo_compaction(1),

@@ -16,8 +16,8 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.providers.demo.scenario import Reply
-from agent_tui.runtime.glimpse import read_glimpse
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.glimpse import read_glimpse
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.sessions.log import Durability
 from tests.agent.stage import Stage
 

@@ -112,6 +112,18 @@ async def test_reverts_are_undone_one_by_one_and_redone_one_by_one(tmp_path: Pat
         check_disk(stage)
 
 
+async def test_only_a_redone_revert_gives_its_prompt_back(tmp_path: Path) -> None:
+    async with Stage(tmp_path, *numbered(3)) as stage:
+        await talk(stage, "one", "two", "three")
+        await stage.operations.revert(2)
+        assert (await stage.operations.undo()).prompt == ""
+        assert (await stage.operations.redo()).prompt == "two"
+        await stage.operations.undo()
+        await stage.operations.clear()
+        await stage.operations.undo()
+        assert (await stage.operations.redo()).prompt == ""
+
+
 async def test_clears_compactions_and_restores_are_undone_too(tmp_path: Path) -> None:
     summary = (Reply(text="Summed up."),)
     async with Stage(tmp_path, *numbered(4, LONG), compactions=summary) as stage:

@@ -64,7 +64,7 @@ class Opening:
         session.wide_folder = builder.wide_folder(log)
         session.instructions = instructions.describe(builder.workspace_of(log))
         if not log.state.messages and (unused := await self._project.untrusted_files()):
-            session.instructions = f"not trusted, not used: {', '.join(unused)}"
+            session.instructions = f"not used without --trust: {', '.join(unused)}"
         for listener in self._listeners:
             session.subscribe(listener)
         await _recover_files(session, log)
@@ -75,8 +75,8 @@ class Opening:
         folder = self._builder.workspace_of(log)
         if wide := self._builder.wide_folder(log):
             log.notices.append(
-                f"This session names {wide} as its folder, which is wider than a project. "
-                f"Its tools work in {folder} instead."
+                f"The folder of this session, {wide}, is a home or system folder, not a "
+                f"project. Its tools work in {folder} instead."
             )
         if not await asyncio.to_thread(folder.is_dir):
             log.notices.append(

@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_tui.agent.prompt_files import PROJECT_FOLDER
 from agent_tui.agent.spec import (
     DEFAULT_AGENT,
+    SPEC_ENDINGS,
     AgentSpec,
     SpecFile,
     builtin_spec,
@@ -18,8 +19,6 @@ from agent_tui.agent.spec import (
 )
 from agent_tui.core.errors import ConfigError
 from agent_tui.resources import agent_spec_names
-
-_ENDINGS = (".yaml", ".yml")
 
 
 class Agents:
@@ -49,7 +48,7 @@ class Agents:
         name = name or DEFAULT_AGENT
         if name in self._known:
             return self._known[name]
-        file = file_spec(Path(name)) if name.endswith(_ENDINGS) else self._find(name)
+        file = file_spec(Path(name)) if name.endswith(SPEC_ENDINGS) else self._find(name)
         if file is None:
             known = self.names()
             near = get_close_matches(name, known, n=1)
@@ -58,9 +57,17 @@ class Agents:
         spec = self._known[name] = resolve_spec(file, self._find)
         return spec
 
+    def subagent(self, spec: AgentSpec, name: str) -> AgentSpec:
+        """The agent that another may start by a name; raises ConfigError as ``find`` does."""
+        if (file := spec.beside.get(name)) is None:
+            return self.find(name)
+        if file.path not in self._known:
+            self._known[file.path] = resolve_spec(file, self._find)
+        return self._known[file.path]
+
     def subagents_of(self, spec: AgentSpec) -> dict[str, str]:
         """What each subagent of an agent is for, by its name."""
-        return {name: self.find(name).description for name in spec.subagents}
+        return {name: self.subagent(spec, name).description for name in spec.subagents}
 
     def _find(self, name: str) -> SpecFile | None:
         own = self._own().get(name)
@@ -75,6 +82,6 @@ class Agents:
             except OSError:
                 continue
             for name in names:
-                if name.endswith(_ENDINGS):
+                if name.endswith(SPEC_ENDINGS):
                     found[Path(name).stem] = (root, below / name)
         return found

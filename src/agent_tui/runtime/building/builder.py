@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from agent_tui.agent.approval import Approvals
@@ -138,9 +139,9 @@ class SessionBuilder:
         made: list[SessionParts] = []
         approvals = parent.equipment.approvals if parent else self._approvals(wire, workspace)
         questions = Questions(wire.emit)
-        commands = RunningCommands(lambda running: wire.emit(BackgroundChanged(running)))
+        commands = RunningCommands(lambda *now: wire.emit(BackgroundChanged(*now)))
         named = {} if parent else self._agents.subagents_of(spec)
-        subagents = self._subagents(log, wire, workspace, made) if named else None
+        subagents = self._subagents(log, wire, workspace, made, spec) if named else None
         desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
         watch = watch_workspace(log, wire, workspace if self._settings.workspace.capture else None)
         toolset = Toolset(
@@ -153,10 +154,10 @@ class SessionBuilder:
                 confinement=confinement_of(self._settings),
                 commands=commands,
                 blobs=BlobFolder(log.folder / "blobs") if log.on_disk else None,
-                ask=None if parent else questions.ask,
             ),
             watch,
             spawner=subagents.spawner if subagents else None,
+            asker=None if parent else questions.asker,
             who=spec.name if parent else "",
         )
         return Equipment(
@@ -213,12 +214,17 @@ class SessionBuilder:
         return parts
 
     def _subagents(
-        self, log: SessionLog, wire: Wire, workspace: Path, made: list[SessionParts]
+        self,
+        log: SessionLog,
+        wire: Wire,
+        workspace: Path,
+        made: list[SessionParts],
+        spec: AgentSpec,
     ) -> Subagents:
         """What starts the subagents of a session."""
         sessions = SubagentSessions(self._store, self, log, workspace)
         return Subagents(
-            self._agents.find,
+            partial(self._agents.subagent, spec),
             lambda spec, call_id: sessions.open(made[-1], spec, call_id),
             wire,
             lambda: made[-1].compactor.gauge(),

@@ -84,7 +84,7 @@ async def _list(
 ) -> ProviderRow:
     row = ProviderRow(spec.name, spec.title, spec.base_url)
     try:
-        found = FoundKey(Secret(key), "what was typed") if key else await _find_key(spec)
+        found = FoundKey(Secret(key), "your input") if key else await _find_key(spec)
         listed = await list_models(spec, found, seconds)
     except AgentTuiError as error:
         known = (_row(spec.name, ListedModel(each), settings) for each in spec.models)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from agent_tui.core.arguments import show_arguments
 from agent_tui.core.changes import WHO, ChangeGroup, FileDiff, net_changes, place_of
-from agent_tui.core.file_changes import FileState
+from agent_tui.core.file_changes import REVERT_CAUSES, FileState
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import WorkspaceRecord
 from agent_tui.core.text import first_line
@@ -18,7 +18,6 @@ from agent_tui.workspace.errors import ContentMissing
 from agent_tui.workspace.store import ContentStore
 from agent_tui.workspace.timeline import FileTimeline
 
-_REVERTS = ("revert", "undo", "redo")
 _LONGEST_COMMAND = 200
 
 Captures = Mapping[str, WorkspaceRecord]
@@ -77,7 +76,7 @@ def _turns_before(captures: Iterable[WorkspaceRecord]) -> Iterator[tuple[int, in
 
 
 def _about(capture: WorkspaceRecord, captures: Captures, calls: Mapping[str, ToolCall]) -> str:
-    if capture.cause in _REVERTS:
+    if capture.cause in REVERT_CAUSES:
         return _reverted(capture, captures, calls)
     call = calls.get(capture.call)
     command = show_arguments(call.arguments).get("command", "") if call else ""
@@ -91,7 +90,7 @@ def _reverted(capture: WorkspaceRecord, captures: Captures, calls: Mapping[str, 
     while len(of) == 1 and of[0] in captures and of[0] not in seen:
         seen.add(of[0])
         only = captures[of[0]]
-        if only.cause not in _REVERTS:
+        if only.cause not in REVERT_CAUSES:
             break
         of = only.of
     reverted = [captures[each] for each in of if each in captures and captures[each].delta]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent_tui.core.file_changes import CAUSES, FileChange
+from agent_tui.core.file_changes import CAUSES, FileChange, FolderIdentity
 from agent_tui.core.records import (
     CompactionRecord,
     HeadRecord,
@@ -76,8 +76,15 @@ def find_redo(entries: Sequence[Entry]) -> WorkspaceRecord | None:
     return None
 
 
-def record_of(changes: tuple[FileChange, ...], about: Mapping[str, object]) -> WorkspaceRecord:
-    """The record of a revert of files, from what was noted of it before it was made."""
+def record_of(
+    changes: tuple[FileChange, ...],
+    about: Mapping[str, object],
+    folders: Mapping[str, FolderIdentity],
+) -> WorkspaceRecord:
+    """The record of a revert of files, from what was noted of it before it was made.
+
+    ``folders`` are those that it made.
+    """
     cause = str(about.get("cause"))
     number = about.get("checkpoint")
     of = about.get("of")
@@ -88,4 +95,5 @@ def record_of(changes: tuple[FileChange, ...], about: Mapping[str, object]) -> W
         checkpoint_uuid=str(about.get("checkpoint_uuid") or "") or None,
         operation=str(about.get("operation", "")),
         of=tuple(map(str, of)) if isinstance(of, list) else (),
+        folders=folders,
     )

@@ -105,7 +105,12 @@ class SessionFiles:
         """
         timeline = await self._fresh_timeline()
         changes = [c for each in self._since(timeline, checkpoint) for c in each.delta]
-        return await asyncio.to_thread(patch_of, self._store, changes)
+        return await asyncio.to_thread(self._patch, changes)
+
+    def _patch(self, changes: Sequence[FileChange]) -> bytes:
+        repository = find_repository(self._root)
+        algorithm = repository.object_format() if repository else "sha1"
+        return patch_of(self._store, changes, algorithm)
 
     def _calls(self, wanted: Collection[str]) -> dict[str, ToolCall]:
         """Calls by their ids; archives are read for those that are not in the log now."""
@@ -192,12 +197,14 @@ class SessionFiles:
             return (), False
         notices = []
         if operation := repository.operation():
-            notices.append(f"Git is in the middle of {operation}; refs and index are left alone.")
+            notices.append(
+                f"Git is in the middle of {operation}. Its refs and index are not changed."
+            )
         before = len(timeline.captures) - len(captures)
         was = timeline.captures[max(before - 1, 0)].head
         now = repository.head()
         if was and now and was != now:
-            notices.append(f"HEAD moved since: it was {was}, it is {now}. It is left alone.")
+            notices.append(f"Git HEAD moved since, from {was} to {now}. It is not moved back.")
         return tuple(notices), bool(notices)
 
     async def revert(
@@ -223,7 +230,8 @@ class SessionFiles:
         actions = choose(plan, choice)
         if not actions and cause == "revert":
             archive = await move.make(self._log, "") if move else 0
-            told = "No files were chosen, so none were changed."
+            told = "Conversation reverted. " if archive else ""
+            told += "No files were chosen, so none were changed."
             return FilesReverted("", (), told, archive)
         await self._watch.snapshot()
         restore = Restore(self._root, self._store)
@@ -231,10 +239,13 @@ class SessionFiles:
         operation = str(about["operation"])
         changes = await asyncio.to_thread(restore.run, actions, operation, about)
         archive = await self._move(restore, move, operation)
-        record = await self._write(restore, record_of(changes, about), moved=bool(archive))
+        record = await self._write(
+            restore, record_of(changes, about, restore.folders), moved=bool(archive)
+        )
         await asyncio.to_thread(restore.finish)
         await self._watch.take_up(record)
-        told = f"{describe_choice(plan, choice) or 'No file was'} reverted."
+        what = ("Conversation" if archive else "", describe_choice(plan, choice))
+        told = f"{' and '.join(filter(None, what)) or 'No file was'} reverted."
         return FilesReverted(operation, changes, told, archive)
 
     def _about(
@@ -299,7 +310,7 @@ class SessionFiles:
         plan = await self.plan_of([record])
         done = await self.revert(plan, plan.default, cause, move)
         left = {each.path for each in plan.paths if each.own and not each.is_whole}
-        left |= {each.path for each in plan.uncovered}
+        left |= {each.name for each in plan.uncovered}
         return replace(done, left=tuple(sorted(left)))
 
     async def recover(self) -> str:
@@ -340,7 +351,7 @@ class SessionFiles:
                 await move.make(self._log, operation)
             except (UnknownCheckpoint, UnknownArchive) as error:
                 told = f" The conversation stays as it is: {error}"
-        await self._watch.write(record_of(found.changes, found.about))
+        await self._watch.write(record_of(found.changes, found.about, found.folders))
         return told
 
 

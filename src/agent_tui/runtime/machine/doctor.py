@@ -20,6 +20,7 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.format import format_size
 from agent_tui.core.text import format_count
 from agent_tui.providers.registry import choose_model, usable_providers
+from agent_tui.runtime.machine.terminal_colours import wants_no_colour
 from agent_tui.tools.confinement import Confinement
 from agent_tui.tools.sandbox import sandbox_of
 from agent_tui.workspace.limits import DEFAULT_LIMITS
@@ -85,7 +86,7 @@ def _check_terminal() -> Finding:
         f"{size.columns} by {size.lines} cells",
         f"encoding {sys.stdout.encoding}",
     ]
-    if "NO_COLOR" in os.environ:
+    if wants_no_colour():
         words.append("NO_COLOR is set")
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     if encoding != "utf8":
@@ -153,7 +154,7 @@ def _check_providers(settings: Settings) -> Finding:
         )
     model = chosen.model or next(iter(chosen.provider.models), "the first one that it lists")
     return Finding(
-        "providers", "ok", f"{', '.join(usable)}; asked: {chosen.provider.name}, {model}"
+        "providers", "ok", f"{', '.join(usable)}; default: {chosen.provider.name}, {model}"
     )
 
 

@@ -17,7 +17,7 @@ _PREFACE = (
     "<system>A question on the side. Answer it briefly from what you know by now, in words; call "
     "no tool. It is not part of the task.</system>\n\n"
 )
-_NO_WORDS = "The model answered without text. Ask again, or send the question as a prompt."
+_NO_WORDS = "The model answered without text. Retry, or send the question as a prompt."
 
 
 class Aside:

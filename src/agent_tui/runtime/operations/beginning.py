@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from agent_tui.agent.settle import settle
-from agent_tui.core.environment import describe_environment
 from agent_tui.core.events import NoticeGiven
 from agent_tui.core.records import Record, TitleRecord, TurnEndRecord
 from agent_tui.runtime.building.parts import CurrentParts
@@ -39,7 +38,7 @@ async def _note_environment(parts: CurrentParts) -> None:
     )
     if changed is not None:
         await _write(parts.log, changed)
-        parts.wire.emit(NoticeGiven(describe_environment(changed), "environment"))
+        parts.wire.emit(NoticeGiven(changed.told, "environment"))
 
 
 async def _write(log: SessionLog, record: Record) -> None:

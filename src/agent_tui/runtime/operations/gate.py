@@ -59,7 +59,7 @@ class Gate:
         """Raise SessionReadOnly where the session cannot be written now."""
         if self._log.read_only:
             why = name_window(self._log.read_only, self._log.folder)
-            raise SessionReadOnly(f"This session is read-only here: {why}.")
+            raise SessionReadOnly(f"This session is read-only here: {why.rstrip('.')}.")
 
     def require_idle(self) -> None:
         """Raise SessionError while a turn is running."""

@@ -11,12 +11,13 @@ from agent_tui.agent.settle import settle
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Reverted
-from agent_tui.core.records import Message, RevertReason, WorkspaceRecord
+from agent_tui.core.records import Message, Record, RevertReason, WorkspaceRecord
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.core.summary import CompactionReport, CompactionRequest, OperationReport
 from agent_tui.core.text import reveal
 from agent_tui.core.tree import TreePlace
-from agent_tui.history import checkpoints
+from agent_tui.core.words import operation_words
+from agent_tui.history.records import checkpoints
 from agent_tui.history.undo import (
     UNNAMED,
     MoveLeaf,
@@ -97,6 +98,13 @@ class Operations:
     async def undo(self) -> OperationReport:
         """Undo the last operation; raises NothingToUndo where there is none."""
         return await self._carry_out(self._undo_last)
+
+    def find_can_undo(self) -> bool:
+        """Whether an undo would find something to undo; looks through the log, which blocks."""
+        try:
+            return self._files.undoable is not None or bool(self._view.find_undo())
+        except SessionError:
+            return False
 
     async def undo_compaction(self, archive: int) -> OperationReport:
         """Make the log before a compaction the live one again.
@@ -199,11 +207,12 @@ class Operations:
         """Do it, count what it moved, and tell of it."""
 
         async def carry_out() -> OperationReport:
-            before = [entry.record for entry in self._log.state.messages]
+            before = self._messages()
             report = await act()
-            after = [entry.record for entry in self._log.state.messages]
+            after = self._messages()
             left, back = checkpoints.count_moved(before, after)
-            report = replace(report, messages_left=left, messages_back=back)
+            again = checkpoints.prompt_removed(after, before)
+            report = replace(report, messages_left=left, messages_back=back, prompt_back=again)
             if report.moved:
                 self._parts.tell_status()
             self._parts.wire.emit(Reverted(report))
@@ -242,12 +251,14 @@ class Operations:
             if checkpoints.went_on_after(self._view.records, archive):
                 fork = await self._fork(f"{self._view.title} (before {reason})")
             move = ConversationMove(reason, archive=archive)
+        before = self._messages()
         done = await self._files.undo(record, reason, move)
         what = "the revert of files" + (" and conversation" if archive else "")
         told = f"{'Undid' if reason == 'undo' else 'Redid'} {what}"
         if done.left:
             told += f". Changed since and left as they are: {', '.join(map(reveal, done.left))}"
-        return OperationReport(reason, done.archive, fork=fork, told=told, moved=bool(archive))
+        report = OperationReport(reason, done.archive, fork=fork, told=told, moved=bool(archive))
+        return self._with_prompt(report, before) if reason == "redo" else report
 
     async def _undo(self, way: RestoreArchive) -> OperationReport:
         went_on = checkpoints.went_on_after(self._view.records, way.archive)
@@ -260,14 +271,24 @@ class Operations:
     async def _redo(self) -> OperationReport:
         if record := self._files.redoable:
             return await self._undo_files(record, "redo")
+        before = self._messages()
         match self._view.find_redo():
             case RestoreArchive(archive, of):
                 report = await self._restore(archive, "redo", of)
+                if of == operation_words("user").name:
+                    report = self._with_prompt(report, before)
             case MoveLeaf() as way:
-                report = await self._branches.go_back(way, "redo")
+                report = self._with_prompt(await self._branches.go_back(way, "redo"), before)
             case PutBack() as way:
                 return await self._put_back(way, "redo")
         return replace(report, told=f"Redid the {self._last_operation()}")
+
+    def _messages(self) -> list[Record]:
+        return [entry.record for entry in self._log.state.messages]
+
+    def _with_prompt(self, report: OperationReport, before: Sequence[Record]) -> OperationReport:
+        """The report of a redo with the prompt that it removed again, to be edited again."""
+        return replace(report, prompt=checkpoints.prompt_removed(before, self._messages()))
 
     def _last_operation(self) -> str:
         """What an undo would undo now, where that changed the context."""

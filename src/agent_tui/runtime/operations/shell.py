@@ -7,11 +7,11 @@ import json
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.settle import settle
-from agent_tui.agent.toolset import Toolset
+from agent_tui.agent.toolset import RunningCall, Toolset
 from agent_tui.agent.wire import Wire
 from agent_tui.context.context import Context
 from agent_tui.core.events import Event, ShellBegan, ShellEnded, ShellOutput
-from agent_tui.core.messages import CommandDisplay, ToolCall
+from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult
 from agent_tui.core.records import UserMessage
 from agent_tui.core.shell import SHELL, shell_text
 from agent_tui.core.text import reveal
@@ -28,28 +28,32 @@ class Shell:
         self._toolset = toolset
         self._context = context
         self._wire = wire
-        self._recent = ""
 
     async def run(self, command: str) -> None:
         """Run a command to its end; when cancelled, what it printed until then is kept."""
         fields = {"command": command, "timeout_seconds": _LONGEST_SECONDS}
         call = ToolCall(SHELL, "run_command", json.dumps(fields))
         self._wire.emit(ShellBegan(command))
+        running = RunningCall(self._tell)
         try:
             outcome = await self._toolset.carry_out(
-                call, Approvals(_ignore, yolo=True), tell=self._tell, cause="shell"
+                call, Approvals(_ignore, yolo=True), running=running, cause="shell"
             )
         except asyncio.CancelledError:
-            output = f"{self._recent.rstrip()}\n{_INTERRUPTED}".lstrip()
-            await settle(self._keep(command, output, None))
+            if running.has_ended:
+                await settle(self._keep_result(command, running.left))
+            else:
+                output = "\n".join(filter(None, [running.left.output, _INTERRUPTED]))
+                await settle(self._keep(command, output, None))
             raise
-        display = outcome.result.display
-        code = display.exit_code if isinstance(display, CommandDisplay) else 1
-        await settle(self._keep(command, outcome.result.output, code))
+        await settle(self._keep_result(command, outcome.result))
 
     def _tell(self, text: str) -> None:
-        self._recent = text
         self._wire.emit(ShellOutput(text))
+
+    async def _keep_result(self, command: str, result: ToolResult) -> None:
+        code = result.display.exit_code if isinstance(result.display, CommandDisplay) else 1
+        await self._keep(command, result.output, code)
 
     async def _keep(self, command: str, output: str, exit_code: int | None) -> None:
         message = UserMessage(

@@ -1,1 +1,1 @@
-"""What a run starts from: its settings, the project it may use, and its log file for debugging."""
+"""How a run starts: its command line, settings and parts, and what it shows before a session."""

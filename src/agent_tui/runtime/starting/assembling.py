@@ -11,8 +11,8 @@ from agent_tui.config import Settings, data_root
 from agent_tui.resources import demo_folder
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.connect.tool_servers import ToolServers
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.starting.debug_log import quiet_libraries, start_debug_log
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.starting.run_settings import read_settings, trusts_project
 from agent_tui.runtime.starting.secrecy import hide_memory
 from agent_tui.sessions.store import SessionStore

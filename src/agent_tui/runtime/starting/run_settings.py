@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_tui.config import ResolvedSettings, Settings, resolve_settings
 from agent_tui.config.trust import is_trusted
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 
 
 def trusts_project(launch: Launch) -> bool:

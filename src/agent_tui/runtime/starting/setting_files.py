@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agent_tui.config import config_path
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.starting.run_settings import places_of
 
 

@@ -72,8 +72,12 @@ async def export_to(view: SessionView, form: str, folder: Path) -> tuple[Path, s
 
 
 def _file_name(session_id: str) -> str:
-    """An id as the name of a file, which leads nowhere else: another agent's log may say any."""
-    name = _NOT_IN_NAMES.sub("_", session_id).lstrip(".")
+    """An id as the name of a file, which leads nowhere else: another agent's log may say any.
+
+    It may even be a secret.
+    """
+    safe = Redactor(secret_values(os.environ)).redact(session_id)
+    name = _NOT_IN_NAMES.sub("_", safe).lstrip(".")
     return name[:_LONGEST_NAME] or "session"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_tui.agent.settle import settle
 from agent_tui.core.records import TitleRecord
 from agent_tui.core.text import first_line
-from agent_tui.history.checkpoints import first_prompt
+from agent_tui.history.records.checkpoints import first_prompt
 from agent_tui.history.records.records_view import RecordsView
 from agent_tui.sessions.replay import SessionState
 from agent_tui.sessions.store import Durability, SessionLog

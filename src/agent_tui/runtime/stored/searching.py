@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 from agent_tui.core.errors import StorageError
@@ -14,8 +11,8 @@ from agent_tui.library.search.finding import SearchAnswer
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.search.why import Origin
 from agent_tui.library.statistics import Statistic
+from agent_tui.runtime.stored.own_process import run_command
 
-_NICENESS = 10
 _NOT_UPDATED = "The search index could not be updated. Update it with: agent-tui index"
 
 
@@ -43,21 +40,6 @@ class SearchService:
 
     async def update(self) -> None:
         """Bring the index up to date; raises StorageError with what the process said."""
-        program = (sys.executable, "-I", "-m", "agent_tui", "index", "--json", *self._of_demo)
-        child = await asyncio.create_subprocess_exec(
-            *program,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, child.pid, _NICENESS)
-        try:
-            _, said = await child.communicate()
-        except asyncio.CancelledError:
-            child.terminate()
-            await child.wait()
-            raise
-        if child.returncode:
-            lines = said.decode(errors="replace").strip().splitlines()
-            raise StorageError(lines[-1] if lines else _NOT_UPDATED)
+        outcome = await run_command("index", "--json", *self._of_demo)
+        if outcome.code:
+            raise StorageError(outcome.trouble or _NOT_UPDATED)

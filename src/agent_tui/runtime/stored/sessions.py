@@ -26,6 +26,7 @@ from agent_tui.library.follow import follow_file
 from agent_tui.library.live_sessions import SessionName, find_live
 from agent_tui.library.own_sessions import OwnSessions, listed
 from agent_tui.library.row_cache import RowCache
+from agent_tui.runtime.stored.counting import MessageCounts
 from agent_tui.runtime.stored.forking import fork_at
 from agent_tui.runtime.stored.headers import new_session_id
 from agent_tui.runtime.stored.importing import (
@@ -68,7 +69,9 @@ class StoredSessions:
 
     def __init__(self, store: SessionStore, workspace: Path, instruct: Instruct) -> None:
         self._store = store
-        self._own = OwnSessions(store, RowCache(store.root))
+        cache = RowCache(store.root)
+        self._own = OwnSessions(store, cache)
+        self._counts = MessageCounts(cache)
         self._workspace = workspace
         self._new_sessions = NewSessions(store, workspace, instruct)
         self.deleted: list[str] = []
@@ -256,6 +259,10 @@ class StoredSessions:
         if summary.source != OURS:
             return await asyncio.to_thread(read_last_exchanges, Path(summary.folder))
         return await asyncio.to_thread(_read_exchanges, Path(summary.folder) / LIVE)
+
+    async def count_messages(self, summary: SessionSummary) -> int | None:
+        """How many messages a session holds, as it says when it is open; None where unknown."""
+        return await self._counts.count(summary)
 
     def _read_prompts(self) -> list[str]:
         rows = [row for row in self._own.rows() if row.cwd == str(self._workspace)]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import httpx2
 
 _SECONDS = 30.0
+_UNSUPPORTED_MEDIA = 415
 _MOST_BYTES = 4 << 20
 """Of one request: what the smallest default of a collector takes."""
 
@@ -75,6 +76,11 @@ async def _post(client: httpx2.AsyncClient, endpoint: str, body: bytes, path: Pa
         raise StorageError(
             f"The collector at {endpoint} did not answer ({why}); {stays}"
         ) from error
+    if answer.status_code == _UNSUPPORTED_MEDIA:
+        raise StorageError(
+            f"The collector at {endpoint} does not accept OTLP as JSON (415). "
+            f"Send it through one that does; {stays}"
+        )
     if answer.status_code >= 300:
         raise StorageError(f"The collector at {endpoint} answered {answer.status_code}; {stays}")
 

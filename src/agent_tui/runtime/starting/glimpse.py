@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import HeadRecord, Record
 from agent_tui.history.records.records_view import ShownRecords
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.folders import project_name, projects_folder, session_folders, subfolders
 from agent_tui.sessions.index import read_tail
 from agent_tui.sessions.replay import Damage, Entry, read_log
+
+if TYPE_CHECKING:
+    from agent_tui.core.summary import SessionSummary
 
 _SHORT_LOG_BYTES = 400_000
 _RECORDS = 200
@@ -43,20 +47,36 @@ def _find_log(launch: Launch) -> Path | None:
         folders = exact[:1] or found
         return folders[0] / LIVE if len(folders) == 1 else None
     if launch.latest and not launch.demo:
-        return _latest_log(projects / project_name(str(launch.cwd)), str(launch.cwd))
+        last = _read_last(launch)
+        return Path(last.folder) / LIVE if last is not None else None
     return None
 
 
-def _latest_log(project: Path, cwd: str) -> Path | None:
-    """The log that was written last by a session of a folder, as its header names it."""
+def read_last(launch: Launch) -> SessionSummary | None:
+    """What was last worked on in the folder of a launch; None where nothing is kept of it. Blocks.
+
+    A demo gets a new folder each time.
+    """
+    if launch.demo or launch.ephemeral:
+        return None
+    try:
+        return _read_last(launch)
+    except (AgentTuiError, OSError):
+        return None
+
+
+def _read_last(launch: Launch) -> SessionSummary | None:
+    """The session of a folder, as its header names it, whose log was written last."""
     from agent_tui.sessions.session_summary import read_session_summary
 
+    cwd = str(launch.cwd)
+    project = projects_folder(launch.home) / project_name(cwd)
     logs = [folder / LIVE for folder in subfolders(project) if (folder / LIVE).exists()]
     for log in sorted(logs, key=lambda path: path.stat().st_mtime, reverse=True):
         summary = read_session_summary(log.parent)
         said = summary.title or summary.first_prompt or summary.archives
         if summary.cwd == cwd and said and not summary.agent_of:
-            return log
+            return summary
     return None
 
 
