@@ -18,8 +18,7 @@ from textual.binding import Binding
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
-from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
-from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen
+from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen, read_first_styles
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from agent_tui.runtime.engine import Engine
-    from agent_tui.runtime.launch import Launch
+    from agent_tui.runtime.starting.launch import Launch
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.terminal_replies import BackgroundTold, FeaturesTold
 
@@ -40,6 +39,8 @@ _SECOND_PRESS_SECONDS = 2.0
 _ENDING_SECONDS = 30.0
 _JUST_SECONDS = 2.0
 _LINGER_SECONDS = 0.3
+_SWITCH_SECONDS = 0.0005
+"""A thread writes what is drawn: it must not wait 5 ms for what the program does next."""
 
 
 class AgentTui(KeysInOrder[int], ThemedApp[int]):
@@ -53,11 +54,12 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
 
     def __init__(self, launch: Launch) -> None:
         super().__init__()
+        sys.setswitchinterval(_SWITCH_SECONDS)
         self.launch = launch
         self._second_ctrl_c = SecondPress(_SECOND_PRESS_SECONDS)
         self._is_leaving = False
+        self._asked_for_trust = False
         self._told = "", 0.0
-        self.start_with(default_theme(dark=is_dark_terminal()))
 
     def on_background_told(self, told: BackgroundTold) -> None:
         """Follow the terminal's background, unless a person has chosen a theme."""
@@ -84,11 +86,10 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         path = self.launch.path
         reading = path.name if path is not None else ""
         screen = ChatScreen(demo=self.launch.demo, is_new=self.launch.is_new, reading=reading)
-        return screen.fit(self.size)
+        return read_first_styles(screen.fit(self.size), self)
 
     def on_ready(self) -> None:
         """The first frame is out: load what is heavy, and only then let garbage be collected."""
-        sys.setswitchinterval(0.0005)
         self.set_interval(TICK_SECONDS, IdleCollection().tick)
         self._heed_signals()
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
@@ -108,6 +109,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
 
     async def _start_engine(self) -> None:
         screen = self.chat_screen
+        screen.chat.prompts.take_given(self.launch.prompt or "")
         await screen.mount_timeline(self.launch)
         try:
             engine = screen.chat.holder.engine = await asyncio.to_thread(_assemble, self.launch)
@@ -127,6 +129,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
                 screen.chat.timeline.show_all(shown=engine.settings.ui.unfold)
                 if not await self._browse(self.launch.path):
                     return
+                engine = screen.chat.holder.require_engine()
                 await screen.begin(engine, is_open=True)
             warming = asyncio.create_task(engine.warm())  # the SDK is what an answer waits for
             if self.launch.path is None:
@@ -135,14 +138,16 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             for trouble in troubles:
                 screen.chat.notices.warning(trouble)
             if theme and theme not in self.available_themes:
-                screen.chat.notices.hint(f"The settings name an unknown theme: {theme!r}.")
+                screen.chat.notices.hint(
+                    f"The settings name an unknown theme: {theme!r}. Choose one with /theme."
+                )
             if self.launch.is_new and not engine.connections.is_connected:
                 screen.run_command("connect")
             if self.launch.pick:
                 screen.run_command("sessions")
             await self._ask_for_wide_folder()
             await warming
-            self._watch_servers(engine)
+            _watch_servers(self.chat, engine)
             from agent_tui.ui.conversation.furnishing import furnish
 
             await furnish(screen.chat, engine)
@@ -172,12 +177,12 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         if names_screens(chosen):
             from agent_tui.ui.screens.remapping import remappable_keys
 
-            keymap = read_keymap(chosen, places, await asyncio.to_thread(remappable_keys))
+            used = read_keymap(chosen, places, await asyncio.to_thread(remappable_keys, ChatScreen))
         else:
-            keymap = read_keymap(chosen, places)
-        self.set_keymap(dict(keymap.keys))
+            used = read_keymap(chosen, places)
+        self.set_keymap(dict(used.keys))
         self.chat.panes.show_keys()
-        return keymap.troubles
+        return used.troubles
 
     def _show_signs(self, engine: Engine) -> None:
         """Have the terminal's title, tab and bell follow what the agent does."""
@@ -189,15 +194,6 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             TerminalSigns(self, self.chat.status, settings, driver.write)
         if isinstance(driver, TerminalDriver):
             driver.shows_progress = settings.progress
-
-    def _watch_servers(self, engine: Engine) -> None:
-        """Say in the conversation what is wrong with a server of tools."""
-        if engine.tool_servers is not None and engine.tool_servers.are_any:
-            from agent_tui.ui.flows.servers import ServerNotices
-
-            notices = ServerNotices(self.chat, engine.tool_servers)
-            notices.listen()
-            notices.tell()
 
     async def _preload_screens(self) -> None:
         """Load all screens and parse their sheets in a thread: it would hold up the first use."""
@@ -226,13 +222,21 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         from agent_tui.ui.flows.file_acts import open_file
 
         try:
-            is_open = await open_file(self.chat, path)
+            is_open = await open_file(self.chat, path, ready=self._ready_to_continue)
         except AgentTuiError as error:
             self.exit(1, return_code=1, message=clean(f"agent-tui: {error}"))
             return False
         if not is_open:
             await self.leave()
         return is_open
+
+    async def _ready_to_continue(self) -> Engine:
+        """The engine that continues a file, after the question that any session begins with."""
+        engine = self.chat.holder.require_engine()
+        if not self._asked_for_trust:
+            self._asked_for_trust = True
+            engine = self.chat.holder.engine = await self._ask_for_trust(engine)
+        return engine
 
     async def _ask_for_trust(self, engine: Engine) -> Engine:
         """The first time in a folder that ships files for agents: may they be used?"""
@@ -371,3 +375,13 @@ def _assemble(launch: Launch) -> Engine:
 def run_app(launch: Launch) -> int:
     """Run the full-screen program; returns the exit code."""
     return AgentTui(launch).run() or 0
+
+
+def _watch_servers(chat: Conversation, engine: Engine) -> None:
+    """Say in the conversation what is wrong with a server of tools."""
+    if engine.tool_servers is not None and engine.tool_servers.are_any:
+        from agent_tui.ui.flows.servers import ServerNotices
+
+        notices = ServerNotices(chat, engine.tool_servers)
+        notices.listen()
+        notices.tell()

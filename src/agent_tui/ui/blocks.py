@@ -10,7 +10,7 @@ from agent_tui.core.origins import Origin
 from agent_tui.core.text import format_count
 from agent_tui.core.words import Outcome
 
-ToolState: TypeAlias = Literal["pending", "queued", "approval", "running"] | Outcome
+ToolState: TypeAlias = Literal["pending", "queued", "approval", "question", "running"] | Outcome
 Level: TypeAlias = Literal["info", "warning", "error"]
 
 
@@ -94,7 +94,10 @@ class CheckpointBlock:
 
 @dataclass(frozen=True, slots=True)
 class CompactionBlock:
-    """The context was compacted here; the log before it is ``archive`` (0 while it runs)."""
+    """The context was compacted here; the log before it is ``archive`` (0 while it runs).
+
+    ``losses``: how much of what went the summary does not mention; None where nobody looked.
+    """
 
     trigger: str
     archive: int
@@ -103,28 +106,35 @@ class CompactionBlock:
     summarised: int = 0
     dropped: int = 0
     fallback: bool = False
+    losses: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RevertBlock:
     """The log was reverted here; what it held until then is ``archive``.
 
-    ``of``: what an undo or a redo was of.
+    ``of``: what an undo or a redo was of. ``repeats``: how often it was undone and redone since,
+    or undone again.
     """
 
     archive: int
     reason: str
     checkpoint: int | None = None
     of: str = ""
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class BranchBlock:
-    """The conversation switched branch, which ended at the entry ``source``."""
+    """The conversation switched branch, which ended at the entry ``source``.
+
+    ``repeats``: how often that was undone and redone since, or undone again.
+    """
 
     reason: str
     source: str
     at: str = ""
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True)

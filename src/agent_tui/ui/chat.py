@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,44 +20,40 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.commands.table import COMMANDS, name_keys_of_hint
 from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.conversation.panes import WIDE, Panes
+from agent_tui.ui.widgets import read_defaults, read_sheets
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.status_line import StatusLine
 from agent_tui.ui.widgets.compositing import SparingScreen
 from agent_tui.ui.widgets.panes.welcome import Welcome
+from agent_tui.ui.widgets.prompt.prompt import Prompt
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
-from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from textual.app import App
+
     from agent_tui.core.records import Record
     from agent_tui.runtime.engine import Engine
-    from agent_tui.runtime.launch import Launch
+    from agent_tui.runtime.starting.launch import Launch
     from agent_tui.ui.conversation.follower import Follower
     from agent_tui.ui.conversation.turn_listener import TurnListener
     from agent_tui.ui.conversation.wire_view import WireView
     from agent_tui.ui.widgets.panes.side_panel import SidePanel
     from agent_tui.ui.widgets.prompt.find_bar import FindBar
+    from agent_tui.ui.widgets.prompt.queue import PromptQueue
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
-_WIDGETS = (
-    "timeline",
-    "prompt_box",
-    "rows",
-    "completion",
-    "line_input",
-    "find_bar",
-    "gauge",
-    "status_line",
-    "welcome",
-    "side_panel",
-    "waiting_note",
+_FIRST = ("prompt_box", "gauge", "status_line", "welcome")
+_LATER = (
+    *("timeline", "rows", "completion", "line_input", "find_bar", "side_panel", "todo_panel"),
+    *("waiting_note", "queue"),
 )
 CHAT_SHEETS = [
-    *(stylesheet(f"widgets/{name}.tcss") for name in _WIDGETS),
+    *(stylesheet(f"widgets/{name}.tcss") for name in _FIRST),
     stylesheet("chat.tcss"),
 ]
-"""What the conversation is styled by; the app loads it with its own."""
+"""What the first frame is styled by; the app loads it with its own."""
 
 _WIDTHS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
 _HEIGHTS = [(0, "-small"), (20, "-large")]
@@ -89,6 +85,11 @@ def key_bindings() -> list[Binding]:
     ]
 
 
+def _use_escape(screen: ChatScreen) -> None:
+    """The Esc that closed something, or left Vim's typing, is not the first of two."""
+    screen.chat.escape.use()
+
+
 class ChatScreen(SparingScreen[None]):
     """Shows a conversation; ``begin`` brings the engine when it is ready.
 
@@ -98,9 +99,10 @@ class ChatScreen(SparingScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *key_bindings(),
-        Binding("f", "fork_read_only", show=False),
+        Binding("f", "fork_read_only", "Fork this session", show=False, id="read-only-fork"),
     ]
     AUTO_FOCUS = "Prompt"
+    HAS_TOASTS = False  # notices stand in the prompt's frame
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     VERTICAL_BREAKPOINTS = _HEIGHTS
 
@@ -114,6 +116,7 @@ class ChatScreen(SparingScreen[None]):
         self.chat = Conversation(self, panes)
         self._follower: Follower | None = None
         self._early_command = ""
+        self._was_shown = False
 
     def fit(self, size: Size) -> Self:
         """Have the classes of a terminal's size from the start, or all is styled twice."""
@@ -141,6 +144,7 @@ class ChatScreen(SparingScreen[None]):
 
         Of a session that the launch asks for, the end is shown before anything else is loaded.
         """
+        read_sheets(self.app, *(f"widgets/{name}.tcss" for name in _LATER))
         timeline_type, glimpse = await asyncio.to_thread(_import_timeline, launch)
         timeline = timeline_type()
         timeline.display = False
@@ -172,7 +176,7 @@ class ChatScreen(SparingScreen[None]):
         self.chat.panes.end_starting()
         if self._early_command:
             self.run_command(self._early_command)
-        chat.prompts.send_early(engine.launch.prompt or "")
+        chat.prompts.send_early()
         # Where a prompt was waiting, the welcome is gone by now and need not be drawn again.
         chat.welcome.model = engine.connections.label
         chat.welcome.suggestions = engine.suggestions
@@ -222,18 +226,23 @@ class ChatScreen(SparingScreen[None]):
         else:
             self.chat.prompts.send(event.text)
 
-    @on(PromptQueue.Withdrawn)
-    def _withdraw_prompt(self, event: PromptQueue.Withdrawn) -> None:
+    def on_prompt_queue_withdrawn(self, event: PromptQueue.Withdrawn) -> None:
+        """A prompt that waits was chosen: to be edited, or to be forgotten."""
         self.chat.prompts.withdraw(event.text, edit=event.edit)
 
     @on(PromptBox.Edited)
     def _keep_drafts(self) -> None:
+        self.chat.welcome.forget_early()
         self.chat.drafts.keep()
 
     @on(PromptBox.PageTurned)
     def _turn_page(self, event: PromptBox.PageTurned) -> None:
-        if self.chat.session is not None:
+        if self.chat.session is None:
+            return
+        if event.step:
             self.chat.timeline.action_page(event.step)
+        else:
+            self.chat.timeline.action_last()
 
     @on(TokenGauge.AttributionRequested)
     def _show_tokens(self) -> None:
@@ -246,7 +255,7 @@ class ChatScreen(SparingScreen[None]):
         elif self.chat.engine is None:
             self._early_command = event.command
         else:
-            self.run_command(event.command)
+            self.run_command(event.command, event.argument)
 
     def on_side_panel_chosen(self, event: SidePanel.Chosen) -> None:
         """A row beside the conversation leads to the screen behind it."""
@@ -256,12 +265,19 @@ class ChatScreen(SparingScreen[None]):
         """What was found is in a part of its block that the conversation does not show."""
         self.chat.timeline.action_view(event.text)
 
-    def on_screen_resume(self) -> None:
+    on_find_bar_closed = on_prompt_box_search_left = on_prompt_mode_changed = _use_escape
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
         """What was opened was closed again: an Esc is not meant for it any longer."""
         self.chat.opening = None
+        self.chat.escape.use()
+        # The first time all has just been styled, as it was mounted.
+        event.refresh_styles &= self._was_shown
+        self._was_shown = True
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.chat.panes.update_side)
+        self.call_after_refresh(lambda: self._show_notice_line(self.chat.status.notice))
 
     def _follow_marker(self, event: Timeline.Marker) -> None:
         from agent_tui.ui.flows.markers import follow_marker
@@ -298,8 +314,11 @@ class ChatScreen(SparingScreen[None]):
         """The hints in the prompt's frame are those of what has the focus."""
         panes = self.chat.panes
         in_timeline = panes.has_timeline and event.widget is panes.timeline
+        hints = _TIMELINE_KEYS * in_timeline
+        if not in_timeline and not isinstance(event.widget, Prompt):
+            hints = ("",)  # such as the line that finds: it says its keys itself
         panes.prompt_box.frame.elsewhere = tuple(
-            name_keys_of_hint(self.app, hint) for hint in _TIMELINE_KEYS * in_timeline
+            name_keys_of_hint(self.app, hint) for hint in hints
         )
 
     def _take_empty_key(self, key: str) -> bool:
@@ -315,7 +334,19 @@ class ChatScreen(SparingScreen[None]):
     def _show_notice_line(self, sentence: str) -> None:
         """A notice stands in the frame of the prompt, over what is typed and covering nothing."""
         self.chat.prompt_box.frame.notice = sentence
-        self.chat.status.shows_notice = self.chat.prompt_box.has_class("-short")
+        is_short = self.chat.prompt_box.has_class("-short")
+        self.chat.status.shows_notice = is_short
+        self.chat.gauge.display = not (is_short and sentence)  # a sentence needs all the room
+        self.chat.status.styles.max_width = None if self.chat.gauge.display else "100%"
+
+
+def read_first_styles(screen: ChatScreen, app: App[Any]) -> ChatScreen:
+    """Have the styles of all its parts known from the start, or they are read bit by bit."""
+    panes = screen.chat.panes
+    frame = panes.prompt_box.frame
+    parts = panes.welcome, panes.prompt_box, frame, *frame.parts, panes.status, panes.gauge
+    read_defaults(app, screen, *parts)
+    return screen
 
 
 def _import_timeline(launch: Launch) -> tuple[type[Timeline], Sequence[Record]]:
@@ -323,7 +354,7 @@ def _import_timeline(launch: Launch) -> tuple[type[Timeline], Sequence[Record]]:
 
     if launch.is_new:
         return Timeline, ()
-    from agent_tui.runtime.glimpse import read_glimpse
+    from agent_tui.runtime.starting.glimpse import read_glimpse
 
     return Timeline, read_glimpse(launch)
 

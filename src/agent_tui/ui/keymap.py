@@ -105,7 +105,7 @@ def _refuse(name: str, value: str, on_screens: ScreenKeys) -> str:
         from difflib import get_close_matches
 
         near = get_close_matches(name, [*BY_NAME, *on_screens], n=1)
-        guess = f"did you mean keys.{near[0]}?" if near else "/keys lists them."
+        guess = f"did you mean keys.{near[0]}?" if near else "see /keys."
         return f"keys.{name} names no command; {guess}"
     if trouble := _refuse_spelling(name, _split(value)):
         return trouble

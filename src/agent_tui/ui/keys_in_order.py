@@ -4,12 +4,15 @@ Textual hands a key to the focused widget, which types a letter at once; a Backs
 Enter first travels up to the app, where bindings are looked up. Of keys that arrive together the
 letters would act first: ``⌫⌫⌫wo`` after ``hello`` would leave ``hell``. So each key waits until the
 one before it has passed everything that may act on it.
+
+Most terminals send a key with Alt as Esc and the key's character. Where Esc leads to commands of
+one letter, that may be Esc and a letter, typed faster than they were read.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from textual import events
 from textual.app import App
@@ -20,12 +23,24 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 Result = TypeVar("Result")
+_ALT = "alt+"
+_MOVES = {"b": "ctrl+left", "f": "ctrl+right"}
+"""What Alt+Left and Alt+Right come as from some terminals."""
 _LOOK_SECONDS = 0.02
 _PATIENCE_LOOKS = 100
 
 
 class KeyPassed(Message, bubble=True):
     """Follows a key through the widgets; when it reaches the app, all of them are done with it."""
+
+
+@runtime_checkable
+class TakesEsc(Protocol):
+    """A widget to which Esc and a letter may mean more than a key with Alt."""
+
+    def takes_esc_before(self, key: str) -> bool:
+        """Whether a key with Alt, such as ``alt+x``, is Esc and that key here, now."""
+        ...
 
 
 class KeysInOrder(App[Result]):
@@ -40,6 +55,8 @@ class KeysInOrder(App[Result]):
         self._looks = 0
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste) and not self._screen_stack:
+            return  # typed while the program ends: nothing is left that could take it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._typed.append(event)
             if self._follower is None:
@@ -55,7 +72,8 @@ class KeysInOrder(App[Result]):
         if message is self._follower:
             self._looks = 0
             await self._pass_on()
-            self._show_at_once()
+            if self._screen_stack:
+                self._show_at_once()
 
     def watch_app_focus(self, is_focused: bool) -> None:
         """Give the keys to what a screen wants them for, where it came while nobody looked."""
@@ -78,7 +96,10 @@ class KeysInOrder(App[Result]):
     async def _pass_on(self) -> None:
         """Pass on keys until one is under way, or none is left."""
         self._follower = self._target = None
+        if not self._screen_stack:
+            self._typed.clear()
         while self._typed and self._follower is None:
+            self._take_apart()
             event = self._typed.popleft()
             await super().on_event(event)
             target = self.focused or self.screen
@@ -87,6 +108,26 @@ class KeysInOrder(App[Result]):
         if not self._typed and self._patience is not None:
             self._patience.stop()
             self._patience = None
+
+    def _take_apart(self) -> None:
+        """Make of the next key what it means where it goes: a key with Alt, or Esc and a key."""
+        event = self._typed[0]
+        if not isinstance(event, events.Key) or not event.key.startswith(_ALT):
+            return
+        if (character := event.character) is None:  # the terminal says that it is one key
+            return
+        name = character if character.isalnum() else event.key.removeprefix(_ALT)
+        focused = self.focused
+        if isinstance(focused, TakesEsc) and focused.takes_esc_before(event.key):
+            keys = [events.Key("escape", "\x1b"), events.Key(name, character)]
+        elif character in _MOVES:
+            keys = [events.Key(_MOVES[character], None)]
+        elif not character.isalnum():  # nothing is bound to it: as if it came alone
+            keys = [events.Key(name, character)]
+        else:
+            return
+        self._typed.popleft()
+        self._typed.extendleft(reversed(keys))
 
     async def _look_after(self) -> None:
         """Continue where a key closed its own screen and its follower, or takes forever."""

@@ -19,9 +19,9 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from agent_tui.runtime.machine.terminal_colours import can_ask_terminal
-from agent_tui.runtime.machine.terminal_input import TerminalInput
+from agent_tui.runtime.machine.terminal_input import TerminalInput, count_lines_ahead
 from agent_tui.ui.terminal_replies import ASK_BACKGROUND, ASK_FEATURES, STOP_TELLING, ReplyParser
-from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE
+from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE, past_tmux
 
 _REST_SECONDS = 0.1
 """How long input is waited for at most: then it is asked whether the program ends."""
@@ -42,6 +42,7 @@ class TerminalDriver(LinuxDriver):
             # lays itself out for the one, then for the other, without an end.
             self._size = self._get_terminal_size()
         self._has_started = False
+        self._ahead: int | None = None
         self.shows_progress = False
         self.draws_sixel: bool | None = None
         self._then: Callable[[], None] | None = None
@@ -50,6 +51,8 @@ class TerminalDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         if not self._has_started:
             self._has_started = True
+            # Only the first time: what waits behind an editor or a shell was meant for that.
+            self._ahead = count_lines_ahead(self.fileno) if self._ahead is None else 0
             super().start_application_mode()  # type: ignore[no-untyped-call]
             self.tell(KEEP_TITLE)
             if can_ask_terminal():
@@ -58,11 +61,12 @@ class TerminalDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys and replies until the program ends."""
         parser = ReplyParser(self._debug)
-        with closing(TerminalInput(self.fileno)) as terminal:
+        with closing(TerminalInput(self.fileno, self._ahead or 0)) as terminal:
             while not self.exit_event.is_set():
                 if text := terminal.read(parser.seconds_to_wait(_REST_SECONDS)):
                     self._pass_on(parser.feed(text))  # no text at all would be the end to it
-                self._pass_on(parser.tick())
+                else:  # only now is it known that nothing follows, however long feeding it took
+                    self._pass_on(parser.tick())
         with suppress(EOFError, ParseError):
             list(parser.feed(""))
 
@@ -72,7 +76,8 @@ class TerminalDriver(LinuxDriver):
 
     def stop_application_mode(self) -> None:
         if self._has_started:
-            self.tell(f"{STOP_TELLING}{NO_PROGRESS if self.shows_progress else ''}{RESTORE_TITLE}")
+            progress = past_tmux(NO_PROGRESS) if self.shows_progress else ""
+            self.tell(f"{STOP_TELLING}{progress}{RESTORE_TITLE}")
         super().stop_application_mode()
         self._has_started = False
 

@@ -6,7 +6,6 @@ changes it; whether it draws Sixel is asked by DA1.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator
 
@@ -15,25 +14,41 @@ from textual._xterm_parser import XTermParser
 from textual.events import Key
 from textual.message import Message
 
+from agent_tui.core.text import late_pattern
+
 ASK_BACKGROUND = "\x1b]11;?\x1b\\\x1b[?2031h"
 ASK_FEATURES = "\x1b[c"
 STOP_TELLING = "\x1b[?2031l"
-_REPLY = re.compile(
+_REPLY = late_pattern(
     r"\x1b\]11;(?P<colour>[^\x07\x1b]{1,64})(?:\x07|\x1b\\)|\x1b\[\?997;(?P<mode>[12])n"
     r"|\x1b\[\?(?P<features>[0-9;]{1,64})c"
 )
-_BEGUN = re.compile(r"\x1b(?:\]1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?|\[\?[0-9;]{0,64})\Z")
-_PASTE = re.compile(r"\x1b\[20([01])~")
-_PASTED_ESC = re.compile(r"\x1b(?!\[201~|(?:\[(?:2(?:01?)?)?)?\Z)")
-_PASTE_END_BEGUN = re.compile(r"\x1b(?:\[(?:2(?:01?)?)?)?\Z")
+_BEGUN = late_pattern(r"\x1b(?:\]1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?|\[\?[0-9;]{0,64})\Z")
+_PASTE = late_pattern(r"\x1b\[20([01])~")
+_PASTED_ESC = late_pattern(r"\x1b(?!\[201~|(?:\[(?:2(?:01?)?)?)?\Z)")
+_PASTE_END_BEGUN = late_pattern(r"\x1b(?:\[(?:2(?:01?)?)?)?\Z")
 _PASTE_LENGTH = 6
 _REST_SECONDS = 0.5
 """The rest of a reply comes within this time; what comes later was typed."""
-_ALT = re.compile(r"\x1b[a-zA-NQ-WYZ/!@\r]")
+_ALT = late_pattern(r"\x1b[a-zA-NQ-WYZ0-9/!@$^~\r]")
 """A key with Alt: no sequence of another key begins so."""
 _SIGNS = frozenset("/!@")
 """What a prompt of its own kind begins with."""
-_CHANNELS = re.compile(r"(?:rgba?:|#)([0-9a-fA-F]{1,4})/?([0-9a-fA-F]{1,4})/?([0-9a-fA-F]{1,4})")
+_APART = frozenset("bf0123456789")
+"""What Textual takes for another key behind an Esc, as one terminal means it."""
+_SEQUENCE_BEGUN = late_pattern(r"\x1b[\[O][^\x1b]{0,40}\Z")
+"""How keys, pastes and the mouse begin: nobody types that, so that its rest is on its way."""
+_LATE_SECONDS = 0.2
+"""A slow line may cut a key right behind its Esc: the rest comes within this time."""
+_HELD_SECONDS = 0.2
+"""What only begins such a rest is held for so long; then it was typed."""
+_LATE_REST = late_pattern(
+    r"\[(?:<[0-9;]+[Mm]|[0-9;:]*[ABCDEFHIPQRSZ]|[0-9;:]+[u~]|O\Z|\?[0-9])|O[A-DFHP-S]\Z|\]11;"
+)
+"""What is the rest of a key or of a reply then: nobody types as much at once."""
+_LATE_REST_BEGUN = late_pattern(r"(?:\[(?:<[0-9;]*|[0-9;:]*|\?)|\](?:11?)?)\Z")
+"""How such a rest begins; not ``O``, which in the vim mode is typed right before text."""
+_CHANNELS = late_pattern(r"(?:rgba?:|#)([0-9a-fA-F]{1,4})/?([0-9a-fA-F]{1,4})/?([0-9a-fA-F]{1,4})")
 _SIXEL = "4"
 _BRIGHTNESS = (0.299, 0.587, 0.114)
 """How much red, green and blue count for the eye (ITU-R BT.601)."""
@@ -65,6 +80,10 @@ class ReplyParser(XTermParser):
         self._last = ""
         self._pasting = False
         self._ends_in_esc = False
+        self._open = ""
+        self._esc_told_at = float("-inf")
+        self._held = ""
+        self._held_at = 0.0
 
     def feed(self, data: str) -> Iterable[Message]:
         told: list[Message] = []
@@ -76,6 +95,8 @@ class ReplyParser(XTermParser):
             ):
                 self._begun = ""
             data, self._begun = self._begun + data, ""
+            if not (data := self._join_late_rest(data)):
+                return told
             if "\x1b" in data or "\x1b" in self._last:
                 data = self._read(data, told)
             else:
@@ -83,7 +104,44 @@ class ReplyParser(XTermParser):
             told = list({type(each): each for each in told}.values())  # the last of each
             if not data:
                 return told
-        return [*told, *self._type(data)]
+        heard = [*told, *self._type(data)]
+        self._await_rest(data)
+        return heard
+
+    def tick(self) -> Iterable[Message]:
+        if self._held and time.monotonic() - self._held_at >= _HELD_SECONDS:
+            held, self._held = self._held, ""
+            yield from super().feed(held)
+        for message in super().tick():
+            if isinstance(message, Key) and message.key == "escape" and not self._open[1:]:
+                self._esc_told_at = time.monotonic()
+            yield message
+
+    def _join_late_rest(self, data: str) -> str:
+        """What is to be fed: an Esc before what that Esc began, which was taken for a key.
+
+        That Esc has acted; but the rest would be typed, and every line of a paste sent. A rest
+        that is not whole is held, and nothing is fed yet.
+        """
+        is_late = self._held or time.monotonic() - self._esc_told_at < _LATE_SECONDS
+        self._esc_told_at = float("-inf")
+        data, self._held = self._held + data, ""
+        if not is_late or self._pasting:
+            return data
+        if _LATE_REST_BEGUN.match(data):
+            self._held, self._held_at = data, time.monotonic()
+            return ""
+        return f"\x1b{data}" if _LATE_REST.match(data) else data
+
+    def _await_rest(self, data: str) -> None:
+        """Wait longer than for a lone Esc where it is known that it was none."""
+        if self._timeout_time is None:
+            self._open = ""
+            return
+        joined = self._open + data
+        self._open = joined[max(0, joined.rfind("\x1b")) :]
+        if _SEQUENCE_BEGUN.match(self._open):
+            self._timeout_time = get_time() + _REST_SECONDS
 
     def _type(self, data: str) -> Iterator[Message]:
         """The keys of it; one with Alt is known at once, whatever comes right behind it.
@@ -110,9 +168,20 @@ class ReplyParser(XTermParser):
 
         Textual knows no Alt+/ and no Alt+Enter, and would drop what stands for Alt. Nobody types
         the one, but who gives a command types ``/`` right behind Esc.
+
+        Of a key with Alt that came as Esc and a character, the character is told, too: it may have
+        been meant so. Of those that came in one sequence it is not.
         """
         if alt and sequence == "\r":
             yield Key("alt+enter", None)
+            return
+        if sequence[:1] == "\x1b" and sequence[1:] in _APART:
+            yield Key(f"alt+{sequence[1]}", sequence[1])
+            return
+        if alt and len(sequence) == 1 and sequence.isprintable() and sequence not in _SIGNS:
+            for key in super()._sequence_to_key_events(sequence, alt):
+                name = key.key if key.key.startswith("alt+") else f"alt+{key.key}"
+                yield Key(name, sequence)
             return
         if alt and sequence in _SIGNS:
             yield Key("escape", "\x1b")
@@ -120,6 +189,8 @@ class ReplyParser(XTermParser):
 
     def seconds_to_wait(self, most: float) -> float:
         """How long to wait for more input before ``tick`` has something to say, up to ``most``."""
+        if self._held:
+            return min(most, max(0.0, self._held_at + _HELD_SECONDS - time.monotonic()))
         if self._timeout_time is None:
             return most
         return min(most, max(0.0, self._timeout_time - get_time()))

@@ -1,6 +1,7 @@
 """What the terminal shows around the screen: a title, a progress mark, a call when unfocused.
 
 Title: OSC 0. Progress: OSC 9;4 (ConEmu, Windows Terminal, Ghostty, WezTerm). Call: BEL, or OSC 9.
+Within tmux the last two go to the terminal around it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent_tui.core.text import first_line
+from agent_tui.runtime.machine.terminal_colours import is_in_tmux
 from agent_tui.ui.widgets.bars.status_line import WAITING
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from agent_tui.config.settings import UiSettings
     from agent_tui.ui.widgets.bars.status_line import StatusLine
 
+_ESCAPE = "\x1b"
 KEEP_TITLE = "\x1b[22;0t"
 RESTORE_TITLE = "\x1b[23;0t"
 NO_PROGRESS = "\x1b]9;4;0\x07"
@@ -25,6 +28,16 @@ _WAITING_PROGRESS = "\x1b]9;4;4;100\x07"
 _LONGEST = 80
 State = Literal["ready", "working", "waiting"]
 _MARKS: dict[State, str] = {"ready": "●", "working": "◐", "waiting": "?"}
+
+
+def past_tmux(sequence: str) -> str:
+    """A sequence as the terminal around tmux gets it, which swallows what it does not know.
+
+    tmux hands it on where its option ``allow-passthrough`` is on, and drops it elsewhere.
+    """
+    if not is_in_tmux():
+        return sequence
+    return f"\x1bPtmux;{sequence.replace(_ESCAPE, _ESCAPE * 2)}{_ESCAPE}\\"
 
 
 class TerminalSigns:
@@ -75,11 +88,11 @@ class TerminalSigns:
     def _show_progress(self, state: State) -> None:
         match state:
             case "ready":
-                self._write(NO_PROGRESS)
+                self._write(past_tmux(NO_PROGRESS))
             case "working":
-                self._write(_BUSY_PROGRESS)
+                self._write(past_tmux(_BUSY_PROGRESS))
             case "waiting":
-                self._write(_WAITING_PROGRESS)
+                self._write(past_tmux(_WAITING_PROGRESS))
 
     def _call(self, what: str) -> None:
         match self._settings.notify:
@@ -89,4 +102,4 @@ class TerminalSigns:
                 self._write("\x07")
             case "desktop":
                 session = first_line(self._status.title, _LONGEST) or "The agent"
-                self._write(f"\x1b]9;agent-tui: {session} {what}\x07")
+                self._write(past_tmux(f"\x1b]9;agent-tui: {session} {what}\x07"))

@@ -35,7 +35,7 @@ COMMANDS: tuple[Command, ...] = (
         key="ctrl+p",
         opens_screen=True,
     ),
-    Command("suspend", "general:suspend", "Suspend", "Stop; fg continues", "General", key="ctrl+z"),
+    Command("suspend", "general:suspend", "Suspend", "Pause; fg resumes", "General", key="ctrl+z"),
     Command(
         "sessions",
         "sessions:choose_session",
@@ -71,7 +71,7 @@ COMMANDS: tuple[Command, ...] = (
         "retry",
         "sessions:retry_turn",
         "Retry",
-        "Ask again where a turn ended without an answer",
+        "Retry a turn that ended without an answer",
         "Session",
         key="alt+a",
         requires_idle=True,
@@ -255,7 +255,7 @@ COMMANDS: tuple[Command, ...] = (
         "why",
         "sessions:explain_line",
         "Who wrote this line",
-        "Show what wrote a file or line, in all sessions",
+        "Show which session wrote a file or line",
         "Session",
         argument="<file[:line]>",
         opens_screen=True,
@@ -321,7 +321,7 @@ COMMANDS: tuple[Command, ...] = (
         "General",
     ),
     Command(
-        "todo", "general:fold_todo", "To do", "Fold or unfold the agent's task list", "General"
+        "todo", "general:fold_todo", "To do", "Fold or unfold the agent's to-do list", "General"
     ),
     Command(
         "panel",
@@ -410,13 +410,13 @@ COMMANDS: tuple[Command, ...] = (
         "interrupt",
         "general:interrupt",
         "Interrupt the agent",
-        "Stop the running turn; what it did so far stays",
+        "Interrupt the turn; what it did so far stays",
         "Session",
         key="escape",
         slash=False,
     ),
     Command(
-        "exit", "general:leave", "Quit", "Leave agent-tui; sessions are always saved", "General"
+        "exit", "general:leave", "Quit", "Leave agent-tui; sessions are saved as you go", "General"
     ),
 )
 

@@ -51,7 +51,10 @@ class ConversationAbove:
     def give_way(self, rows: int) -> None:
         """Have the prompt take the rows of the question that stands over it, or its own again."""
         prompt_box = self._panes.prompt_box
-        prompt_box.styles.height = rows or None
+        # The conversation keeps a row, though the question hides it: else it would take that of
+        # the line of state.
+        most = prompt_box.screen.size.height - 2
+        prompt_box.styles.height = min(rows, most) or None
         prompt_box.screen.refresh(repaint=False, layout=True)  # with its next frame, not after it
 
 

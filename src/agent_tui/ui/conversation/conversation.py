@@ -107,6 +107,8 @@ class Conversation:
             return
         if engine.settings.context.preview_auto:
             session.compacting.review_automatic(self._review_compaction)
+        offering = self._offer_last(engine, session)
+        self.screen.run_worker(offering, group="last", exclusive=True, exit_on_error=False)
         warming = self._warm(engine, session)
         self.screen.run_worker(warming, group="warm", exclusive=True, exit_on_error=False)
 
@@ -117,6 +119,13 @@ class Conversation:
 
             await wait_for_pause(session)
         await session.warm()
+
+    async def _offer_last(self, engine: Engine, session: LiveSession) -> None:
+        """Offer to continue the last session of this folder, while nothing was said yet."""
+        if self.welcome.display:
+            from agent_tui.ui.conversation.last_session import find_last
+
+            self.welcome.last = await find_last(engine, session)
 
     async def _review_compaction(self) -> CompactionReport | None:
         from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen

@@ -1,4 +1,4 @@
-"""Keeps what is typed and what waits in a file, a moment after it changed."""
+"""What stands in the prompt box unsent: kept in a file, and given back when a prompt returns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.drafts import Drafts
 from agent_tui.core.errors import AgentTuiError
 
@@ -81,3 +82,52 @@ class DraftKeeper:
         self._kept = drafts
         with suppress(AgentTuiError):
             await asyncio.to_thread(session.drafts.write, drafts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Return:
+    """A prompt came back: what the box held before, and what it held with it."""
+
+    prompt: str
+    before: str
+    after: str
+
+
+class ReturnedPrompts:
+    """Tells what the box is to hold; what a person wrote there since is never replaced."""
+
+    def __init__(self) -> None:
+        self._returns: list[_Return] = []
+
+    def forget(self) -> None:
+        """The box was sent: what is in it from here on was typed."""
+        self._returns.clear()
+
+    def may_replace(self, text: str) -> bool:
+        """Whether the box is empty, or as it was when the last prompt came."""
+        return not text or self._is_unchanged(text)
+
+    def add(self, prompt: str, text: str) -> str:
+        """A prompt comes back into a box that holds ``text``: what it is to hold.
+
+        A prompt that came before and was not edited leaves; what was written stays behind the new.
+        """
+        if not prompt:
+            return text
+        last = self._returns[-1] if self._returns else None
+        written = text
+        if last is not None and self._is_unchanged(text):
+            written = text.removeprefix(last.prompt).removeprefix("\n\n")
+        after = "\n\n".join(filter(None, [prompt, written]))
+        self._returns.append(_Return(prompt, text, after))
+        return after
+
+    def remove(self, prompt: str, text: str) -> str:
+        """A prompt is in the conversation again: what the box that holds ``text`` is to hold."""
+        if not self._returns or self._returns[-1].prompt != prompt:
+            return text
+        last = self._returns.pop()
+        return last.before if text == last.after else text
+
+    def _is_unchanged(self, text: str) -> bool:
+        return bool(self._returns) and self._returns[-1].after == text

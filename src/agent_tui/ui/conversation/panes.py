@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 WIDE = 160
 """Columns from which on something stands beside the conversation."""
 
-_INVITATION = "Ask anything, or press ↓ to choose from above"
+_INVITATION = (
+    "Ask anything, or press ↓ to choose from above",
+    "Ask anything, or press ↓ to choose",
+    "Ask, or press ↓ to choose",
+)
+
+_TO_END = ("Ask anything, or press End for the newest", "Ask, or End for the newest")
 
 
 class Panes:
@@ -37,12 +43,13 @@ class Panes:
         self.welcome = welcome
         self.has_timeline = False
         self.side: Side | None = None
-        self._invitation = "Ask anything"
+        self._invitation: tuple[str, ...] = ("Ask anything",)
 
     def add_timeline(self, timeline: Timeline) -> None:
         """From here on there is a timeline."""
         self.timeline = timeline
         self.has_timeline = True
+        self.prompt_box.watch(timeline, "is_followed", self._show_way_to_end, init=False)
 
     def show_keys(self) -> None:
         """Keys may be others than before: name them again."""
@@ -73,14 +80,22 @@ class Panes:
         self.timeline.display = shown
         if shown in (self.welcome.display, self.welcome.visible):  # else a layout for nothing
             self.welcome.display = self.welcome.visible = not shown
+        if shown:
+            self.welcome.chosen = None  # after a revert to the beginning it is as at the start
         has_side = self.side is not None  # else nothing looks different
         self.prompt_box.screen.set_class(shown, "-conversing", update=has_side)
         self.prompt_box.frame.invitation = self._invitation if shown else _INVITATION
 
     def invite(self, other: str) -> None:
         """Say in the empty prompt what else could be done than to ask; nothing else where empty."""
-        self._invitation = f"Ask anything, or {other}" if other else "Ask anything"
+        both = (f"Ask anything, or {other}", f"Ask, or {other}")
+        self._invitation = both if other else ("Ask anything",)
         self.prompt_box.frame.invitation = self._invitation
+
+    def _show_way_to_end(self, is_followed: bool) -> None:
+        """Say in the empty prompt how to come back to the end, while it is out of view."""
+        if self.timeline.display:  # else the welcome says what can be done
+            self.prompt_box.frame.invitation = self._invitation if is_followed else _TO_END
 
     def show_work(self, work: str) -> None:
         """Say in the status line what runs; an empty string where nothing does."""

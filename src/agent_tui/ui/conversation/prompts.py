@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agent_tui.ui.commands.table import name_keys
+from agent_tui.ui.conversation.drafts import ReturnedPrompts
 
 if TYPE_CHECKING:
+    from agent_tui.core.events import Event
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.drafts import DraftKeeper
     from agent_tui.ui.conversation.holder import SessionHolder
@@ -17,8 +20,24 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.shown_log import ShownLog
 
 _WAITING = "Starting; your message will be sent in a moment."
-_NO_SESSION = "No session is open: {sessions} lists them, {new} starts a new one."
+_NO_SESSION = "No session is open: {sessions} to list them, {new} to start a new one."
 _NO_ENGINE = "agent-tui could not start: fix the error above, then start it again."
+
+
+@contextmanager
+def _hearing(session: LiveSession, kind: type[Event]) -> Iterator[list[Event]]:
+    """The events of one kind that come meanwhile."""
+    heard: list[Event] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, kind):
+            heard.append(event)
+
+    stop = session.subscribe(hear)
+    try:
+        yield heard
+    finally:
+        stop()
 
 
 class Prompts:
@@ -40,20 +59,19 @@ class Prompts:
         self._drafts = drafts
         self._log = log
         self._early = ""
-        self._returned = ""
+        self._returned = ReturnedPrompts()
         self._has_failed = False
 
     def send(self, prompt: str) -> None:
         """Start a turn; steer the one that runs; wait while the engine is still starting."""
         prompt_box = self._panes.prompt_box
         prompt_box.history.add(prompt)
+        self._returned.forget()  # the same text from here on is one that was typed
         session = self._holder.session
         if session is None and self._has_failed:
-            prompt_box.set_text(prompt)
-            sentence = _NO_SESSION if self._holder.engine else _NO_ENGINE
-            self._notices.hint(name_keys(self._panes.status.app, sentence))
-        elif session is None:
-            self._early = prompt
+            self._refuse_one(prompt)
+        elif session is None or self._early:  # what was sent before is still to be sent first
+            self._early = "\n\n".join(filter(None, [self._early, prompt]))
             self._notices.hint(_WAITING)
         elif self._runner.is_busy:
             session.steer(prompt)
@@ -62,11 +80,27 @@ class Prompts:
             self._panes.timeline.action_last()
         else:
             self._show_end()
-            self._runner.start_turn(lambda session: session.run_turn(prompt))
+            self._runner.start_turn(lambda session: self._work_on(session, prompt))
 
-    def send_early(self, otherwise: str) -> None:
-        """Send what was typed before there was a session, or else another prompt."""
-        prompt, self._early = self._early or otherwise, ""
+    async def _work_on(self, session: LiveSession, prompt: str) -> None:
+        """Run a turn; a prompt that did not get into the log goes back into the box."""
+        from agent_tui.core.events import TurnBegan  # not for the first frame
+
+        with _hearing(session, TurnBegan) as began:
+            try:
+                await session.run_turn(prompt)
+            finally:
+                if not began:
+                    self._panes.invite("")  # there is nothing to ask the model again
+                    self._put_before(prompt)
+
+    def take_given(self, prompt: str) -> None:
+        """Keep what the command line gave until there is a session."""
+        self._early = "\n\n".join(filter(None, [prompt, self._early]))
+
+    def send_early(self) -> None:
+        """Send what the command line gave, and behind it what was typed before the session."""
+        prompt, self._early = self._early, ""
         if self._panes.status.notice == _WAITING:
             self._panes.status.notice = ""
         if prompt:
@@ -75,11 +109,30 @@ class Prompts:
     def refuse(self) -> None:
         """No session could be opened: prompts stay in the box from here on."""
         self._has_failed = True
-        if self._early:
-            self._panes.prompt_box.set_text(self._early)
+        early, self._early = self._early, ""
+        if early:
+            self._put_before(early)
+
+    def _refuse_one(self, prompt: str) -> None:
+        """There is no session, and none is on its way: what was sent goes back into the box."""
+        self._put_before(prompt)
+        sentence = _NO_SESSION if self._holder.engine else _NO_ENGINE
+        self._notices.hint(name_keys(self._panes.status.app, sentence))
+
+    def _put_before(self, prompt: str) -> None:
+        """Put a prompt into the box, before what was written there meanwhile."""
+        prompt_box = self._panes.prompt_box
+        prompt_box.set_text("\n\n".join(filter(None, [prompt, prompt_box.text])))
 
     def run_shell(self, command: str) -> None:
-        """Run a command of the user; while the agent works it stays in the box."""
+        """Run a command of the user; until that is possible it stays in the box."""
+        if self._holder.session is None and self._has_failed:
+            self._refuse_one(f"!{command}")
+            return
+        if self._holder.session is None:
+            self._put_before(f"!{command}")
+            self._notices.hint("Still starting. Send this command again in a moment.")
+            return
         if self._runner.is_busy:
             self._panes.prompt_box.set_text(f"!{command}")
             self._notices.hint("The agent is working. Wait or interrupt it, then run this.")
@@ -88,12 +141,18 @@ class Prompts:
         self._runner.start_turn(lambda session: self._watch_shell(session, command))
 
     async def _watch_shell(self, session: LiveSession, command: str) -> None:
+        """Run a command; one that never began goes back into the box."""
+        from agent_tui.core.events import ShellBegan  # not for the first frame
+
         self._panes.show_work("running your command")
-        try:
-            await session.run_shell(command)
-        finally:
-            self._panes.show_work("")
-            self._log.settle()
+        with _hearing(session, ShellBegan) as began:
+            try:
+                await session.run_shell(command)
+            finally:
+                self._panes.show_work("")
+                self._log.settle()
+                if not began:
+                    self._put_before(f"!{command}")
 
     def _show_end(self) -> None:
         self._panes.show_conversation(shown=True)
@@ -112,7 +171,7 @@ class Prompts:
             return
         prompt_box.queue.remove_prompt(prompt)
         if edit:
-            prompt_box.set_text("\n\n".join(filter(None, [prompt, prompt_box.text])))
+            self._put_before(prompt)
             prompt_box.focus()
         self._drafts.keep()
 
@@ -124,13 +183,21 @@ class Prompts:
         if unsaid:
             prompt_box.set_text("\n\n".join([*unsaid, prompt_box.text]).strip())
 
-    def return_prompt(self, prompt: str) -> None:
-        """Put a prompt that an operation removed into the box; one that is still there leaves."""
+    def return_prompt(self, prompt: str, *, is_again: bool = False) -> None:
+        """Put a prompt that an operation removed into the box, in place of one before it.
+
+        ``is_again``: it was there before, so what was written since stands instead of it.
+        """
+        before = self._panes.prompt_box.text
+        if not is_again or self._returned.may_replace(before):
+            self._fill(self._returned.add(prompt, before))
+
+    def take_back(self, prompt: str) -> None:
+        """A prompt is in the conversation again: the box holds what it held before it came."""
+        self._fill(self._returned.remove(prompt, self._panes.prompt_box.text))
+
+    def _fill(self, text: str) -> None:
         prompt_box = self._panes.prompt_box
-        before = prompt_box.text
-        written = "" if before == self._returned else before
-        text = "\n\n".join(filter(None, [prompt, written]))
-        if text != before:
+        if text != prompt_box.text:
             prompt_box.set_text(text)
-        self._returned = prompt
         prompt_box.focus()

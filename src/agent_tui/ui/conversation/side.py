@@ -81,7 +81,7 @@ class Side:
 
 def _turns(records: Sequence[Record]) -> tuple[CheckpointSummary, ...]:
     """The checkpoint of each turn, the newest first."""
-    from agent_tui.history.checkpoints import list_checkpoints
+    from agent_tui.history.records.checkpoints import list_checkpoints
 
     first: dict[int, CheckpointSummary] = {}
     for one in list_checkpoints(records[-_NEWEST_RECORDS:]):

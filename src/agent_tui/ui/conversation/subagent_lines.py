@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import field
 
@@ -17,12 +16,8 @@ from agent_tui.core.events import (
     ToolStarted,
     TurnFinished,
 )
+from agent_tui.core.system_notes import SUBAGENT_SESSION
 from agent_tui.core.text import first_line, format_count
-
-SUBAGENT_SESSION = re.compile(
-    r"^\[[^\[\]\n]+, session ([A-Za-z0-9][\w.-]{0,63}), [\d,]+ tokens\]", re.MULTILINE
-)
-"""How the result of a task names the session of its subagent."""
 
 _MOST_LINES = 12
 _LONGEST = 160

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.text import first_line, reveal
 from agent_tui.ui.commands.table import name_keys
+from agent_tui.ui.conversation.revert_hint import RevertHint
 from agent_tui.ui.conversation.todo import show_todo, todo_panel
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from agent_tui.core.summary import CompactionReport, OperationReport
     from agent_tui.core.todo import TodoItem
     from agent_tui.core.usage import Gauge, Usage
-    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.conversation import Conversation
 
 
@@ -31,12 +30,14 @@ class TurnListener:
     def __init__(self, chat: Conversation) -> None:
         self._chat = chat
         self._summary_size = 0
-        self._background: tuple[LiveSession | None, tuple[str, ...]] = None, ()
+        self._is_first = False
+        self._revert_hint = RevertHint(chat)
 
     def prompt_joined(self, text: str) -> None:
         self._chat.prompts.take_joined(text)
 
     def turn_began(self, turn: int) -> None:
+        self._is_first = turn == 1
         self._chat.panes.invite("")
         self._chat.panes.show_conversation(shown=True)
         self._chat.prompt_box.frame.running = True
@@ -68,7 +69,15 @@ class TurnListener:
             self._chat.facts.colour_gauge(self._chat.session)
         if end == "failed":
             self._chat.timeline.action_last()
-            self._chat.panes.invite(name_keys(self._chat.app, "{retry} asks the model again"))
+            self._chat.panes.invite(name_keys(self._chat.app, self._way_on))
+        elif end == "done" and self._is_first:
+            self._revert_hint.show()
+
+    @property
+    def _way_on(self) -> str:
+        """What to do after a failure: to retry helps only where there is a model to ask."""
+        again = "press {retry} to retry, or use {model}"
+        return again if self._chat.status.is_connected else "use {connect}"
 
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self._chat.gauge.gauge = replace(gauge, shares=self._chat.gauge.gauge.shares)
@@ -93,12 +102,10 @@ class TurnListener:
     def todo_changed(self, items: tuple[TodoItem, ...]) -> None:
         show_todo(self._chat.panes, items)
 
-    def background_changed(self, commands: tuple[str, ...]) -> None:
-        session, before = self._background
-        self._background = self._chat.session, commands
+    def background_changed(self, commands: tuple[str, ...], ended: str) -> None:
         self._chat.status.background = len(commands)
-        if session is self._chat.session and (ended := [*(Counter(before) - Counter(commands))]):
-            self._chat.notices.hint(f"Background command ended: {reveal(first_line(ended[0], 80))}")
+        if ended:
+            self._chat.notices.hint(f"Background command ended: {reveal(first_line(ended, 80))}")
 
     def compaction_began(self, trigger: str, tokens: int) -> None:
         self._summary_size = 0
@@ -107,7 +114,7 @@ class TurnListener:
     def compaction_streamed(self, text: str) -> None:
         self._summary_size += len(text)
         size = format_count(self._summary_size, "character")
-        self._chat.status.work = f"writing the summary, {size}"
+        self._chat.status.work = f"summarising, {size}"
 
     def compaction_finished(self, report: CompactionReport | None, reason: str) -> None:
         self._chat.status.work = "thinking" if self._chat.runner.is_busy else ""
@@ -124,6 +131,8 @@ class TurnListener:
             self._chat.notices.hint(f"Compacted: {before} → {after} tokens{cost}. {undo}")
 
     def reverted(self, report: OperationReport) -> None:
+        if report.reason == "user":
+            self._revert_hint.learn()
         if report.told:
             self._chat.notices.hint(report.told)
         if not report.moved:
@@ -132,7 +141,8 @@ class TurnListener:
                 self._chat.facts.show(self._chat.session)
             return
         self._chat.log.load()
-        self._chat.prompts.return_prompt(report.prompt)
+        self._chat.prompts.take_back(report.prompt_back)
+        self._chat.prompts.return_prompt(report.prompt, is_again=report.reason == "redo")
         if report.fork:
-            listed = name_keys(self._chat.app, "{sessions} lists it.")
+            listed = name_keys(self._chat.app, "{sessions} to see it.")
             self._chat.notices.notice(f"Later messages were saved as a new session. {listed}")

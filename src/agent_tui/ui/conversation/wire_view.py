@@ -98,7 +98,7 @@ class WireListener(Protocol):
     def approvals_queued(self, waiting: int) -> None: ...
     def question_asked(self, question: Question) -> None: ...
     def todo_changed(self, items: tuple[TodoItem, ...]) -> None: ...
-    def background_changed(self, commands: tuple[str, ...]) -> None: ...
+    def background_changed(self, commands: tuple[str, ...], ended: str) -> None: ...
     def mode_changed(self, mode: ApprovalMode) -> None: ...
     def compaction_began(self, trigger: str, tokens: int) -> None: ...
     def compaction_streamed(self, text: str) -> None: ...
@@ -203,10 +203,12 @@ class WireView:
                     self._change_call(request.call, "running", display=request.display)
                 self._tell_work()
             case QuestionAsked(question):
+                self._change_state(question.call_id, "question")
                 self._listener.question_asked(question)
                 self._await_person(question.id)
             case QuestionAnswered(question):
                 self._asked.discard(question.id)
+                self._change_state(question.call_id, "running")
                 self._tell_work()
             case PromptJoined(text):
                 self._timeline.append(UserBlock(text, "steer"))
@@ -217,8 +219,8 @@ class WireView:
                 self._show_shell(text, "running")
             case ShellEnded(_, text, exit_code):
                 self._finish_shell(text, exit_code)
-            case BackgroundChanged(commands):
-                self._listener.background_changed(commands)
+            case BackgroundChanged(commands, ended):
+                self._listener.background_changed(commands, ended)
             case CompactionBegan(trigger, tokens):
                 self._compaction = self._timeline.append(CompactionBlock(trigger, 0, tokens, 0))
                 self._is_automatic = trigger == "auto"
@@ -231,7 +233,8 @@ class WireView:
             case Reverted(report):
                 self._listener.reverted(report)
             case DMailSent(checkpoint, _):
-                self._notice(f"The agent sent a D-Mail to its checkpoint {checkpoint}")
+                to = f"checkpoint {checkpoint}"
+                self._notice(f"D-Mail: the agent reverted to {to} and left itself a message")
             case FilesChanged():
                 self._show_changes(event)
             case SubagentEvent(source):
@@ -308,6 +311,10 @@ class WireView:
         self._set_tool(
             ToolBlock(call.id, call.name, call.arguments, state, output, display, changed)
         )
+
+    def _change_state(self, call_id: str, state: ToolState) -> None:
+        if call_id in self._tools:
+            self._set_tool(replace(self._tools[call_id][1], state=state))
 
     def _finish_call(self, event: ToolFinished) -> None:
         call, result = event.call, event.result
@@ -414,6 +421,7 @@ class WireView:
                     report.summarised,
                     report.dropped,
                     report.fallback,
+                    report.losses,
                 ),
             )
         self._compaction = None

@@ -17,9 +17,9 @@ async def show(chat: Conversation, _argument: str) -> None:
     commands = chat.holder.require_session().commands
     has_stopped = False
     while commands.running or not has_stopped:
-        rows = [Choice(str(each.number), each.title, "Enter stops it") for each in commands.running]
+        rows = [Choice(str(each.number), each.title, "Enter stop") for each in commands.running]
         title = f"{format_count(len(rows), 'command')} in the background"
-        screen = ChoiceScreen(title, rows, empty="No command runs in the background.")
+        screen = ChoiceScreen(title, rows, empty="No command runs in the background.", enter="stop")
         chosen = await chat.app.push_screen_wait(screen)
         if not chosen:
             return

@@ -32,8 +32,8 @@ class TimeActs(Protocol):
 
     can_continue: bool
 
-    async def continue_here(self) -> bool:
-        """Continue the file in a session of ours; whether that was done."""
+    async def continue_here(self, at: str = "") -> bool:
+        """Continue the file in a session of ours, as ``Lead`` says; whether that was done."""
         ...
 
     def restore(self, archive: int) -> None:
@@ -47,6 +47,10 @@ class TimeActs(Protocol):
     @property
     def told(self) -> str:
         """What the last operation on the tree did, where that should be said; else empty."""
+        ...
+
+    def find_can_undo(self) -> bool:
+        """Whether an undo would undo something; blocks."""
         ...
 
     async def act_on_tree(self, choice: TreeChoice) -> bool:
@@ -76,6 +80,9 @@ class Browser:
         if self._acts is not None:
             self._acts.restore(archive)
 
+    def find_can_undo(self) -> bool:
+        return self._acts is not None and self._acts.find_can_undo()
+
     @property
     def can_continue(self) -> bool:
         return self._acts is not None and self._acts.can_continue
@@ -84,8 +91,8 @@ class Browser:
     def resume_command(self) -> str:
         return self._view.resume_command
 
-    async def continue_here(self) -> bool:
-        return self._acts is not None and await self._acts.continue_here()
+    async def continue_here(self, at: str = "") -> bool:
+        return self._acts is not None and await self._acts.continue_here(at)
 
     async def look(
         self,

@@ -24,6 +24,7 @@ Flow = Callable[[], Awaitable[None]]
 def run_command(chat: Conversation, name: str, argument: str) -> None:
     """Carry out a command of the table; another name may be that of a prompt file."""
     if name == "interrupt" and stop_opening(chat):
+        chat.escape.use()
         return
     command = find_command(name)
     if command is None:
@@ -40,7 +41,7 @@ async def _carry_out(chat: Conversation, command: Command, argument: str) -> Non
     if needs_pause and chat.runner.is_busy:
         if argument:
             chat.prompts.give_back([f"/{command.name} {argument}"])
-        told = f"/{command.name} works between turns: {{interrupt}} ends this one."
+        told = f"/{command.name} works between turns: {{interrupt}} to interrupt this one."
         raise UsageError(name_keys(chat.app, told))
     await resolve_name(f"{FLOWS}.{command.run}")(chat, argument)
 

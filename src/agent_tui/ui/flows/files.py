@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent_tui.core.diff_pieces import DiffPiece, find_hunks
 from agent_tui.core.revert_plan import Choice, RevertPlan
 from agent_tui.core.text import reveal
+from agent_tui.ui.commands.table import name_keys
 
 if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
@@ -28,7 +29,7 @@ async def revert_to(chat: Conversation, checkpoint: int) -> None:
     plan = await session.files.plan_since(checkpoint)
     if not plan.paths:
         if await chat.app.push_screen_wait(RevertPreviewScreen(preview)):
-            chat.runner.start(lambda session: session.operations.revert(checkpoint))
+            chat.runner.start(lambda session: _revert_conversation(chat, session, checkpoint))
         return
     screen = RevertFilesScreen(f"Revert to checkpoint {checkpoint}?", plan, preview)
     decision = await chat.app.push_screen_wait(screen)
@@ -48,10 +49,12 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
     from agent_tui.ui.screens.time.changes import ChangesScreen
 
     session = chat.holder.require_session()
+    told = ""
     while True:
         why_not = session.read_only or ("a turn is running" if session.busy else "")
         files = session.files
-        screen = ChangesScreen(files.changes, files.net_changes, why_not, await files.trimmed())
+        lost = await files.trimmed()
+        screen = ChangesScreen(files.changes, files.net_changes, why_not, lost, told)
         chosen = await chat.app.push_screen_wait(screen)
         if chosen is None:
             return
@@ -60,20 +63,28 @@ async def browse_changes(chat: Conversation, _argument: str) -> None:
         choice = _choice_of(plan, chosen.pieces)
         if choice is not None and not choice:
             plan = replace(plan, notices=(*plan.notices, _NOT_FOUND))
-        await _revert_plan(chat, plan, f"Revert {of}?", choice)
+        told = await _revert_plan(chat, plan, f"Revert {of}?", choice)
 
 
 async def _revert_plan(
     chat: Conversation, plan: RevertPlan, title: str, choice: Choice | None = None
-) -> None:
-    """Ask about a plan for files alone, and do it; ``choice`` is ticked at first."""
+) -> str:
+    """Ask about a plan for files alone, and do it; ``choice`` is ticked at first.
+
+    Returns what was done, in words; nothing where nothing was.
+    """
     from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
 
     screen = RevertFilesScreen(title, plan, None, choice)
     decision = await chat.app.push_screen_wait(screen)
+    told: list[str] = []
     if decision is not None:
-        done = chat.runner.start(lambda session: _carry_out(chat, session, plan, decision, None))
-        await done.wait()
+
+        async def carry_out(session: LiveSession) -> None:
+            told.append(await _carry_out(chat, session, plan, decision, None))
+
+        await chat.runner.start(carry_out).wait()
+    return "".join(told)
 
 
 def _choice_of(plan: RevertPlan, pieces: Collection[DiffPiece]) -> Choice | None:
@@ -99,14 +110,24 @@ async def _carry_out(
     plan: RevertPlan,
     decision: RevertDecision,
     checkpoint: int | None,
-) -> None:
-    """Make what was decided, as one operation."""
+) -> str:
+    """Make what was decided, as one operation; returns what it was, in words."""
     if checkpoint is None or decision.scope == "files":
         done = await session.operations.revert_files(plan, decision.choice)
     elif decision.scope == "both":
         done, _ = await session.operations.revert_both(plan, decision.choice, checkpoint)
     else:
-        await session.operations.revert(checkpoint)
-        return
-    is_made = done.changes or done.archive  # else /undo would take back what was done before
-    chat.notices.notice(f"{done.told} Undo with /undo." if is_made else done.told)
+        await _revert_conversation(chat, session, checkpoint)
+        return ""
+    is_made = done.changes or done.archive  # else an undo would undo what was done before
+    # A key where there is one: the box holds the prompt that came back.
+    undo = name_keys(chat.app, "Undo with {undo}.")
+    told = f"{done.told} {undo}" if is_made else done.told
+    chat.notices.hint(told)
+    return told
+
+
+async def _revert_conversation(chat: Conversation, session: LiveSession, checkpoint: int) -> None:
+    """Go back in the conversation alone, and say how to return."""
+    await session.operations.revert(checkpoint)
+    chat.notices.hint(name_keys(chat.app, "Conversation reverted. Undo with {undo}."))

@@ -85,7 +85,7 @@ async def fold_todo(chat: Conversation, _argument: str) -> None:
     """Fold or unfold what the agent has to do."""
     panel = todo_panel(chat.panes)
     if panel is None or not panel.display:
-        raise UsageError("The agent has no task list.")
+        raise UsageError("The agent has no to-do list.")
     panel.folded = not panel.folded
 
 
@@ -96,14 +96,14 @@ async def switch_panel(chat: Conversation, _argument: str) -> None:
         raise UsageError("The side panel is still loading; try again in a moment.")
     side.switch(on=not side.is_on)
     if chat.screen.size.width < WIDE:
-        shown = "shown" if side.is_on else "hidden"
-        chat.notices.hint(f"The side panel is {shown} from {WIDE} columns on.")
+        wide = f"on: it shows in a window of {WIDE} columns or more" if side.is_on else "off"
+        chat.notices.hint(f"The side panel is {wide}.")
     await chat.holder.require_engine().setting_files.save("ui.panel", side.is_on)
 
 
-_KEPT = "always in this folder · Enter revokes it"
-_GIVEN = "settings or --allow · Enter revokes it"
-_FOR_NOW = "for this session · Enter revokes it"
+_KEPT = "always in this folder · Enter revoke"
+_GIVEN = "settings or --allow · Enter revoke"
+_FOR_NOW = "for this session · Enter revoke"
 
 
 async def show_approvals(chat: Conversation, _argument: str) -> None:
@@ -119,8 +119,10 @@ async def show_approvals(chat: Conversation, _argument: str) -> None:
         ]
         rows = [Choice(str(i), str(rule), origin) for i, (rule, origin) in enumerate(listed)]
         if count := approvals.single_actions:
-            rows.append(Choice("*", f"single actions: {count}", "Enter revokes them"))
-        screen = ChoiceScreen("Allowed without asking", rows, empty="Nothing is allowed yet.")
+            rows.append(Choice("*", f"single actions: {count}", "Enter revoke all"))
+        screen = ChoiceScreen(
+            "Allowed without asking", rows, empty="Nothing is allowed yet.", enter="revoke"
+        )
         chosen = await chat.app.push_screen_wait(screen)
         if chosen is None:
             return
@@ -142,7 +144,9 @@ async def change_theme(chat: Conversation, argument: str) -> None:
 
     app = chat.app
     if argument and argument not in app.available_themes:
-        raise UsageError(f"No theme is called {argument!r}. /theme lists them.")
+        raise UsageError(f"No theme is called {argument!r}. See /theme.")
+    if app.no_color:
+        raise UsageError("Themes are off while NO_COLOR is set. Unset it and start again.")
     chosen = argument or await app.push_screen_wait(ThemeScreen(OFFERED, app))
     if not chosen:
         return
@@ -155,12 +159,23 @@ async def change_theme(chat: Conversation, argument: str) -> None:
 
 
 async def interrupt(chat: Conversation, _argument: str) -> None:
-    """Stop what runs; with nothing to stop, a second Esc offers to go back."""
-    if chat.runner.under_way():
+    """Close the line that finds, or stop what runs; else a second Esc offers to go back.
+
+    Who presses Esc until nothing is open any longer does not ask for that.
+    """
+    from agent_tui.ui.flows.prompt import close_find
+
+    if close_find(chat):
+        chat.escape.use()
+    elif chat.runner.under_way():
+        chat.escape.use()
         chat.status.work = "interrupting"  # a command that runs may take its time to end
         await chat.runner.interrupt()
         if not chat.runner.under_way():
             chat.panes.show_work("")
+    elif not chat.prompt_box.has_focus_within:
+        chat.escape.use()
+        chat.prompt_box.focus()
     elif chat.escape.press() and not chat.prompt_box.text:
         from agent_tui.ui.flows.command_runner import run_command
 

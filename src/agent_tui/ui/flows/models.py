@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_tui.core.cost import Price, format_cost
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count, format_tokens
-from agent_tui.core.messages import text_of
 from agent_tui.core.models import ModelRow, ProviderRow
-from agent_tui.core.records import AssistantMessage, ToolMessage
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
 if TYPE_CHECKING:
-    from agent_tui.history.costs import CostRow
-    from agent_tui.history.view import SessionView
+    from agent_tui.history.costs import CostRow, SessionCosts
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.conversation import Conversation
@@ -74,7 +70,7 @@ async def _find(
     if chosen == _ADDRESS:
         return await _find_by_address(chat, engine)
     if chosen == _LOOK:
-        looking = "Looking for servers on this computer …"
+        looking = "Looking for servers on this computer…"
         chat.notices.hint(looking)
         rows = await connecting.find_local()
         chat.notices.drop(looking)
@@ -137,7 +133,7 @@ async def _take(
     if chosen is None:
         return False
     row, model = models[chosen]
-    chat.notices.hint(f"Trying {model.model} …")
+    chat.notices.hint(f"Trying {model.model}…")
     answered = await engine.connecting.take(row, model.model, key)
     session = chat.session
     if session is not None:
@@ -150,8 +146,10 @@ async def _take(
 def _pick(model: ModelRow, *, several: bool) -> Pick:
     label = model.name if several else model.model
     facts = [f"{format_tokens(model.window)} window"] if model.window else []
-    facts += [word for word, has in (("thinks", model.thinking), ("images", model.image_in)) if has]
-    return Pick(model.name, label, " · ".join(facts), _say_price(model.price))
+    facts += [
+        word for word, has in (("thinks", model.thinking), ("pictures", model.image_in)) if has
+    ]
+    return Pick(model.name, label, ", ".join(facts), _say_price(model.price))
 
 
 def _say_price(price: Price | None) -> str:
@@ -165,7 +163,7 @@ async def change_model(chat: Conversation, argument: str) -> None:
     if argument:
         chat.notices.hint(f"Model: {await session.operations.use_model(argument)}")
         return
-    asking = "Asking the servers for their models …"
+    asking = "Asking the servers for their models…"
     chat.notices.hint(asking)
     rows = await engine.connecting.providers()
     chat.notices.drop(asking)
@@ -203,9 +201,7 @@ async def show_usage(chat: Conversation, _argument: str) -> None:
     engine = chat.holder.require_engine()
     session = chat.holder.require_session()
     costs = await session.view.costs(engine.connections.price_of)
-    helped = [
-        await view.costs(engine.connections.price_of) for view in await _subagents(engine, session)
-    ]
+    helped = await _costs_of_subagents(engine, session, costs)
     rows = [_usage_row(row) for row in costs.models]
     rows += [_usage_row(row, "subagent · ") for each in helped for row in each.models]
     last = costs.turns[-1] if costs.turns else None
@@ -215,7 +211,9 @@ async def show_usage(chat: Conversation, _argument: str) -> None:
     title = f"Cost of this session: {total}"
     if last is not None and last.cost is not None:
         title += f", last turn {format_cost(last.cost)}"
-    await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="No model has been used yet."))
+    await chat.app.push_screen_wait(
+        ChoiceScreen(title, rows, empty="No model has been used yet.", enter="")
+    )
 
 
 def _usage_row(row: CostRow, who: str = "") -> Choice:
@@ -229,22 +227,17 @@ def _usage_row(row: CostRow, who: str = "") -> Choice:
     )
 
 
-async def _subagents(engine: Engine, session: LiveSession) -> list[SessionView]:
-    """The sessions of the subagents that reported in the log, as far as they are there still."""
-    from agent_tui.ui.conversation.subagent_lines import SUBAGENT_SESSION
+async def _costs_of_subagents(
+    engine: Engine, session: LiveSession, costs: SessionCosts
+) -> list[SessionCosts]:
+    """What all subagents used, as far as their sessions are there still."""
+    from agent_tui.history.costs import costs_of_subagents
 
-    tasks, names = set[str](), list[str]()
-    for record in session.view.records:
-        if isinstance(record, AssistantMessage):
-            tasks |= {call.id for call in record.tool_calls if call.name == "task"}
-        elif isinstance(record, ToolMessage) and record.tool_call_id in tasks:
-            names += SUBAGENT_SESSION.findall(text_of(record.content))[-1:]
-    views = []
-    for name in dict.fromkeys(names):
-        with suppress(AgentTuiError):
-            folder = await engine.stored.find_folder(name)
-            views.append(await engine.stored.open_path(folder))
-    return views
+    async def read(name: str) -> SessionCosts:
+        view = await engine.stored.open_path(await engine.stored.find_folder(name))
+        return await view.costs(engine.connections.price_of)
+
+    return await costs_of_subagents(session.session_id, costs, read)
 
 
 async def set_thinking(chat: Conversation, argument: str) -> None:

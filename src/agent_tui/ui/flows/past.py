@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
-from agent_tui.ui.conversation.subagent_lines import SUBAGENT_SESSION
+from agent_tui.core.records import CompactionRecord
+from agent_tui.core.system_notes import SUBAGENT_SESSION
 from agent_tui.ui.flows.arguments import read_number
 from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.flows.files import revert_to
@@ -17,6 +18,7 @@ from agent_tui.ui.flows.prompt import view_block
 from agent_tui.ui.flows.session_acts import branch_from, browse_session
 
 if TYPE_CHECKING:
+    from agent_tui.core.records import Record
     from agent_tui.core.tree import TreeRow
     from agent_tui.history.exchanges import Exchange
     from agent_tui.ui.conversation.conversation import Conversation
@@ -33,19 +35,25 @@ async def revert(chat: Conversation, argument: str) -> None:
     view = chat.holder.require_session().view
     checkpoints = await asyncio.to_thread(view.checkpoints)
     archives = await view.archives() if view.has_compactions else []
-    compacted = [archive for archive in archives if archive.reason == "compaction"]
-    newest = max(compacted, key=lambda archive: archive.number, default=None)
+    stands = await asyncio.to_thread(_standing_compaction, view.records)
+    compacted = next((each for each in archives if each.number == stands), None)
 
     async def preview(checkpoint: int) -> Sequence[Exchange]:
         return await asyncio.to_thread(exchanges_before, view.records, checkpoint)
 
-    match await chat.app.push_screen_wait(CheckpointsScreen(checkpoints, newest, preview)):
+    match await chat.app.push_screen_wait(CheckpointsScreen(checkpoints, compacted, preview)):
         case "archives":
             await browse_session(chat).archives()
         case int(checkpoint):
             await revert_to(chat, checkpoint)
         case _:
             pass
+
+
+def _standing_compaction(records: Sequence[Record]) -> int:
+    """The archive of the newest compaction that was not undone; 0 where there is none."""
+    found = (each.archive for each in reversed(records) if isinstance(each, CompactionRecord))
+    return next(found, 0)
 
 
 async def branch(chat: Conversation, argument: str) -> None:

@@ -23,9 +23,9 @@ async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None
         chat.prompts.send(found.fill_in(argument))
         return
     chat.prompt_box.set_text(f"/{name} {argument}".strip())
-    told = name_keys(chat.app, "{help} lists them all.")
+    told = name_keys(chat.app, "{help} to list them all.")
     if chat.engine and await chat.engine.project.untrusted_files():
-        told = "this folder's own are not used without trust."
+        told = "commands of this folder need --trust."
     chat.notices.hint(f"There is no command /{first_line(name, 30)}; {told}")
 
 
@@ -68,11 +68,21 @@ async def edit_prompt(chat: Conversation, _argument: str) -> None:
 async def find_text(chat: Conversation, argument: str) -> None:
     """Find text in the conversation, while it is typed."""
     chat.holder.require_session()
-    from agent_tui.ui.widgets.prompt.completion import Completion
     from agent_tui.ui.widgets.prompt.find_bar import find_text_in
 
-    chat.prompt_box.query_one(Completion).dismiss()
+    chat.prompt_box.dismiss_completions()
     await find_text_in(chat.timeline, chat.prompt_box, argument)
+
+
+def close_find(chat: Conversation) -> bool:
+    """Close the line that finds text, wherever the keys go; whether it was open."""
+    for bar in chat.prompt_box.query("FindBar").results():
+        from agent_tui.ui.widgets.prompt.find_bar import FindBar
+
+        if isinstance(bar, FindBar) and bar.display:
+            bar.action_close()
+            return True
+    return False
 
 
 async def fold(chat: Conversation, _argument: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from agent_tui.runtime.connect.tool_servers import ToolServers
     from agent_tui.ui.conversation.conversation import Conversation
 
+_RESTART_SECONDS = 60
 _SHOWN_TOOLS = 8
 _SHOWN_DESCRIPTION = 300
 
@@ -25,27 +27,56 @@ async def show_tool_servers(chat: Conversation, _argument: str) -> None:
     servers = chat.holder.require_engine().tool_servers
     if servers is None:
         raise UsageError("The demo uses no MCP servers.")
+    told = at = ""
     while True:
-        statuses = {status.name: status for status in servers.statuses}
-        rows = []
-        for status in statuses.values():
-            said = SERVER_STATE_WORDS[status.state]
-            count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
-            act = "Enter reviews its changed tools" if status.changed else ""
-            shown = said, count, act, status.detail
-            note = " · ".join(filter(None, shown))
-            rows.append(Choice(status.name, status.name, note))
+        rows = _list_servers(servers)
         empty = "No MCP servers. Add one with: agent-tui mcp add NAME COMMAND"
-        screen = ChoiceScreen("MCP servers", rows, empty=empty, enter="restart")
-        chosen = await chat.app.push_screen_wait(screen)
-        if not chosen:
+        screen = ChoiceScreen(
+            "MCP servers",
+            rows,
+            empty=empty,
+            note=told,
+            enter="restart",
+            begin_at=at,
+            renew=lambda: _list_servers(servers),
+        )
+        at = await chat.app.push_screen_wait(screen) or ""
+        if not at:
             return
-        if statuses[chosen].changed:
-            if await chat.app.push_screen_wait(_review(servers, statuses[chosen])):
-                await servers.accept_changes(chosen)
+        told = ""
+        status = next(each for each in servers.statuses if each.name == at)
+        if status.changed:
+            if await chat.app.push_screen_wait(_review(servers, status)):
+                await servers.accept_changes(at)
+        elif status.state == "disabled":
+            setting = f"mcp.servers.{at}.enabled"
+            told = f"{at} is disabled. Turn it on with: agent-tui config set {setting} true"
         else:
-            await servers.restart(chosen)
-            await asyncio.wait_for(servers.settle(), 60)
+            await _restart(chat, servers, at)
+            told = f"{at} was restarted."
+
+
+def _list_servers(servers: ToolServers) -> list[Choice]:
+    """Every server as it is now, with what Enter does where that is not to restart it."""
+    rows = []
+    for status in servers.statuses:
+        said = SERVER_STATE_WORDS[status.state]
+        count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
+        act = "Enter review changed tools" if status.changed else ""
+        note = " · ".join(filter(None, (said, count, act, status.detail)))
+        rows.append(Choice(status.name, status.name, note))
+    return rows
+
+
+async def _restart(chat: Conversation, servers: ToolServers, name: str) -> None:
+    """Restart a server, and say so in the status line; one that takes long is not waited for."""
+    before, chat.status.work = chat.status.work, f"restarting {name}"
+    try:
+        await servers.restart(name)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(servers.settle(), _RESTART_SECONDS)
+    finally:
+        chat.status.work = before
 
 
 async def show_tools(chat: Conversation, _argument: str) -> None:
@@ -58,7 +89,9 @@ async def show_tools(chat: Conversation, _argument: str) -> None:
         shown = name if is_borrowed else tool.name
         rows.append(Choice("", shown, note + first_line(tool.description, _SHOWN_DESCRIPTION)))
     title = f"Tools ({len(rows)})"
-    await chat.app.push_screen_wait(ChoiceScreen(title, rows, empty="This agent has no tools."))
+    await chat.app.push_screen_wait(
+        ChoiceScreen(title, rows, empty="This agent has no tools.", enter="")
+    )
 
 
 def _review(servers: ToolServers, status: ToolServerStatus) -> ConfirmScreen:

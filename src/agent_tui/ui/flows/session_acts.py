@@ -34,7 +34,7 @@ class SessionActs:
         self._session = session
         self.told = ""
 
-    async def continue_here(self) -> bool:
+    async def continue_here(self, at: str = "") -> bool:
         """It is open here already."""
         return False
 
@@ -45,6 +45,10 @@ class SessionActs:
     def undo_compaction(self, archive: int) -> None:
         """Make the log before a compaction the live one again."""
         self._chat.runner.start(lambda session: session.operations.undo_compaction(archive))
+
+    def find_can_undo(self) -> bool:
+        """Whether there is an operation to undo, on the conversation or on files; blocks."""
+        return self._session.operations.find_can_undo()
 
     async def act_on_tree(self, choice: TreeChoice) -> bool:
         """Do what was chosen in the tree; whether the tree is wanted again behind it."""

@@ -91,9 +91,9 @@ async def explain_line(chat: Conversation, argument: str) -> None:
 
 async def _open_at(chat: Conversation, live_id: str, path: Path, line: FoundLine | None) -> None:
     """Open a session of ours by its id, or any other file to look at; at a line of it."""
-    # The demo's store holds its own sessions only; the index knows only the others.
-    if live_id and not chat.holder.require_engine().launch.is_tour:
-        await choose_session(chat, live_id)
+    if live_id:
+        if chat.session is None or live_id != chat.session.session_id:
+            await choose_session(chat, live_id)
         if line is not None:
             await _show_line(chat, line)
     else:
@@ -108,7 +108,9 @@ async def _show_line(chat: Conversation, line: FoundLine) -> None:
         chat.notices.hint("That line is not on this branch. See the tree or the archives.")
         return
     chat.timeline.focus()
-    chat.timeline.show_match(place, line.mark)
+    chat.timeline.call_after_refresh(
+        chat.timeline.show_match, place, line.mark
+    )  # it has a size then
 
 
 async def show_statistics(chat: Conversation, _argument: str) -> None:
@@ -124,7 +126,7 @@ async def fork_session(chat: Conversation, _argument: str) -> None:
     session = chat.holder.require_session()
     engine = chat.holder.require_engine()
     await chat.show_session(await engine.open_session(await session.operations.fork()))
-    chat.notices.hint("This is the fork; the original session is unchanged.")
+    chat.notices.hint("This is the fork. The original session is unchanged.")
 
 
 async def rename_session(chat: Conversation, argument: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 
@@ -18,6 +19,10 @@ _CHUNK_LINES = 8
 _CHUNK_LIMIT = 120
 _LONGEST_COLOURED = 2_000
 """A line of more characters is data: colours would hold the screen up at each piece of it."""
+_LONGEST_READ = 8_000
+"""A line of more characters is not read by the lexer either: the state before it is kept."""
+_NAMELESS = frozenset(("text", "txt", "plain", "plaintext", "none", "nohighlight"))
+"""What a fence is called that holds no code: its name would say nothing."""
 
 
 class CodeWriter:
@@ -33,17 +38,32 @@ class CodeWriter:
         self._stack = ["root"]
         self._chunk: list[str] = []
         self._comments = 0
+        self._passed = ""
 
     def head(self) -> list[Line]:
-        """The row above the code that names its language; none where it has no name."""
-        if not self._language:
+        """The row above the code that names its language at the right; none where it has no name.
+
+        At the left the name would look like the first line of the code.
+        """
+        if not self._language or self._language.lower() in _NAMELESS:
             return []
-        label = Segment(f" {self._language}", self._canvas.palette.faint)
-        return [lay_on_surface([label], self._canvas.width, self._canvas.palette.code_surface)]
+        width, palette = self._canvas.width, self._canvas.palette
+        name = self._language
+        if cell_len(name) > width - 2:
+            name = set_cell_size(name, max(0, width - 3)) + "…"
+        label = Segment(f"{name} ".rjust(width), palette.faint)
+        return [lay_on_surface([label], width, palette.code_surface)]
 
     def feed(self, line: str) -> list[Line]:
         """Take one whole line; returns rows that are final now (often none)."""
-        self._chunk.append(line.expandtabs(4))
+        self._read_passed()
+        line = line.expandtabs(4)
+        if len(line) > _LONGEST_COLOURED:
+            rows = self.finish()
+            self._passed = line
+            plain = [Segment(line, self._canvas.palette.text)]
+            return [*rows, *wrap_code(plain, self._canvas)]
+        self._chunk.append(line)
         self._comments += line.count("/*") - line.count("*/")
         full = len(self._chunk) >= _CHUNK_LINES and self._comments <= 0
         if not full and len(self._chunk) < _CHUNK_LIMIT:
@@ -58,6 +78,7 @@ class CodeWriter:
 
     def fork(self) -> CodeWriter:
         """A copy that can be fed without changing this one."""
+        self._read_passed()  # once, not in every copy
         twin = CodeWriter(self._canvas, self._language)
         twin._stack, twin._chunk = list(self._stack), list(self._chunk)
         twin._comments = self._comments
@@ -67,9 +88,16 @@ class CodeWriter:
         if not lines:
             return []
         canvas = self._canvas
-        is_endless = any(len(line) > _LONGEST_COLOURED for line in lines)
-        coloured = colour_lines(canvas, "" if is_endless else self._language, lines, stack)
+        coloured = colour_lines(canvas, self._language, lines, stack)
         return [row for line in coloured for row in wrap_code(line, canvas)]
+
+    def _read_passed(self) -> None:
+        """Bring the lexer's state behind a line that was too long for colours."""
+        line, self._passed = self._passed, ""
+        lexer = self._canvas.languages.find(self._language) if line and self._language else None
+        if lexer is not None and len(line) <= _LONGEST_READ:
+            for _ in tokenise(lexer, f"{line}\n", self._stack):
+                pass
 
 
 def colour_lines(

@@ -102,7 +102,7 @@ def draw_text(text: str, canvas: Canvas, *, glance: bool) -> tuple[list[Line], i
     head, tail = _draw(ends.head, canvas), _draw(ends.tail, canvas)
     if not glance:
         head, tail = head[: MOST_ROWS // 2], tail[-MOST_ROWS // 2 :]
-    note = f"… {format_count(ends.hidden, 'character')} not shown: /export writes all of it"
+    note = f"… {format_count(ends.hidden, 'character')} not shown: /export to write all of it"
     gap = [Segment("…" if glance else note, canvas.palette.faint)]
     return [*head, [], gap, [], *tail], len(head) + 1
 
@@ -123,7 +123,7 @@ def _bounded(rows: list[Line], canvas: Canvas) -> tuple[list[Line], int]:
     hidden = len(rows) - MOST_ROWS
     if hidden <= 0:
         return rows, -1
-    note = f"… {format_count(hidden, 'row')} not shown: /export writes all of it"
+    note = f"… {format_count(hidden, 'row')} not shown: /export to write all of it"
     half = MOST_ROWS // 2
     return [*rows[:half], [Segment(note, canvas.palette.faint)], *rows[-half:]], half
 

@@ -29,7 +29,7 @@ def draw_media(media: tuple[MediaPart, ...], canvas: Canvas, *, expanded: bool) 
 
 def name_medium(part: MediaPart) -> str:
     """What a part is, and how large or where."""
-    kind = part.kind.removesuffix("_url")
+    kind = part.kind.removesuffix("_url").replace("image", "picture")
     head, _, data = part.url.partition(",")
     if not head.startswith("data:"):
         return clean(f"{kind} {part.url[:200]}")

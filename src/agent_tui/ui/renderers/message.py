@@ -73,8 +73,8 @@ def _draw_media(block: UserBlock, canvas: Canvas, *, expanded: bool) -> list[Lin
 def _draw_dmail(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     """What the agent sent to its past; the row above says where that is."""
     palette = canvas.palette
-    to = "" if block.checkpoint is None else f" to checkpoint {block.checkpoint}"
-    head = Segment(f"D-Mail{to}: ", palette.checkpoint)
+    at = "" if block.checkpoint is None else f" at checkpoint {block.checkpoint}"
+    head = Segment(f"D-Mail to itself{at}: ", palette.checkpoint)
     sign, rail = Segment("✉", palette.checkpoint), Segment(" ")
     if not expanded:
         said = Segment(first_line(block.text, canvas.width), palette.muted)

@@ -56,10 +56,13 @@ def draw_compaction(block: CompactionBlock, canvas: Canvas, *, active: bool) -> 
         label.append(Segment(f"compacting {format_tokens(block.tokens_before)} tokens … ", style))
     if block.fallback:
         label.append(Segment("by the fallback ", palette.attention))
-    counts = [f"{block.summarised} summarised"] if block.summarised else []
-    if block.dropped:
-        counts.append(f"{block.dropped} dropped")
-    note = "open before/after" if active and block.archive else " · ".join(counts)
+    gone = [
+        f"{block.summarised} summarised" if block.summarised else "",
+        f"{block.dropped} dropped" if block.dropped else "",
+    ]
+    lost = format_count(block.losses, "loss", "losses") if block.losses else ""
+    notes = ["open before/after"] if active and block.archive else gone
+    note = " · ".join(filter(None, (*notes, lost)))
     return Drawing([_rule(label, note, canvas, style if active else palette.line)], wide=True)
 
 
@@ -69,7 +72,8 @@ def draw_revert(block: RevertBlock, canvas: Canvas, *, active: bool) -> Drawing:
     done = clean(describe_revert(block.reason, block.checkpoint, block.of))
     style = palette.checkpoint + Style(bold=active)
     label = [Segment(f"↶ {done} ", style)]
-    note = f"open archive {block.archive}" if active else f"archive {block.archive}"
+    archive, again = f"archive {block.archive}", _tell_repeats(block)
+    note = f"open {archive}" if active else " · ".join(filter(None, (again, archive)))
     rule_style = style if active else palette.line
     return Drawing([_rule(label, note, canvas, rule_style)], wide=True)
 
@@ -79,9 +83,20 @@ def draw_branch(block: BranchBlock, canvas: Canvas, *, active: bool) -> Drawing:
     palette = canvas.palette
     deed = describe_switch(block.reason)
     style = palette.checkpoint + Style(bold=active)
-    note = _IN_TREE if active else format_clock(block.at)
+    facts = (_tell_repeats(block), format_clock(block.at))
+    note = _IN_TREE if active else " · ".join(filter(None, facts))
     rule = _rule([Segment(f"↳ {deed} ", style)], note, canvas, style if active else palette.line)
     return Drawing([rule], wide=True)
+
+
+def _tell_repeats(block: RevertBlock | BranchBlock) -> str:
+    """How often an operation was undone and redone, or how often an undo or a redo was made."""
+    if not block.repeats:
+        return ""
+    if block.reason in ("undo", "redo"):
+        return f"{block.repeats + 1} times"
+    times = f" {block.repeats} times" if block.repeats > 1 else ""
+    return f"undone and redone{times}"
 
 
 def draw_label(block: LabelBlock, canvas: Canvas, *, active: bool) -> Drawing:

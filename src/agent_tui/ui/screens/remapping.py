@@ -48,17 +48,19 @@ def key_name(screen: str, action: str) -> str:
 
 
 @cache
-def remappable_keys() -> dict[str, tuple[dict[str, tuple[str, ...]], ...]]:
+def remappable_keys(
+    conversation: type[DOMNode],
+) -> dict[str, tuple[dict[str, tuple[str, ...]], ...]]:
     """Each name of a key that the settings may change, with all keys of each place that has it.
 
-    Slow the first time: it loads every screen.
+    Slow the first time: it loads every screen over the conversation.
     """
     from agent_tui.ui import screens
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
     load_below(screens)
     found: dict[str, list[dict[str, tuple[str, ...]]]] = {}
-    places: list[type[DOMNode]] = [*_below(Screen), Timeline, Prompt]
+    places: list[type[DOMNode]] = [*_below(Screen), conversation, Timeline, Prompt]
     for place in places:
         keys = _keys_of(place)
         for name in keys:
@@ -91,5 +93,6 @@ def _keys_of(place: type[DOMNode]) -> dict[str, tuple[str, ...]]:
     owner = "editing." if issubclass(place, Prompt) else ""
     for key, bindings in place._merge_bindings().key_to_bindings.items():
         for binding in bindings:
-            keys.setdefault(binding.id or f"({owner}{binding.action})", []).append(key)
+            name = (binding.id or "").removeprefix("command.")
+            keys.setdefault(name or f"({owner}{binding.action})", []).append(key)
     return {name: tuple(each) for name, each in keys.items()}

@@ -13,7 +13,6 @@ from textual.color import Color
 from textual.theme import Theme
 
 from agent_tui.ui.themes.contrast import MARK, TEXT, readable
-from agent_tui.ui.themes.sixteen import sixteen_tokens
 from agent_tui.ui.themes.textual_variables import textual_variables
 
 DARK = Theme(
@@ -119,7 +118,11 @@ def tokens_of(theme: Theme, base: Mapping[str, str]) -> dict[str, str]:
         theme: the theme in force.
         base: what Textual makes of it: ``theme.to_color_system().generate()``.
     """
-    return sixteen_tokens(dark=theme.dark) if theme.ansi else _tokens(theme, base)
+    if theme.ansi:
+        from agent_tui.ui.themes.sixteen import sixteen_tokens  # few need it
+
+        return sixteen_tokens(dark=theme.dark)
+    return _tokens(theme, base)
 
 
 class _Ink:

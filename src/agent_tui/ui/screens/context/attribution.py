@@ -21,10 +21,13 @@ from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind
+from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.fitted import Fitted
-from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.lists.rows import Rows
 
 _COLUMNS = (("compaction", "compaction_frees"), ("revert", "revert_frees"))
+_WIDEST_NAME = 56
+"""Figures stand where they can be read along with their names, not at the edge of the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class AttributionScreen(Panel[None]):
     ]
     AUTO_FOCUS = "Rows"
     BINDINGS = [Binding("c", "choose_checkpoint", "another checkpoint", key_display="c")]
+    ABOUT_ROWS = frozenset({"choose_checkpoint"})
 
     def __init__(
         self,
@@ -93,7 +97,11 @@ class AttributionScreen(Panel[None]):
         self._checkpoints = await asyncio.to_thread(self._find_checkpoints)
         prompts = (each.id for each in reversed(self._checkpoints) if not each.step)
         self._checkpoint = next(prompts, None)
+        self.refresh_bindings()
         self._load()
+
+    def has_rows(self) -> bool:
+        return bool(self._checkpoints)
 
     @work(exclusive=True, group="attribution-choice")
     async def action_choose_checkpoint(self) -> None:
@@ -104,9 +112,6 @@ class AttributionScreen(Panel[None]):
 
     @work(exclusive=True, group="attribution-load")
     async def _load(self) -> None:
-        if self._checkpoint is not None:
-            note = f"last columns: freed by compaction, by revert to ◇ {self._checkpoint}"
-            self.show_heading("What fills the context", note)
         shares = await self.attempt(self._load_shares(self._checkpoint))
         self._rows.show_empty(Content("The context is empty."))
         self._show(tuple(shares or ()))
@@ -132,6 +137,19 @@ class AttributionScreen(Panel[None]):
         ]
         self._rows.show_rows(len(self._lines))
         self.query_one("#heads").refresh()
+        self._explain_columns()
+
+    async def on_resize(self) -> None:
+        await super().on_resize()
+        self.call_after_refresh(self._explain_columns)  # the rows have a width then
+
+    def _explain_columns(self) -> None:
+        """Say what the last columns are, where there is room for them."""
+        shown = [title for title, _ in self._freed(self._rows.scrollable_content_region.width)]
+        means = {"compaction": "by compaction", "revert": f"by revert to ◇ {self._checkpoint}"}
+        freed = ", ".join(means[title] for title in shown)
+        note = f"last columns: freed {freed}" if freed else ""
+        self.show_heading("What fills the context", note)
 
     def _draw(self, index: int, width: int) -> Content:
         line = self._lines[index]
@@ -161,7 +179,7 @@ class AttributionScreen(Panel[None]):
         """Cells for the bar and for the name."""
         freed = sum(len(title) + 3 for title, _ in self._freed(width))
         bar = max(0, min(24, (width - freed) // 4))
-        return bar, max(8, width - bar - 18 - freed)
+        return bar, max(8, min(_WIDEST_NAME, width - bar - 18 - freed))
 
     def _draw_heads(self, width: int) -> Content:
         inner = width - 1

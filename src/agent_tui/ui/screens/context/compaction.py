@@ -14,6 +14,7 @@ from textual.widgets import Static
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.summary import CompactionView
 from agent_tui.core.text import clean
+from agent_tui.core.words import describe_strategy, describe_trigger
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
@@ -105,7 +106,11 @@ class CompactionPane(Panel[Result], Generic[Result]):
         report = self._view.report
         files = f"with {', '.join(report.files)}" if report.files else ""
         retries = format_count(report.retries, "retry", "retries") if report.retries else ""
-        index = f"names: {format_tokens(report.index_tokens)} tokens" if report.index_tokens else ""
+        index = (
+            f"name index: {format_tokens(report.index_tokens)} tokens"
+            if report.index_tokens
+            else ""
+        )
         usage = report.usage
         cost = f"writing it used {format_tokens(usage.total_tokens)} tokens" if usage else ""
         masked = f"{format_tokens(report.masked_tokens)} masked" if report.masked else ""
@@ -162,7 +167,7 @@ class PastCompactionScreen(CompactionPane[PastChoice]):
 
     BINDINGS = [
         Binding("u", "undo", "undo"),
-        Binding("o", "open_archive", "open the log before", key_display="o"),
+        Binding("o", "open_archive", "open previous log", key_display="o"),
     ]
 
     def __init__(
@@ -174,7 +179,7 @@ class PastCompactionScreen(CompactionPane[PastChoice]):
         self._can_undo = can_undo
 
     def on_mount(self) -> None:
-        self.show_heading("Compaction", "reading…")
+        self.show_heading("Compaction", "reading and counting losses…")
         self._load()
 
     @work(exclusive=True, group="compaction")
@@ -185,8 +190,9 @@ class PastCompactionScreen(CompactionPane[PastChoice]):
             return
         self.show_view(view, final=True)
         report = view.report
-        made = (f"archive {self._archive}", report.trigger, report.strategy)
-        self.show_heading("Compaction", *made, *self.heading_facts())
+        made = describe_trigger(report.trigger), describe_strategy(report.strategy)
+        archive = f"archive {self._archive}"
+        self.show_heading("Compaction", archive, *made, *self.heading_facts())
         if report.fallback:
             self.show_notice("No model could summarise; the fallback kept the newest messages.")
 

@@ -21,7 +21,9 @@ from agent_tui.core.summary import (
     StrategySummary,
 )
 from agent_tui.core.text import clean
+from agent_tui.core.words import describe_strategy
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.screens.context.compaction import CompactionPane
 from agent_tui.ui.screens.context.summary_edits import SummaryEdits, keep_by_hand
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
@@ -106,8 +108,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     def _begin(self) -> None:
         """Work out a draft from the beginning; pins and edits by hand are carried over."""
         self._draft = None
-        self._streamed = []
-        self._has_streamed = False
+        self._streamed, self._has_streamed = [], False
         self._set_possible(possible=True)
         self.sides.show_summary("")
         self.show_notice("")
@@ -171,9 +172,10 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     def _take_draft(self, draft: DraftSummary) -> None:
         self._draft = draft
+        self.refresh_bindings()
         self._last = (draft, self._focus_text, self._strategy)
         self.show_view(draft.view, final=True)
-        self._head(draft.view.report.strategy, *self.heading_facts())
+        self._head(describe_strategy(draft.view.report.strategy), *self.heading_facts())
         if draft.refusal:
             self.show_notice(draft.refusal, "$danger")
         elif draft.failure and draft.view.report.fallback:
@@ -215,7 +217,8 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             return
         elif not self._was_warned and self._has_changes:
             self._was_warned = True
-            self.tell("Press Esc again to discard your edits.")
+            template = "Press {compaction-preview-leave:Esc} again to discard your edits."
+            self.tell(name_keys_of_hint(self.app, template))
         else:
             self.workers.cancel_node(self)
             self.dismiss(None)
@@ -241,7 +244,8 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         """Write the highlighted loss into the summary, word for word."""
         loss = self._chosen_loss
         if loss is None or self._draft is None:
-            self.tell("Choose a loss first (Tab moves to the list).")
+            key = name_keys_of_hint(self.app, "Press {compaction-pane-switch:Tab} for the list.")
+            self.tell(f"Choose a loss first. {key}")
             return
         line = f"- {clean(loss.line.strip() or loss.text)}"
         self._change_summary(keep_by_hand(self._summary, line))
@@ -338,6 +342,8 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
                 return isinstance(self._field, LineInput)
             case "apply" | "edit" | "pin" | "keep" | "switch" if not self._is_possible:
                 return False
+            case "keep" if not self.losses.count:
+                return False
             case (
                 "apply" | "edit" | "pin" | "keep" | "focus_on" | "strategy" | "switch" | "show_keys"
             ):
@@ -347,9 +353,13 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             case _:
                 return super().check_action(action, parameters)
 
+    def offers(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """While the summary is being written, there is nothing to apply or to edit yet."""
+        return action not in ("apply", "edit") or self._draft is not None
+
     @work(exclusive=True, group="compaction-choice")
     async def action_strategy(self) -> None:
-        choices = [Choice(each.name, each.name, each.keeps) for each in self._compacting.strategies]
+        choices = [_choice_of(each) for each in self._compacting.strategies]
         now = self._strategy or (self._view.report.strategy if self._view else "")
         chosen = await self.app.push_screen_wait(ChoiceScreen("Strategy", choices, now))
         if chosen:
@@ -358,3 +368,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         event.stop()
+
+
+def _choice_of(strategy: StrategySummary) -> Choice:
+    return Choice(strategy.name, describe_strategy(strategy.name), strategy.keeps)

@@ -38,9 +38,14 @@ from agent_tui.ui.widgets.prompt.line_input import LineInput
 _FRAME_SECONDS = 0.02
 _AIRY_HEIGHT = 20
 """From this height on the action stands between two blank rows."""
-_HINT = "PgUp PgDn scroll · Esc rejects"
-_HINT_OF_FEEDBACK = "Enter sends it and rejects · Esc back"
-_HINT_OF_COMMAND = "Enter runs it once · Esc back"
+_ROOMY_HEIGHT = 30
+"""Below this height it does without them where it is cut."""
+_HINTS = (
+    "↑↓ choose · Enter select · PgUp PgDn scroll · Esc reject",
+    "PgUp PgDn scroll · Esc reject",
+)
+_HINT_OF_FEEDBACK = "Enter send and reject · Esc back"
+_HINT_OF_COMMAND = "Enter run once · Esc back"
 _MORE = "PgDn for more · ends with: "
 
 
@@ -63,7 +68,7 @@ def _is_plan(request: ApprovalRequest) -> bool:
 
 
 class ApprovalScreen(Sheet[ApprovalAnswer]):
-    """Shows one request and is dismissed with the answer; Esc rejects.
+    """Shows one request and is dismissed with the answer; Esc reject.
 
     The action stands there whole and can be scrolled; the cursor starts on Reject.
 
@@ -214,9 +219,10 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
     def _show_draft(self) -> None:
         """Say where letters go while the prompt holds text."""
         width = self.query_one("#approval").size.width or self.size.width - 6
-        words = told_of_draft(self._prompt, "a digit answers", width)
+        words = told_of_draft(self._prompt, "digits answer", width)
         self._options.show_letters(shown=not words)
-        self.query_one("#approval").border_subtitle = Content(words or _HINT)
+        hint = next((each for each in _HINTS if len(each) <= width - 4), _HINTS[-1])
+        self.query_one("#approval").border_subtitle = Content(words or hint)
 
     def _tick(self) -> None:
         """Give the held answer once nothing was typed behind it."""
@@ -243,9 +249,11 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         tail = self.query_one("#approval-tail", Static)
         title = self.query_one("#approval-title")
         height = self.most_rows
-        is_airy = self.app.size.height >= _AIRY_HEIGHT
+        lines = 1 + title.display + (self._feedback.display or self._command.display)
+        screen, whole = self.app.size.height, lines + rows + self._options.count + 4
+        is_airy = screen >= _AIRY_HEIGHT and (whole <= height or screen >= _ROOMY_HEIGHT)
         self.query_one("#approval").set_class(is_airy, "-airy")
-        lines = 1 + title.display + (self._feedback.display or self._command.display) + 2 * is_airy
+        lines += 2 * is_airy
         # On a very small terminal the answers scroll, with Reject in view.
         answers = max(1, min(self._options.count, height - 3 - lines))
         self._options.styles.height = answers
@@ -257,6 +265,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         if tail.display:
             room = max(8, self._body.size.width - len(_MORE))
             tail.update(Content.assemble((_MORE, "$muted"), self._body.last_words(room)))
+        self.call_after_refresh(self._body.show_first_change)  # it has its height then
         self._await_frame()
 
     @on(Rows.Chosen)

@@ -124,7 +124,7 @@ class Options(Rows):
         answer = self.answers[index]
         pointer = "\u276f " if index == self.cursor else "  "
         has_more = answer.name == "session" and len(self._offers) > 1
-        narrow = "  ⇄ Tab" if has_more else ""
+        narrow = "  Tab other scope" if has_more else ""
         label = self._label(answer)
         room = max(8, width - 7 - len(narrow))
         if cell_len(label) > room:

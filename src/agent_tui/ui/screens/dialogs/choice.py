@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -12,8 +13,12 @@ from textual.widgets import Static
 
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
+from agent_tui.ui.commands import spell_key
+from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup, without_rows
 from agent_tui.ui.widgets.lists.rows import Rows
+
+_LEAST_NOTE = 6
+_RENEW_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,9 @@ class ChoiceScreen(Popup[str]):
         current: the value that is in force: it is marked, and the cursor starts on it.
         empty: what to say when there is nothing to choose from.
         note: a sentence over the choices.
-        enter: what Enter does to the one that is chosen.
+        enter: what Enter does to the one that is chosen; empty where it only closes the list.
+        begin_at: the value on which the cursor starts; the current one without it.
+        renew: gives the choices as they are now, with the same values, where their notes change.
     """
 
     CSS_PATH = [*POPUP_SHEETS, stylesheet("screens/choice.tcss")]
@@ -49,15 +56,21 @@ class ChoiceScreen(Popup[str]):
         empty: str = "Nothing here.",
         note: str = "",
         enter: str = "select",
+        begin_at: str = "",
+        renew: Callable[[], Sequence[Choice]] | None = None,
     ) -> None:
         super().__init__()
         self._title = title
         self._choices = choices
         self._current = current
+        self._renew = renew
         self._note = clean(note)
-        self._hints = (("↑↓", "choose"), ("Enter", enter), ("Esc", "back"))
-        self._place = next((i for i, each in enumerate(choices) if each.value == current), 0)
-        self._label_width = max((len(first_line(each.label)) for each in choices), default=0)
+        hints = (("↑↓", "choose"), ("Enter", enter), ("Esc", "back"))
+        offered = hints if choices else without_rows(hints)
+        self._hints = [hint for hint in offered if hint[1]]
+        at = begin_at or current
+        self._place = next((i for i, each in enumerate(choices) if each.value == at), 0)
+        self._label_width = max((cell_len(first_line(each.label)) for each in choices), default=0)
         self._rows = Rows(
             self._draw,
             count=len(choices),
@@ -74,22 +87,34 @@ class ChoiceScreen(Popup[str]):
 
     def on_mount(self) -> None:
         self._rows.cursor = self._place
+        if self._renew is not None:
+            self.set_interval(_RENEW_SECONDS, self._show_news)
+
+    def _show_news(self) -> None:
+        if self._renew is not None and (now := list(self._renew())) != self._choices:
+            self._choices = now
+            self._rows.redraw()
 
     def on_resize(self) -> None:
         self._rows.styles.height = max(1, min(len(self._choices) or 1, self.size.height - 6))
 
     def _draw(self, index: int, width: int) -> Content:
         choice = self._choices[index]
-        label = first_line(choice.label).ljust(self._label_width)
+        label = first_line(choice.label)
+        label += " " * (self._label_width - cell_len(label))
         mark = ("● " if choice.value == self._current else "  ", "$user")
         current = (mark,) if self._current else ()
-        note = (first_line(choice.note, 200), "$muted")
-        line = Content.assemble(*current, label, "  ", note)
-        if not choice.key:
+        key = spell_key(choice.key)
+        room = width - (cell_len(key) + 1 if key else 0)
+        note = first_line(choice.note, 200)
+        left = room - sum(cell_len(text) for text, _ in current) - cell_len(label) - 2
+        if left < min(_LEAST_NOTE, cell_len(note)):
+            note = ""  # a letter or two of it would say nothing
+        line = Content.assemble(*current, label, "  ", (note, "$muted"))
+        if not key:
             return line
-        room = width - len(choice.key) - 1
         line = line.truncate(room, ellipsis=True)
-        return Content.assemble(line.pad_right(room + 1 - line.cell_length), (choice.key, "$faint"))
+        return Content.assemble(line.pad_right(room + 1 - line.cell_length), (key, "$faint"))
 
     def on_key(self, event: events.Key) -> None:
         """A choice's own key chooses it."""

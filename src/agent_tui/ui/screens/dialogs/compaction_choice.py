@@ -10,6 +10,7 @@ from textual.app import App
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_age, format_tokens
 from agent_tui.core.records import CompactionRecord
+from agent_tui.core.words import describe_strategy, describe_trigger
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 
 
@@ -20,14 +21,20 @@ async def choose_compaction(app: App[Any], found: Sequence[tuple[int, Compaction
         UsageError: there is none to choose from.
     """
     if not found:
-        raise UsageError("No compactions yet. /compact makes one, with a preview.")
+        raise UsageError("No compactions yet. /compact to make one, with a preview.")
     choices = tuple(
         Choice(
             str(archive),
             f"{format_tokens(record.pre_tokens)} → {format_tokens(record.post_tokens)}",
-            f"{record.trigger} {record.strategy} {format_age(record.stamp.at or '')}".strip(),
+            " · ".join(filter(None, _facts(record))),
         )
         for archive, record in found
     )
-    chosen = await app.push_screen_wait(ChoiceScreen("Compactions", choices))
+    chosen = await app.push_screen_wait(ChoiceScreen("Compactions", choices, enter="compare"))
     return int(chosen) if chosen else 0
+
+
+def _facts(record: CompactionRecord) -> tuple[str, ...]:
+    """Who began a compaction, how it was made and when, as far as the log tells."""
+    made = describe_trigger(record.trigger), describe_strategy(record.strategy)
+    return *made, format_age(record.stamp.at or "")

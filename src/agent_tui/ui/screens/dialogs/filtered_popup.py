@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Input
 
-from agent_tui.ui.screens.dialogs.popup import Hints, Popup
+from agent_tui.ui.screens.dialogs.popup import Hints, Popup, without_rows
 from agent_tui.ui.widgets.lists.list_keys import take_list_key
 from agent_tui.ui.widgets.lists.rows import DrawRow, Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
@@ -43,9 +43,11 @@ class FilteredPopup(Popup[str]):
         self._most_rows = most_rows
         self._rows = Rows(draw, choose_on_click=True, pointer=True, empty=Content(empty))
         self._rows.can_focus = False
+        self._hints: Hints = ()
 
     def compose_list(self, title: str, invitation: str, hints: Hints, name: str) -> ComposeResult:
         """The frame with the field and the list in it."""
+        self._hints = hints
         with self.frame(title, hints, id=name):
             yield LineInput(invitation)
             yield self._rows
@@ -58,6 +60,7 @@ class FilteredPopup(Popup[str]):
         count = self._find(query)
         self._fit(count)
         self._rows.show_rows(count, cursor=cursor)
+        self.show_hints(self._hints if count else without_rows(self._hints))
 
     def _fit(self, count: int) -> None:
         room = max(1, self.size.height - 8)

@@ -16,12 +16,12 @@ from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 TIPS = (
     "Write what you want done and press Enter. While the agent works you can keep writing: "
     "what you send joins at its next step.",
-    "Every step leaves a checkpoint in the conversation. Click one, or move to it and press "
-    "Enter, to go back there. You see what will be removed first.",
-    "When the context fills up, older messages are replaced by a summary. {compact} shows what it "
-    "keeps and what it loses before anything changes.",
-    "Nothing is ever lost: every revert, compaction and clear keeps the old log as an archive, "
-    "and {undo} restores it.",
+    "Every step leaves a checkpoint in the conversation. Click one, or use {revert}, to go back "
+    "there. You see what will be removed first.",
+    "When the context fills up, older messages are replaced by a summary. Use {compact} to see "
+    "what it keeps and what it loses before anything changes.",
+    "Every revert, compaction and clear keeps the old log as an archive: {undo} to restore it, "
+    "{archives} to list them all.",
 )
 
 
@@ -31,13 +31,13 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("Up, Down", "Earlier and later prompts"),
     ("Ctrl+R", "Search earlier prompts"),
     ("PgUp, PgDn", "Scroll the conversation"),
-    ("Tab", "Go into the conversation: arrows move, Space opens, Enter shows a menu"),
+    ("Tab", "Go into the conversation; the prompt then shows its keys"),
     ("/", "Commands"),
     ("@", "Files of this project"),
     ("!", "Run a shell command yourself"),
     ("{prompt-undo:Ctrl+_}", "Undo what was typed"),
     ("Up", "Edit the last queued prompt, if there is one"),
-    ("Ctrl+C", "Clear the prompt, cancel what is queued, interrupt; twice quits"),
+    ("Ctrl+C", "Clear the prompt, cancel what is queued, interrupt; twice to quit"),
     ("Ctrl+D", "Quit, when the prompt is empty"),
 )
 """Keys of the prompt and of the app, for the help screen."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from textual.actions import parse
@@ -22,6 +23,8 @@ from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 _EVERYWHERE = ("Scroll", "Page Left", "Page Right", "Cursor ")
 """How the words of bindings begin that every scrolled area and every text field has."""
 _OWN_KEYS = "To change a key, set its grey name in config.toml under [keys]"
+_SHORT = 16
+"""Up to this length the words of keys are padded, so that their names stand in a column."""
 _NAMED = {
     "up": "\u2191",
     "down": "\u2193",
@@ -44,7 +47,10 @@ class KeysScreen(Popup[None]):
 
     def __init__(self, below: Screen[Any]) -> None:
         super().__init__()
-        self._definitions = list(describe_keys(below))
+        keys = list(describe_keys(below))
+        short = (len(key.meaning) for key in keys if len(key.meaning) <= _SHORT)
+        widest = max(short, default=0)  # padded to a long one, every row would be two
+        self._definitions = [replace(key, meaning=key.meaning.ljust(widest)) for key in keys]
 
     def compose(self) -> ComposeResult:
         with self.frame("Keys here", (("Esc", "back"),), id="keys"):

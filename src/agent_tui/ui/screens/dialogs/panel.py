@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from contextlib import ExitStack
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import events
 from textual.binding import Binding
@@ -14,7 +14,7 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import spell_key
-from agent_tui.ui.commands.table import COMMANDS
+from agent_tui.ui.commands.table import COMMANDS, name_keys_of_hint
 from agent_tui.ui.screens.dismissed_once import DismissedOnce
 from agent_tui.ui.screens.remapping import Remappable
 from agent_tui.ui.widgets.bars.heading import Heading
@@ -50,6 +50,8 @@ class Panel(Remappable, DismissedOnce[Result], SparingScreen[Result]):
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]
+    ABOUT_ROWS: ClassVar[frozenset[str]] = frozenset()
+    """Actions that need something in the list; they are not offered while ``has_rows`` is false."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -139,7 +141,17 @@ class Panel(Remappable, DismissedOnce[Result], SparingScreen[Result]):
         keys = (chosen.get(each.binding_id, each.key).split(",") for each in COMMANDS)
         if any(event.key in some for some in keys):
             label = spell_key(event.key)
-            self.tell(f"{label} works in the conversation. Press Esc to go back.")
+            back = name_keys_of_hint(self.app, "Press {panel-leave:Esc} to go back.")
+            self.tell(f"{label} works in the conversation. {back}")
+
+    def has_rows(self) -> bool:
+        """Whether the list of the panel holds anything; each panel with a list says so."""
+        return True
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in self.ABOUT_ROWS and not self.has_rows():
+            return False
+        return super().check_action(action, parameters)
 
     def action_show_keys(self) -> None:
         """Say what every key does here."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from rich.segment import Segment
@@ -43,7 +43,7 @@ _NO_COLOURS = (
     "there are 256 colours or more (TERM=xterm-256color or COLORTERM=truecolor), NO_COLOR is not "
     "set, and the theme is not one of 16 colours. The model still gets the picture."
 )
-_UNREADABLE = "This picture cannot be shown: it is damaged, too large, or of another kind."
+_UNREADABLE = "This picture cannot be shown: it is damaged, too large, or in an unknown format."
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,7 @@ class PictureView(Widget):
         self._picture: Picture | None = None
         self._sentence = ""
         self._strips: list[Strip] = []
+        self._ground = (0, 0, 0)
 
     async def show(self, picture: Picture) -> None:
         """Draw this picture from now on."""
@@ -165,12 +166,20 @@ class PictureView(Widget):
     def draw_soon(self) -> None:
         """Draw the picture again: something else stood in its place, or the place changed."""
         if self._picture is not None:
-            self.run_worker(self._draw(), exclusive=True)
+            # Called by the worker: one that is replaced before it starts leaves nothing unawaited.
+            draw: Callable[[], Awaitable[None]] = self._draw
+            self.run_worker(draw, exclusive=True)
         elif self._sentence:
             self._write_sentence()
 
     def on_resize(self) -> None:
         self.draw_soon()
+
+    def notify_style_update(self) -> None:
+        """Another theme has another ground, which stands beside the picture too."""
+        super().notify_style_update()
+        if self.is_mounted and ground_of(self.rich_style) != self._ground:
+            self.draw_soon()
 
     def on_unmount(self) -> None:
         self.take_off()
@@ -188,6 +197,7 @@ class PictureView(Widget):
         if size != self.size or picture is not self._picture or not self.screen.is_current:
             return
         self.take_off()
+        self._ground = ground_of(self.rich_style)
         left = [Segment(" " * drawn.at.x, self.rich_style)] * bool(drawn.at.x)
         self._strips = [*[Strip([])] * drawn.at.y, *(Strip([*left, *row]) for row in drawn.rows)]
         self.refresh()

@@ -20,7 +20,15 @@ Result = TypeVar("Result")
 Hints: TypeAlias = Sequence[tuple[str, str]]
 """Keys and what they do, for the lower edge of the frame."""
 
-POPUP_SHEETS = [stylesheet("widgets/rows.tcss"), stylesheet("widgets/line_input.tcss")]
+_ABOUT_ROWS = ("↑↓", "Enter")
+_EDGES = 6
+"""The cells of a frame's lower edge that hints leave free."""
+
+POPUP_SHEETS = [
+    stylesheet("screens/popup.tcss"),
+    stylesheet("widgets/rows.tcss"),
+    stylesheet("widgets/line_input.tcss"),
+]
 
 
 class Popup(Remappable, ModalScreen[Result], DismissedOnce[Result]):
@@ -34,9 +42,22 @@ class Popup(Remappable, ModalScreen[Result], DismissedOnce[Result]):
         """The frame to compose into."""
         box = Vertical(id=id, classes="popup")
         box.border_title = Content(f" {first_line(clean(title), 200)} ")
-        shown = ((self._key(key), word) for key, word in hints)
-        box.border_subtitle = hint_line([hint for hint in shown if hint[0]])
+        box.border_subtitle = self._hints_with_room(hints)
         return box
+
+    def show_hints(self, hints: Hints) -> None:
+        """Say in the frame which keys do something now."""
+        for box in self.query(".popup"):
+            box.border_subtitle = self._hints_with_room(hints)
+
+    def _hints_with_room(self, hints: Hints) -> Content:
+        """As many of the hints as the lower edge of the frame holds."""
+        named = ((self._key(key), word) for key, word in hints)
+        shown = [hint for hint in named if hint[0]]
+        # From the left: what leads out is last, and people know the arrows.
+        while len(shown) > 1 and hint_line(shown).cell_length > self.app.size.width - _EDGES:
+            shown = shown[1:]
+        return hint_line(shown)
 
     def _key(self, label: str) -> str:
         """The key of a hint; for Esc the one that the settings put in its place."""
@@ -48,6 +69,11 @@ class Popup(Remappable, ModalScreen[Result], DismissedOnce[Result]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def without_rows(hints: Hints) -> Hints:
+    """The hints of a list that is empty: without the keys that move in it and choose."""
+    return [hint for hint in hints if hint[0] not in _ABOUT_ROWS]
 
 
 def hint_line(hints: Hints) -> Content:

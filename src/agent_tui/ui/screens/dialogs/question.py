@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import assert_never
 
@@ -32,8 +33,19 @@ from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _OTHER = "Another answer …"
-_HINT = "Enter answers · PgUp PgDn scroll · Esc skips"
-_HINT_OF_LINE = "Enter answers · Esc back"
+_HINT = "Enter answer · PgUp PgDn scroll · Esc skip"
+_HINT_OF_LINE = "Enter answer · Esc back"
+
+
+class _AnswerLine(LineInput):
+    """The line of an answer: ``judge`` may keep a key from it that was meant for the prompt."""
+
+    def __init__(self, judge: Callable[[events.Key], None]) -> None:
+        super().__init__("Type your answer", id="question-line")
+        self._judge = judge
+
+    async def _on_key(self, event: events.Key) -> None:
+        self._judge(event)
 
 
 class QuestionScreen(Sheet[str]):
@@ -68,7 +80,7 @@ class QuestionScreen(Sheet[str]):
             [ALLOW_HOLD_SECONDS] * count,
             lambda: bool(self._prompt.text),
         )
-        self._line = LineInput("Type your answer", id="question-line")
+        self._line = _AnswerLine(self.on_key)
 
     def compose(self) -> ComposeResult:
         with SheetFrame(id="question") as box:
@@ -121,10 +133,8 @@ class QuestionScreen(Sheet[str]):
         character = event.character if event.is_printable else None
         if self._choices.count:
             verdict = self._answers.take(event.key, character, event.time, monotonic())
-        elif self.guard.accepts(event.time, monotonic()):
-            return
         else:
-            verdict = Typed(character) if character else Dropped()
+            verdict = self._answers.take_for_line(event.key, character, event.time, monotonic())
         if isinstance(verdict, Counts):
             self._release()
             return
@@ -139,10 +149,21 @@ class QuestionScreen(Sheet[str]):
                 self._ticking.resume()
             case Sent():
                 self._send_prompt()
+            case Dropped() if event.key == "tab":
+                self._go_to_line()
             case Dropped():
                 pass
             case _:
                 assert_never(verdict)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the line is for the answer, as Tab is."""
+        if event.widget is self._line:
+            self._go_to_line()
+
+    def _go_to_line(self) -> None:
+        self._answers.go_to_line()
+        self.query_one("#question").border_subtitle = Content(_HINT)
 
     def on_paste(self, event: events.Paste) -> None:
         if self._choices.count and not self._is_writing:
@@ -168,7 +189,8 @@ class QuestionScreen(Sheet[str]):
     def _show_draft(self) -> None:
         """Say where letters went while the prompt holds text."""
         width = self.query_one("#question").size.width or self.size.width - 6
-        words = told_of_draft(self._prompt, "Esc skips", width)
+        ways = "Esc skip" if self._choices.count else "Tab answer · Esc skip"
+        words = told_of_draft(self._prompt, ways, width)
         self.query_one("#question").border_subtitle = Content(words or _HINT)
 
     def _tick(self) -> None:

@@ -39,7 +39,7 @@ class ReaderScreen(Panel[None]):
         self._find = find
         is_drawn = markdown and not find and len(text) <= MOST_CHARS
         self._reading = Reading(text, markdown=is_drawn, id="reader")
-        self._find_bar = FindBar()
+        self._find_bar = FindBar(is_hinted=True)
 
     def compose(self) -> ComposeResult:
         yield self.heading()

@@ -115,7 +115,7 @@ def told_of_sending(draft: Draft) -> str:
 
 def told_of_draft(draft: Draft, ways: str, width: int) -> str:
     """Say that what is typed went to the prompt, how to be rid of it, and how to answer still."""
-    rest = f" · Enter sends · Backspace removes · {ways}"
+    rest = f" · Enter send · Backspace remove · {ways}"
     text = first_line(reveal(draft.text[-400:].replace("\n", " ")), 400)
     room = min(_DRAFT_CELLS, max(_LEAST_CELLS, width - _EDGES - len(_TYPED_TO) - len(rest)))
     end = set_cell_size(text[::-1], min(cell_len(text), room))[::-1]
@@ -172,6 +172,27 @@ class TypedAnswers:
         self._held = ""
         self._has_moved = True
         return Counts()
+
+    def take_for_line(self, key: str, character: str | None, made_at: float, now: float) -> Verdict:
+        """Judge the next key where an answer is written, not chosen.
+
+        While the prompt holds text, letters belong there until somebody goes to the line.
+        """
+        counts = self._guard.accepts(made_at, now)
+        typed = BACKSPACE if key == "backspace" else character or ""
+        goes_to_prompt = self._has_draft() and not self._has_moved
+        if counts and key == "tab":
+            self.go_to_line()
+            return Dropped()
+        if key == "enter" and goes_to_prompt:
+            return self._send(made_at)
+        if typed and (goes_to_prompt or not counts):
+            return self._type(typed, made_at)
+        return Counts() if counts else Dropped()
+
+    def go_to_line(self) -> None:
+        """Somebody wants to write the answer: letters are for it, whatever the prompt holds."""
+        self._has_moved = True
 
     def take_paste(self, text: str, made_at: float) -> Typed:
         """Judge pasted text: it is never an answer."""

@@ -1,4 +1,4 @@
-"""The question whether a session may work in a folder that is wider than a project."""
+"""The question whether a session may work in a home or system folder."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class WideFolderScreen(GrantScreen):
 
     def __init__(self, folder: str, workspace: str, draft: Draft | None = None) -> None:
         super().__init__(
-            "Work in this wide folder?",
-            f"This session names {reveal(folder)} as its folder, which is wider than one project: "
-            "its tools could read and change everything there.\n"
+            "Work in a home or system folder?",
+            f"The folder of this session, {reveal(folder)}, is a home or system folder, not a "
+            "project: its tools could read and change everything there.\n"
             f"Otherwise they work in {reveal(workspace)}.",
             f"Work in {reveal(folder)}",
             "Stay here",

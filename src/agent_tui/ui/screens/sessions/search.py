@@ -13,13 +13,14 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from agent_tui.core.errors import AgentTuiError
+from agent_tui.core.errors import AgentTuiError, StorageError
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import clean, reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.list_keys import take_list_key
-from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _PAUSE_SECONDS = 0.12
 _MARKDOWN = re.compile(r"\*\*|`|(?:^|(?<= ))#{1,6} ")
+_TABLE_HEAD = re.compile(r"\|\s*:?-{3,}:?\s*\|")
+_CELL_EDGE = re.compile(r"\s*\|(?:[\s:-]*\|)*\s*")
 _WIDE = 90
 _ASK = "Type words, “phrases”, -without, or filters: agent: project: tool: file: has:error after:7d"
 
@@ -60,13 +63,14 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         Binding("enter", "open_highlighted", "open", key_display="Enter"),
         Binding("slash", "edit", "query", key_display="/"),
     ]
+    ABOUT_ROWS = frozenset({"open_highlighted"})
 
     def __init__(self, search: Search, text: str = "") -> None:
         super().__init__()
         self._search = search
         self._found: list[_Row] = []
         self._found_for = ""
-        self._is_updating = False
+        self._is_updating, self._trouble = False, ""
         self._first = text
         self._text = LineInput("Search all sessions", id="search-text")
         self._left_out = Static(id="left-out")
@@ -87,15 +91,14 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
 
     @work(group="search-update", exit_on_error=False)
     async def _update(self) -> None:
-        self._is_updating = True
+        self._is_updating, self._trouble = True, ""
         try:
             await self._search.update()
         except AgentTuiError as error:
-            self.show_heading("Search", str(error))
-            return
+            self._trouble = str(error)
         finally:
             self._is_updating = False
-        self.show_heading("Search")
+        self.show_heading("Search", self._trouble)
         self._look()
 
     @on(LineInput.Changed, "#search-text")
@@ -112,16 +115,18 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         try:
             answer = await self._search.search(text)
         except AgentTuiError as error:
-            told = "Building the index…" if self._is_updating else clean(str(error))
+            is_awaited = self._is_updating and isinstance(error, StorageError)
+            told = "Building the index…" if is_awaited else clean(str(error))
             self._show([], Content.styled(told, "$muted"))
             return
         found = answer.sessions
         rows = [row for each in found for row in (_Row(each), *(_Row(each, h) for h in each.hits))]
-        nothing = f"Nothing found yet. {answer.warning}" if answer.warning else "Nothing found."
-        self._show(rows, Content(nothing), answer.warning if found else "")
+        self._show(rows, Content(answer.nothing), answer.warning if found else "")
         lines = sum(each.matches for each in found)
         note = f"{format_count(lines, 'line')} in {format_count(len(found), 'session')}"
-        self.show_heading("Search", note if found else "")
+        shown = sum(len(each.hits) for each in found)
+        note += f", best {shown} shown" if shown < lines else ""  # a few of each session
+        self.show_heading("Search", note if found else "", self._trouble)
 
     def _show(self, rows: list[_Row], empty: Content, left_out: str = "") -> None:
         """Show what was found; the cursor stays on its row where only the index has grown."""
@@ -134,6 +139,9 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         self._found, self._found_for = rows, text
         self._rows.show_empty(empty)
         self._rows.show_rows(len(rows), cursor=cursor)
+
+    def has_rows(self) -> bool:
+        return bool(self._found)
 
     def _draw(self, index: int, width: int) -> Content:
         row = self._found[index]
@@ -178,4 +186,6 @@ def _draw_hit(hit: Hit, width: int) -> Content:
     words = clean(hit.snippet)
     if hit.role in ("user", "assistant"):
         words = _MARKDOWN.sub("", words)
+        if _TABLE_HEAD.search(words):  # else a bar may be one of a command
+            words = _CELL_EDGE.sub(" · ", words)
     return Content.assemble((f"  {who} ", "$muted"), fit_cells(words, width - 4))

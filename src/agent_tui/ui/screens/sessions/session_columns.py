@@ -5,17 +5,22 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date, datetime
+from itertools import takewhile
 
 from textual.content import Content
 
-from agent_tui.core.format import format_age, format_size, parse_time
+from agent_tui.core.format import format_age, format_size, format_span, format_tokens, parse_time
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import first_line, reveal
-from agent_tui.ui.widgets.lists.rows import fit_cells
+from agent_tui.ui.widgets.cells import fit_cells
 
 _NO_PROJECT = 56
 _WITH_AGENT = 66
 _WITH_SIZE = 88
+_WITH_SPAN = 100
+_WITH_COMPACTION = 120
+_SIZE, _SPAN, _COMPACTION = 9, 8, 16
+"""Cells of the columns that there is not always room for, with the gap before them."""
 _LONGEST_AGENT = 14
 
 
@@ -54,7 +59,9 @@ class SessionColumns:
         if width < _NO_PROJECT:
             title = fit_cells(title_of(summary), width - 10)
             return Content.assemble((mark, "$ok"), title, (f" {age}", "$muted"))
-        size = f" {format_size(summary.size_bytes).rjust(8)}" if width >= _WITH_SIZE else ""
+        figures = "".join(
+            text.rjust(cells) for cells, text in zip(_figures(width), _facts(summary), strict=False)
+        )
         agent = self._agent_width(width)
         return Content.assemble(
             (mark, "$ok"),
@@ -62,13 +69,19 @@ class SessionColumns:
             " ",
             (fit_cells(_agent(summary), agent - 1) + " " if agent else "", "$muted"),
             (fit_cells(reveal(_name_of(summary.cwd)), _project_width(width)), "$muted"),
-            (f"{size} {age}", "$muted"),
+            (f"{figures} {age}", "$muted"),
         )
+
+    def count_live(self) -> int:
+        """How many of the sessions that are shown somebody else works in, or just did."""
+        lately = set(map(id_of, takewhile(_is_new, self._shown)))
+        shown = {id_of(each) for each in self._shown} if self.live else set()
+        mine = {id_of(each) for each in self._shown if each.session_id == self._current}
+        return len((lately | (shown & set(self.live))) - mine)
 
     def _is_live(self, summary: SessionSummary) -> bool:
         """Whether somebody works in the session, or wrote it in the last minute."""
-        is_new = format_age(summary.updated_at) == "now"
-        return is_new or (summary.source, summary.folder) in self.live
+        return _is_new(summary) or id_of(summary) in self.live
 
     def _agent_width(self, width: int) -> int:
         """The cells of the agent column: as many as its longest name takes; none for one agent."""
@@ -84,11 +97,12 @@ class SessionColumns:
         width -= 1
         if width < _NO_PROJECT:
             return Content("")
-        size = "     SIZE" if width >= _WITH_SIZE else ""
+        heads = zip(_figures(width), ("SIZE", "LASTED", "COMPACTED"), strict=False)
+        figures = "".join(name.rjust(cells) for cells, name in heads)
         agent = self._agent_width(width)
         title, project = _title_width(width) - agent, _project_width(width)
         names = f"{'TITLE':<{title}} {'AGENT'[:agent]:<{agent}}{'PROJECT':<{project}}"
-        return Content(f"  {names}{size}    WHEN")
+        return Content(f"  {names}{figures}    WHEN")
 
 
 def stretches(shown: Sequence[SessionSummary]) -> Iterator[tuple[str, int]]:
@@ -115,6 +129,10 @@ def id_of(summary: SessionSummary) -> tuple[str, str]:
     return summary.source, summary.folder
 
 
+def _is_new(summary: SessionSummary) -> bool:
+    return format_age(summary.updated_at) == "now"
+
+
 def _agent(summary: SessionSummary) -> str:
     return reveal(summary.source)[:_LONGEST_AGENT]
 
@@ -129,8 +147,23 @@ def _project_width(width: int) -> int:
 
 def _title_width(width: int) -> int:
     """What mark, project, size and age leave of a row."""
-    size = 9 if width >= _WITH_SIZE else 0
-    return width - 2 - 1 - _project_width(width) - size - 8
+    return width - 2 - 1 - _project_width(width) - sum(_figures(width)) - 8
+
+
+def _figures(width: int) -> list[int]:
+    """The cells of the figures that there is room for: size, span, compaction."""
+    columns = ((_WITH_SIZE, _SIZE), (_WITH_SPAN, _SPAN), (_WITH_COMPACTION, _COMPACTION))
+    return [cells for least, cells in columns if width >= least]
+
+
+def _facts(summary: SessionSummary) -> tuple[str, str, str]:
+    """What stands in these columns."""
+    before, after = format_tokens(summary.tokens_before), format_tokens(summary.tokens_after)
+    return (
+        format_size(summary.size_bytes),
+        format_span(summary.created_at, summary.updated_at),
+        f"{before} → {after}" if summary.tokens_before else "",
+    )
 
 
 _STRETCHES = ((1, "Today"), (2, "Yesterday"), (7, "This week"), (31, "This month"))

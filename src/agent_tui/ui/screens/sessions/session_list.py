@@ -13,6 +13,7 @@ from agent_tui.core.format import format_count
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS
 from agent_tui.ui.screens.sessions.session_columns import id_of, title_of
@@ -52,6 +53,7 @@ class SessionListScreen(SessionTable):
         Binding("a", "show_agents('all')", "all agents", key_display="a"),
         Binding("ctrl+r,f5", "reload", "Refresh", show=False, key_display="Ctrl+R"),
     ]
+    ABOUT_ROWS = frozenset({"open_highlighted", "rename", "delete", "mark", "export"})
 
     def __init__(
         self,
@@ -76,6 +78,15 @@ class SessionListScreen(SessionTable):
             self.dismiss(("open", summary.session_id))
         else:
             self.dismiss(("view", summary.folder))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        match action:
+            case "undelete":
+                return bool(self._deleted)
+            case "delete" | "export" if self._marked:
+                return True  # also what the filter hides
+            case _:
+                return super().check_action(action, parameters)
 
     def action_new(self) -> None:
         self.dismiss(("new", ""))
@@ -167,7 +178,7 @@ class SessionListScreen(SessionTable):
             self.tell(note.strip() or "Nothing is marked.", is_error=True)
             return
         question = f"Delete {format_count(len(ours), 'session')}?"
-        screen = ConfirmScreen(question, f"Press u to undo.{note}", "Delete")
+        screen = ConfirmScreen(question, f"{self._undo_hint}{note}".lstrip(), "Delete")
         if await self.app.push_screen_wait(screen):
             await self._delete(ours).wait()
             self._unmark()
@@ -185,9 +196,14 @@ class SessionListScreen(SessionTable):
             return
         name = _name_of([each for each in chosen if id_of(each) in tokens])
         self._deleted.append((tuple(tokens.values()), name))
+        self.refresh_bindings()
         self._take_out(tokens)
         if len(tokens) == len(chosen):
-            self.tell(f"Deleted {name}. Press u to undo.")
+            self.tell(f"Deleted {name}. {self._undo_hint}")
+
+    @property
+    def _undo_hint(self) -> str:
+        return name_keys_of_hint(self.app, "Press {session-list-undelete:u} to undo.")
 
     @work(group="session-acts")
     async def action_undelete(self) -> None:

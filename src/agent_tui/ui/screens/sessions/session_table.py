@@ -17,6 +17,7 @@ from agent_tui.core.format import format_count
 from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import clean
 from agent_tui.history.exchanges import Exchange
+from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.screens.dialogs.panel import Panel
 from agent_tui.ui.screens.sessions.session_columns import SessionColumns, id_of, stretches
 from agent_tui.ui.widgets.lists.fitted import Fitted
@@ -29,6 +30,9 @@ from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _SHOW_SECONDS = 0.3
 _LETTERS_LEFT_OUT = r"\S{0,3}"  # between two letters that were typed
+_MARKED_KEYS = (
+    "{session-list-delete:d} delete · {session-list-export:e} export · {panel-leave:Esc} unmark"
+)
 
 SessionChoice: TypeAlias = tuple[Literal["open", "new", "view", "search"], str]
 """``("open", session_id)``, ``("new", "")``, ``("view", path)`` for another agent's session, or
@@ -45,6 +49,7 @@ class Sessions(Protocol):
     async def delete_session(self, session_id: str, folder: str) -> str: ...
     async def undelete_session(self, token: str) -> None: ...
     async def last_exchanges(self, summary: SessionSummary) -> tuple[Exchange, ...]: ...
+    async def count_messages(self, summary: SessionSummary) -> int | None: ...
     async def find_live(self, rows: list[SessionSummary]) -> frozenset[tuple[str, str]]: ...
 
 
@@ -121,6 +126,7 @@ class SessionTable(Panel[SessionChoice]):
         theirs = [] if self._only_ours else self._theirs
         self._all, self._texts = await asyncio.to_thread(_arrange, [*self._ours, *theirs])
         self._refilter()
+        self.refresh_bindings()
 
     @work(exclusive=True, group="other-sessions")
     async def _find_others(self, others: OtherSessions) -> None:
@@ -149,6 +155,7 @@ class SessionTable(Panel[SessionChoice]):
         rows = await asyncio.to_thread(_newest_first, [*self._ours, *self._theirs])
         self._columns.live = await self._sessions.find_live(rows)
         self._rows.redraw()
+        self._show_count()
 
     async def action_show_agents(self, whose: Literal["ours", "all"]) -> None:
         """Leave out the sessions of other agents, or show them again."""
@@ -156,9 +163,15 @@ class SessionTable(Panel[SessionChoice]):
         self.refresh_bindings()
         await self._show_all()
 
+    def has_rows(self) -> bool:
+        return bool(self._shown)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "show_agents":  # the hint says what the key does next
-            return parameters != (("ours" if self._only_ours else "all"),)
+            is_next = parameters != (("ours" if self._only_ours else "all"),)
+            return bool(self._theirs) and is_next
+        if action == "filter":
+            return bool(self._all)
         return super().check_action(action, parameters)
 
     def _take_out(self, gone: Collection[tuple[str, str]]) -> None:
@@ -171,14 +184,17 @@ class SessionTable(Panel[SessionChoice]):
 
     @on(LineInput.Changed, "#session-filter")
     def _refilter(self) -> None:
+        if not self.is_attached:  # left while sessions were read: its rows may be gone already
+            return
         chosen = self._highlighted
         words = self._filter.value.lower().split()
         self._shown = [self._all[place] for place in _places_of(words, self._texts)]
         agents = self._columns.show(self._shown)
+        start = name_keys_of_hint(self.app, "Press {session-list-new:n} to start one.")
         empty = (
             "No session matches. /search in a conversation searches what was said."
             if words
-            else "No sessions yet. Press n to start one."
+            else f"No sessions yet. {start}"
         )
         self._rows.show_empty(Content(empty))
         same = id_of(chosen) if chosen and self._rows.item else None  # the top stays the top
@@ -193,11 +209,12 @@ class SessionTable(Panel[SessionChoice]):
 
     def _show_count(self) -> None:
         projects = format_count(len({summary.cwd for summary in self._shown}), "project")
-        marked = len(self._marked)
+        marked, live = len(self._marked), self._columns.count_live()
         self.show_heading(
             "Sessions",
             f"{format_count(len(self._shown), 'session')} in {projects}",
             format_count(self._agents, "agent") if self._agents > 1 else "",
+            f"○ {live} live" if live else "",
             f"{marked} marked" if marked else "",
         )
 
@@ -224,6 +241,9 @@ class SessionTable(Panel[SessionChoice]):
         exchanges = await self._sessions.last_exchanges(summary)
         if summary == self._highlighted:
             self._preview.show_session(summary, exchanges)
+        messages = await self._sessions.count_messages(summary)
+        if summary == self._highlighted and messages is not None:
+            self._preview.show_session(summary, exchanges, messages)
 
     def action_filter(self) -> None:
         self._filter.focus()
@@ -241,7 +261,7 @@ class SessionTable(Panel[SessionChoice]):
             self._rows.cursor += 1
             self._show_count()
             if count := len(self._marked):
-                self.tell(f"{count} marked. Press d to delete, e to export, Esc to unmark.")
+                self.tell(f"{count} marked. {name_keys_of_hint(self.app, _MARKED_KEYS)}")
 
     @property
     def _marked(self) -> list[SessionSummary]:

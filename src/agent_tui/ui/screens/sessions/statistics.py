@@ -19,8 +19,9 @@ from agent_tui.library.statistics import GROUPS, Statistic, cost_of
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.bars.charts import draw_bar, draw_columns
+from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.fitted import Fitted
-from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.lists.rows import Rows
 
 if TYPE_CHECKING:
     from agent_tui.library.statistics import GroupBy
@@ -78,6 +79,7 @@ class StatisticsScreen(Panel[None]):
         Binding("m", "measure(1)", "measure", key_display="m"),
         Binding("p", "period", "period", key_display="p"),
     ]
+    ABOUT_ROWS = frozenset({"group", "measure", "period"})
 
     def __init__(self, service: StatisticsService) -> None:
         super().__init__()
@@ -85,6 +87,7 @@ class StatisticsScreen(Panel[None]):
         self._by: GroupBy = "model"
         self._measure = _MEASURES[0]
         self._period = 0
+        self._is_updating = True
         self._days: list[Statistic] = []
         self._found: list[Statistic] = []
         self._rows = Rows(self._draw, id="statistic-rows", empty=Content("Reading sessions…"))
@@ -98,6 +101,7 @@ class StatisticsScreen(Panel[None]):
 
     def on_mount(self) -> None:
         self.show_heading("Statistics", "updating the index…")
+        self.query_one("#charts").display = False
         self._load()
         self._update()
 
@@ -107,7 +111,10 @@ class StatisticsScreen(Panel[None]):
             await self._service.update()
         except AgentTuiError as error:
             self.show_heading("Statistics", str(error))
+            self._rows.show_empty(Content.styled(clean(str(error)), "$muted"))
             return
+        finally:
+            self._is_updating = False
         self._load()
 
     @work(exclusive=True, group="statistics")
@@ -119,7 +126,8 @@ class StatisticsScreen(Panel[None]):
             self._days = await self._service.statistics("day", since)
             self._found = await self._service.statistics(self._by, since)
         except AgentTuiError as error:
-            self._rows.show_empty(Content.styled(clean(str(error)), "$muted"))
+            told = "Building the index…" if self._is_updating else clean(str(error))
+            self._rows.show_empty(Content.styled(told, "$muted"))
             return
         of = self._measure.of
         if self._by != "day":
@@ -129,6 +137,8 @@ class StatisticsScreen(Panel[None]):
             self._found.reverse()
         self._rows.show_empty(Content("No activity in this period."))
         self._rows.show_rows(len(self._found), cursor=0)
+        self.refresh_bindings()
+        self.query_one("#charts").display = bool(self._days)
         self.query_one("#charts").refresh()
         self.query_one("#heads").refresh()
         period = "all time" if self._by == "tool" and days else name
@@ -136,6 +146,8 @@ class StatisticsScreen(Panel[None]):
 
     def _draw_charts(self, width: int) -> Content:
         days = _every_day(self._days)
+        if not days:
+            return Content("")
         first = f"{days[0].name} to {days[-1].name}" if days else ""
         lines = [Content.styled(f"{'PER DAY':<{_LABEL}} {first}", "$faint")]
         for measure in _MEASURES:
@@ -161,6 +173,8 @@ class StatisticsScreen(Panel[None]):
         return name, tuple(shown), max(0, width - name - 2 - len(shown) * (_NUMBER + 3))
 
     def _draw_heads(self, width: int) -> Content:
+        if not self._found:
+            return Content("")
         inner = self._rows.scrollable_content_region.width or width
         name, shown, bar = self._columns(inner)
         heads = "".join(each.name.upper().rjust(_NUMBER + 3) for each in shown)
@@ -178,6 +192,10 @@ class StatisticsScreen(Panel[None]):
             " ",
             *((one.told(each).rjust(_NUMBER + 3), _style(one is self._measure)) for one in shown),
         )
+
+    def has_rows(self) -> bool:
+        """Whether something was done on any day: a table by tools may be empty beside that."""
+        return bool(self._days) or self._period > 0
 
     def action_group(self, step: int) -> None:
         """Group the table by the next thing."""

@@ -15,7 +15,8 @@ from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
-from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.cells import fit_cells
+from agent_tui.ui.widgets.lists.rows import Rows
 
 if TYPE_CHECKING:
     from agent_tui.library.search.why import Origin
@@ -45,6 +46,7 @@ class WhyScreen(Panel["Origin"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open_highlighted", "open there", key_display="Enter"),
     ]
+    ABOUT_ROWS = frozenset({"open_highlighted"})
 
     def __init__(self, service: WhyService, target: str, cwd: Path) -> None:
         super().__init__()
@@ -64,6 +66,7 @@ class WhyScreen(Panel["Origin"]):
     @work(exclusive=True, group="why")
     async def _load(self) -> None:
         """Answer from the index as it is, and once more when it is up to date."""
+        trouble = ""
         for is_updated in (False, True):
             try:
                 if is_updated:
@@ -74,11 +77,13 @@ class WhyScreen(Panel["Origin"]):
                 break
             except StorageError as error:
                 if is_updated:
-                    self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
+                    trouble = str(error)
+                    self._rows.show_empty(Content.styled(clean(trouble), "$danger"))
                 continue
             self._show()
         count = format_count(len(self._found), "call")
-        self.show_heading(f"Who wrote {self._target}", count if self._found else "")
+        known = (count, trouble) if self._found else ()
+        self.show_heading(f"Who wrote {self._target}", *known)
 
     def _show(self) -> None:
         name = clean(self._target)
@@ -86,6 +91,9 @@ class WhyScreen(Panel["Origin"]):
         self._rows.show_rows(_LINES * len(self._found))
         if self._found and self._found[0].said:
             self.show_heading(f"Who wrote {name}", self._found[0].said)
+
+    def has_rows(self) -> bool:
+        return bool(self._found)
 
     def _draw(self, index: int, width: int) -> Content:
         each, part = self._found[index // _LINES], index % _LINES
@@ -100,7 +108,7 @@ class WhyScreen(Panel["Origin"]):
             return Content.assemble(("  \u276f ", "$user"), clean(each.prompt) or "prompt unknown")
         if part == 2:
             kept = "in the context" if each.in_context else "no longer in the context"
-            copied = f" · resumed in {', '.join(each.copied_to)}" if each.copied_to else ""
+            copied = f" · continued in {', '.join(each.copied_to)}" if each.copied_to else ""
             told = f"    the prompt was {kept} then · {each.source}{copied}"
             return Content.styled(clean(told), "$muted")
         return Content("")

@@ -13,6 +13,7 @@ from textual.binding import Binding
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.text import clean
 from agent_tui.history.found_record import find_record
+from agent_tui.history.records.contents import name_last_message
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
@@ -21,12 +22,16 @@ from agent_tui.ui.widgets.timeline.timeline import Timeline
 
 if TYPE_CHECKING:
     from agent_tui.core.changes import ChangeGroup
+    from agent_tui.core.records import CompactionRecord
     from agent_tui.history.found_record import FoundLine
     from agent_tui.history.opening import NewerView
     from agent_tui.history.view import SessionView
     from agent_tui.ui.screens.time.lead import Lead
 
 _ID_CELLS = 12
+_QUICK_RECORDS = 3_000
+"""Records of a session whose losses are counted, in some seconds, before anyone asks."""
+_LOSSES_ASKED = "Long session: losses are counted when you open a compaction (c)."
 
 
 class BrowseScreen(Panel[Literal["changed"]]):
@@ -56,8 +61,9 @@ class BrowseScreen(Panel[Literal["changed"]]):
         Binding("t,ctrl+t", "tree", "tree", key_display="t"),
         Binding("s,f9", "scrub", "replay", key_display="s"),
         Binding("u", "list_children", "subagents", key_display="u"),
-        Binding("f", "continue_here", "resume here", key_display="f"),
-        Binding("o", "copy_command", "resume command", key_display="o"),
+        Binding("f", "continue_here", "continue from here", key_display="f"),
+        Binding("f", "continue_all", "continue all", key_display="f", id="browse-continue-here"),
+        Binding("o", "copy_command", "copy command", key_display="o"),
         Binding("d,alt+c", "list_changes", "changes", key_display="d"),
         Binding("slash,ctrl+f", "find", "find", key_display="/"),
     ]
@@ -81,7 +87,10 @@ class BrowseScreen(Panel[Literal["changed"]]):
         self._is_tail = is_tail
         self._changes = changes
         self._child = child
-        self._find_bar = FindBar()
+        self._losses: dict[tuple[int, CompactionRecord], int] = {}
+        self._counting = asyncio.Lock()
+        self._has_told_count = False  # that losses are counted on demand
+        self._find_bar = FindBar(is_hinted=True)
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -97,13 +106,40 @@ class BrowseScreen(Panel[Literal["changed"]]):
 
     def _show_view(self) -> None:
         view = self._view
+        is_long = not self._is_tail and len(view.shown_records) > _QUICK_RECORDS
+        if is_long and not self._has_told_count and _has_uncounted(view):
+            self._has_told_count = True
+            self.tell(_LOSSES_ASKED)
         self.show_heading(
             clean(view.title),
             "reading…" if self._is_tail else format_count(view.message_count, "message"),
             f"{format_tokens(view.token_count)} tokens" if view.token_count else "",
             "read-only",
+            "c count losses" if self._has_told_count else "",
         )
         self.query_one(Timeline).load(view.shown_records)
+        if not self._is_tail:
+            self._tell_losses(view)
+
+    @work(group="losses", exit_on_error=False)
+    async def _tell_losses(self, view: SessionView) -> None:
+        """Have the rows of another agent's compactions tell their losses, counted in a thread.
+
+        Ours are told by their records, those of a long session by the pane of a compaction, which
+        is said once. What was counted is not counted again for every line that comes to a file.
+        """
+        if len(view.shown_records) > _QUICK_RECORDS or not _has_uncounted(view):
+            return
+        async with self._counting:
+            for archive, record in await view.compactions():
+                if view is not self._view:  # the newer one waits
+                    return
+                if record.losses is not None:
+                    continue
+                if (key := (archive, record)) not in self._losses:
+                    self._losses[key] = len((await view.view_compaction(archive)).losses)
+                if view is self._view:
+                    self.query_one(Timeline).tell_losses(archive, self._losses[key])
 
     @work(exclusive=True, group="line")
     async def _show_line(self) -> None:
@@ -160,8 +196,11 @@ class BrowseScreen(Panel[Literal["changed"]]):
                 return self._view.is_whole and self._changes is not None
             case "list_children":
                 return self._child is not None and bool(self._view.children)
-            case "continue_here":
-                return self._view.is_whole and self._lead.can_continue
+            case "continue_here" | "continue_all":
+                shown = self.query(Timeline)  # none any longer while the screen closes
+                is_last = not shown or shown.first().log_end_at_cursor is None
+                can_continue = self._view.is_whole and self._lead.can_continue
+                return can_continue and is_last == (action == "continue_all")
             case "copy_command":
                 return self._view.is_whole and bool(self._lead.resume_command)
             case _:
@@ -188,19 +227,38 @@ class BrowseScreen(Panel[Literal["changed"]]):
             self._go(lambda: self._lead.scrub())
 
     def action_continue_here(self) -> None:
-        """Continue it in a session of ours; the tree continues it from any message."""
-        self.tell("Importing as a new session…")
+        """Continue it in a session of ours from the message under the cursor."""
+        end = self.query_one(Timeline).log_end_at_cursor
+        if self._is_tail:
+            self.tell("The session is still being read; try again in a moment.")
+        elif end is not None:
+            self._go(lambda: self._continue_from(self._view, end))
+
+    async def _continue_from(self, view: SessionView, end: int) -> bool:
+        self.tell("Continuing from this message in a new session…")
+        return await self._lead.continue_here(
+            await asyncio.to_thread(name_last_message, view.shown_records, end)
+        )
+
+    def action_continue_all(self) -> None:
+        """Continue the whole of it in a session of ours."""
+        self.tell("Continuing in a new session…")
         self._go(lambda: self._lead.continue_here())
 
+    @on(Timeline.CursorMoved)
+    def _name_what_is_continued(self) -> None:
+        """The hint of the key says whether all is continued."""
+        self.refresh_bindings()
+
     def action_copy_command(self) -> None:
-        """Copy the command that resumes it in its own agent, and show it."""
+        """Copy the command that continues it in its own agent, and show it."""
         command = self._lead.resume_command
         self.app.copy_to_clipboard(command)
         told = f"Copied: {command}"
         if len(told) < self.size.width:
             self.tell(told)
         else:
-            self.app.push_screen(ReaderScreen("Resume command", "copied", command))
+            self.app.push_screen(ReaderScreen("Command to continue", "copied", command))
 
     def action_list_archives(self) -> None:
         self._go(lambda: self._lead.archives())
@@ -280,3 +338,8 @@ class BrowseScreen(Panel[Literal["changed"]]):
     @on(Timeline.ArchivePressed)
     def _take_archive(self, event: Timeline.ArchivePressed) -> None:
         self._go(lambda: self._lead.archive(event.archive))
+
+
+def _has_uncounted(view: SessionView) -> bool:
+    """Whether it has compactions of another agent, whose records tell no losses."""
+    return bool(view.read_only) and view.is_whole and view.has_compactions

@@ -13,12 +13,13 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
-from agent_tui.core.changes import WHO, ChangeGroup, FileDiff, place_of
+from agent_tui.core.changes import WHO, ChangeGroup, FileDiff, fold_repeats, place_of
 from agent_tui.core.diff_pieces import DiffPiece, pieces_by_line
-from agent_tui.core.file_changes import AGENT_CAUSES
+from agent_tui.core.file_changes import AGENT_CAUSES, REVERT_CAUSES
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import first_line, reveal
 from agent_tui.resources import stylesheet
+from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_diff, colour_lines
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -67,6 +68,7 @@ class ChangesScreen(Panel[ToRevert]):
             changes, and nothing can be reverted.
         why_not: why nothing can be reverted now, or empty.
         lost: what was deleted of it, or empty.
+        told: what was just done, to be said.
     """
 
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/changes.tcss")]
@@ -77,6 +79,7 @@ class ChangesScreen(Panel[ToRevert]):
         Binding("t,T", "revert_turn", "revert the turn", key_display="t"),
         Binding("a,A", "open_all", "open all", key_display="a"),
     ]
+    ABOUT_ROWS = frozenset({"open", "open_all", "revert", "revert_turn"})
 
     def __init__(
         self,
@@ -84,12 +87,14 @@ class ChangesScreen(Panel[ToRevert]):
         load_net: Callable[[], Awaitable[Sequence[FileDiff]]] | None = None,
         why_not: str = "",
         lost: str = "",
+        told: str = "",
     ) -> None:
         super().__init__()
         self._load_changes = load
         self._load_net = load_net
         self._why_not = why_not
         self._lost = lost
+        self._told = told
         self._groups: list[ChangeGroup] = []
         self._opened: set[int] = set()
         self._diffs: dict[int, list[DiffRow]] = {}
@@ -105,12 +110,14 @@ class ChangesScreen(Panel[ToRevert]):
 
     def on_mount(self) -> None:
         self.show_heading("File changes")
+        if self._told:
+            self.call_after_refresh(self.tell, self._told)
         self._load()
 
     @work(exclusive=True, group="changes")
     async def _load(self) -> None:
         found = await self.attempt(self._load_changes())
-        self._groups = list(reversed(found or ()))
+        self._groups = list(reversed(fold_repeats(found or ())))
         if self._load_net is None:
             self._rows.show_empty(Content("No call in this log changed a file."))
             self._show_sums([file for group in self._groups for file in group.files])
@@ -137,8 +144,18 @@ class ChangesScreen(Panel[ToRevert]):
                 self._lines.append(_Row(group, file))
                 if id(file) in self._opened:
                     self._lines += self._diff_rows(group, file)
-        place = next((i for i, row in enumerate(self._lines) if row == at), 0)
-        self._rows.show_rows(len(self._lines), cursor=place)
+        self._rows.show_rows(len(self._lines), cursor=self._place_of(at))
+
+    def _place_of(self, at: _Row | None) -> int:
+        """Where a row is now; of a line of a diff that was closed, its file."""
+        rows = (at, _Row(at.group, at.file)) if at else ()
+        places = (self._lines.index(row) for row in rows if row in self._lines)
+        return next(places, self._first_change())
+
+    def _first_change(self) -> int:
+        """The newest change that is not only a revert or its undo: what people mostly mean."""
+        rows = enumerate(self._lines)
+        return next((i for i, row in rows if row.group.cause not in REVERT_CAUSES), 0)
 
     def _diff_rows(self, group: ChangeGroup, file: FileDiff) -> Iterator[_Row]:
         pieces = pieces_by_line(file.diff)
@@ -146,7 +163,7 @@ class ChangesScreen(Panel[ToRevert]):
             yield _Row(group, file, line, pieces[at] if at < len(pieces) else frozenset())
 
     def _draw(self, index: int, width: int) -> Content:
-        row = self._lines[index]
+        row, width = self._lines[index], min(width, COLUMN)
         if row.line is not None:
             return Content(_INDENT) + row.line.draw(width - len(_INDENT))
         if row.file is None:
@@ -165,6 +182,7 @@ class ChangesScreen(Panel[ToRevert]):
     def _draw_group(self, group: ChangeGroup, width: int) -> Content:
         added, removed = group.counts
         counts = f"  +{added} -{removed} in {format_count(len(group.files), 'file')}"
+        counts += f", newest of {group.repeats + 1}" if group.repeats else ""
         told = f"  not captured: {group.why}" if group.why else counts
         age = f" {format_age(group.at):>{_AGE_WIDTH}}" if group.at and width >= _WITH_AGE else ""
         room = width - cell_len(f"{group.place}  {WHO[group.cause]}: {told}{age}")
@@ -205,8 +223,13 @@ class ChangesScreen(Panel[ToRevert]):
         self._opened |= set(map(id, files))
         self._build()
 
+    def has_rows(self) -> bool:
+        return bool(self._lines)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self._load_net is not None or not action.startswith("revert")
+        if self._load_net is None and action.startswith("revert"):
+            return False
+        return super().check_action(action, parameters)
 
     def action_revert(self) -> None:
         """Revert what is under the cursor: a place, a file, or all that a tool call changed."""

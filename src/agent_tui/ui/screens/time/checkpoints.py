@@ -16,6 +16,7 @@ from agent_tui.core.format import format_age, format_count
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -44,9 +45,10 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
     AUTO_FOCUS = "#past-rows"
     HORIZONTAL_BREAKPOINTS = WITH_PREVIEW
     BINDINGS = [
-        Binding("enter", "choose", "preview the revert", key_display="Enter"),
+        Binding("enter", "choose", "preview revert", key_display="Enter"),
         Binding("a", "list_archives", "archives", key_display="a"),
     ]
+    ABOUT_ROWS = frozenset({"choose"})
 
     def __init__(
         self,
@@ -68,12 +70,14 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         yield Horizontal(self._rows, self._preview, id="beside")
         if self._compacted is not None:
             count = format_count(self._compacted.checkpoints, "checkpoint")
-            said = f"{count} before the compaction: archive {self._compacted.number} (a)"
-            yield Static(Content.styled(said, "$compaction"), id="compacted")
+            said = f"{count} before the compaction: archive {self._compacted.number}"
+            key = name_keys_of_hint(self.app, " ({checkpoints-list-archives:a})")
+            yield Static(Content.styled(said + key, "$compaction"), id="compacted")
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        self.show_heading("Checkpoints", f"{len(self._checkpoints):,}, newest first")
+        count = f"{len(self._checkpoints):,}, newest first" if self._checkpoints else ""
+        self.show_heading("Checkpoints", count)
         self._rows.show_rows(len(self._checkpoints), cursor=self._first_prompt())
 
     def _first_prompt(self) -> int:
@@ -85,7 +89,7 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         summary = self._checkpoints[index]
         leads = not summary.step
         step = f"  step {summary.step}  {clean(summary.then)}"
-        words = clean(summary.prompt) or "(no prompt)" if leads else step
+        words = clean(summary.prompt) or self._without_prompt(summary) if leads else step
         text = Content.assemble(
             (f"\u25c7 {summary.id:>4}  " if leads else f"\u00b7 {summary.id:>4}  ", "$muted"),
             (words, "" if leads else "$faint"),
@@ -97,13 +101,17 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         text = text.truncate(room, ellipsis=True)
         return Content.assemble(text.pad_right(room - text.cell_length), (figures, "$muted"))
 
+    def _without_prompt(self, summary: CheckpointSummary) -> str:
+        is_start = self._compacted is not None and not summary.messages_before
+        return "(start, before the summary: empty context)" if is_start else "(no prompt)"
+
     async def on_resize(self) -> None:
         await super().on_resize()
         self.call_after_refresh(self.query_one("#heads").refresh)  # the rows have a width then
 
     def _draw_heads(self, width: int) -> Content:
         width = self._rows.scrollable_content_region.width or width
-        if width < _WITH_COUNTS:
+        if width < _WITH_COUNTS or not self._checkpoints:
             return Content("")
         return Content(f"{'     #  BEFORE':<{width - 17}}{'MESSAGES':>8}{'WHEN':>9}")
 
@@ -112,6 +120,9 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         if self._checkpoints:
             number = self._checkpoints[self._rows.cursor].id
             self._preview.show_place(number, Content.styled(f"Before \u25c7 {number}", "bold"))
+
+    def has_rows(self) -> bool:
+        return bool(self._checkpoints)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "list_archives":

@@ -44,6 +44,7 @@ class CompareScreen(Panel[None]):
         Binding("a", "fold", "all"),
         Binding("right,left", "other_side", "side", key_display="← →"),
     ]
+    ABOUT_ROWS = frozenset({"read", "next_difference", "fold", "other_side"})
 
     def __init__(self, load: Callable[[], Awaitable[Comparison]]) -> None:
         super().__init__()
@@ -88,8 +89,13 @@ class CompareScreen(Panel[None]):
         width = self.pairs.scrollable_content_region.width
         self.query_one("#columns", Static).update(self.pairs.headings(width))
 
+    def has_rows(self) -> bool:
+        return bool(self.pairs.count)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.pairs.side is not None if action == "other_side" else True
+        if action == "other_side" and self.pairs.side is None:
+            return False
+        return super().check_action(action, parameters)
 
     def action_other_side(self) -> None:
         self.pairs.turn_over()
@@ -99,15 +105,19 @@ class CompareScreen(Panel[None]):
     @on(Rows.Highlighted, "#pairs")
     def _show_sides(self) -> None:
         """Show how the messages of the row and of those below begin, each below its branch."""
-        cursor, alone = self.pairs.cursor, self.pairs.side
-        messages = [self.pairs.messages(row) for row in range(cursor, cursor + _READ_ON)]
+        alone = self.pairs.side
         for pane, name, side in ((self._left, "left", 0), (self._right, "right", 1)):
-            parts: list[Part] = []
-            for pair in messages:
-                if (message := pair[side]) is not None:
-                    parts += [*message_parts(message), Content("")]
             pane.display = alone in (None, name)
-            pane.show_parts(parts)
+            pane.show_parts(self._read_on(side) if pane.display else ())
+
+    def _read_on(self, side: int) -> list[Part]:
+        """How the messages of one side begin, from the row on."""
+        cursor = self.pairs.cursor
+        parts: list[Part] = []
+        for row in range(cursor, cursor + _READ_ON):
+            if (message := self.pairs.messages(row)[side]) is not None:
+                parts += [*message_parts(message), Content("")]
+        return parts
 
     def action_fold(self) -> None:
         self.pairs.fold()

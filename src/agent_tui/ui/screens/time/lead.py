@@ -21,6 +21,10 @@ class Lead(Protocol):
         """Whether an archive can be made the live log again."""
         ...
 
+    def find_can_undo(self) -> bool:
+        """Whether there is an operation to undo. Blocks: it looks through the log."""
+        ...
+
     @property
     def can_continue(self) -> bool:
         """Whether it is a file that can be continued as a session of ours."""
@@ -31,8 +35,11 @@ class Lead(Protocol):
         """The command that resumes it in the agent that wrote it; empty where there is none."""
         ...
 
-    async def continue_here(self) -> bool:
-        """Continue it as a session of ours."""
+    async def continue_here(self, at: str = "") -> bool:
+        """Continue it as a session of ours: from a message by its number or id, or all of it.
+
+        Raises SessionError, StorageError where that cannot be done.
+        """
         ...
 
     def restore(self, archive: int) -> None:

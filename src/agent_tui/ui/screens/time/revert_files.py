@@ -24,6 +24,7 @@ from agent_tui.core.revert_plan import (
 from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import reveal
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands import label_of
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_lines
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -114,6 +115,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         self.query_one("#notices", Static).update(Content("\n").join(notices))
         self.query_one("#notices", Static).display = bool(notices)
         self._lines = await asyncio.to_thread(self._build)
+        self._rows.styles.max_height = len(self._lines)  # the answers stand right below
         self._rows.show_rows(len(self._lines), cursor=self._first_ticked())
 
     def _first_ticked(self) -> int:
@@ -135,7 +137,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         if self._plan.uncovered:
             rows.append(_Row(Content.styled("Not captured", "bold")))
         for left in self._plan.uncovered:
-            text = f"    {reveal(left.path)}  {left.why}"
+            text = f"    {reveal(left.name)}  {left.why}"
             rows.append(_Row(Content.styled(text, "$muted")))
         return rows or [_Row(Content.styled("No file would change.", "$muted"))]
 
@@ -158,16 +160,20 @@ class RevertFilesScreen(Panel[RevertDecision]):
             return row.text
         if row.hunk is None:
             return self._draw_path(row.path)
-        tick = _TICKS[self._is_ticked(row.path, row.hunk)]
+        is_ticked = self._is_ticked(row.path, row.hunk)
+        tick = ("    ", "") if self._leaves_files else _TICKS[is_ticked]
         at = f"line {row.hunk.start + 1}"
         conflict = ("  conflict: undoes later changes too", "$danger") if row.hunk.conflict else ""
         return Content.assemble("    ", tick, (at, "$muted"), conflict)
 
     def _draw_path(self, path: PathPlan) -> Content:
+        if self._leaves_files:
+            return Content.styled(f"    {reveal(path.path)}  stays as it is", "$muted")
         added, removed = path.counts
-        effect = {True: "restored", False: "deleted"}[path.then.state is not None]
+        effect = f"will be {'deleted' if path.then.state is None else 'restored'}"
         if path.now.state is not None and path.then.state is not None:
-            effect = f"+{added} -{removed}" if path.hunks else "replaced"
+            # Without a word they would be taken for those of the change that is reverted.
+            effect = f"reverting: +{added} -{removed}" if path.hunks else "will be replaced"
         why = path.why or STATUS_WORDS[path.status]
         style = "$attention" if path.status in ("merged",) else "$danger"
         return Content.assemble(
@@ -177,6 +183,11 @@ class RevertFilesScreen(Panel[RevertDecision]):
             (f"  {why}", style) if why else "",
             ("  local configuration", "$attention") if self._is_secret(path) else "",
         )
+
+    @property
+    def _leaves_files(self) -> bool:
+        """Whether no file goes back, whatever is ticked."""
+        return self._scope == "conversation"
 
     def _path_tick(self, path: PathPlan) -> tuple[str, str]:
         chosen = self._choice.get(path.key, frozenset())
@@ -211,7 +222,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def _draw_answer(self, index: int, width: int) -> Content:
         if index:
-            return _with_key("Cancel", "n", width)
+            return _with_key("Cancel", label_of(self.app, "revert-files-answer-on", "n"), width)
         files = describe_choice(self._plan, self._choice)
         messages = format_count(self._preview.messages_leaving if self._preview else 0, "message")
         what = {
@@ -222,7 +233,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         if not files and self._scope != "conversation":
             nothing = "no file is ticked"
             what = f"Remove {messages}; {nothing}" if self._scope == "both" else f"Close; {nothing}"
-        return _with_key(what, "y", width)
+        return _with_key(what, label_of(self.app, "revert-files-answer-first", "y"), width)
 
     def action_tick(self) -> None:
         """Tick what is under the cursor of the list; first go there, to see what that is."""
@@ -234,7 +245,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
     @on(Rows.Chosen, "#files")
     def _tick(self) -> None:
         """Tick or untick the hunk, or all of the file, under the cursor."""
-        if not self._lines:
+        if not self._lines or self._leaves_files:
             return
         row = self._lines[self._rows.cursor]
         if row.path is None:
@@ -250,6 +261,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
     @on(Rows.Chosen, "#scopes")
     def _choose_scope(self, event: Rows.Chosen) -> None:
         self._scope = _SCOPES[event.index]
+        self._answers.focus()  # Enter answers, as the sign before the answer says
         self._redraw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

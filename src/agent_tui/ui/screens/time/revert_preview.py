@@ -12,11 +12,13 @@ from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import first_line
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands import label_of
+from agent_tui.ui.commands.table import name_keys
 from agent_tui.ui.screens.dialogs.popup import POPUP_SHEETS, Popup
 from agent_tui.ui.widgets.lists.rows import Rows
 
-_ANSWERS = (("Revert", "y"), ("Cancel", "n"))
-_HINTS = (("Enter", "confirm"), ("PgUp PgDn", "scroll"), ("Esc", "cancel"))
+_ANSWERS = (("Revert", "yes", "y"), ("Cancel", "no", "n"))
+_SCROLLS = (("back", "PgUp"), ("on", "PgDn"))
 
 
 class RevertPreviewScreen(Popup[bool]):
@@ -44,7 +46,10 @@ class RevertPreviewScreen(Popup[bool]):
         )
 
     def compose(self) -> ComposeResult:
-        with self.frame(f"Revert to checkpoint {self._preview.checkpoint}?", _HINTS, id="revert"):
+        keys = (self._label_of(f"scroll-leaving-{name}", own) for name, own in _SCROLLS)
+        scroll = (" ".join(filter(None, keys)), "scroll")
+        hints = (("Enter", "confirm"), scroll, ("Esc", "cancel"))
+        with self.frame(f"Revert to checkpoint {self._preview.checkpoint}?", hints, id="revert"):
             yield Static(self._balance(), id="revert-balance")
             yield self._leaving
             yield Static(self._promise(), id="revert-promise")
@@ -69,9 +74,8 @@ class RevertPreviewScreen(Popup[bool]):
         )
 
     def _promise(self) -> Content:
-        lines = [
-            Content.styled("The log is archived; undo with /undo. Files are not changed.", "$muted")
-        ]
+        kept = name_keys(self.app, "The log is archived; undo with {undo}. Files are not changed.")
+        lines = [Content.styled(kept, "$muted")]
         if self._preview.prompt:
             prompt = first_line(self._preview.prompt, 200)
             lines.append(Content.assemble(("Returns to the prompt: ", "$muted"), (prompt, "$user")))
@@ -83,8 +87,12 @@ class RevertPreviewScreen(Popup[bool]):
         )
 
     def _draw_answer(self, index: int, width: int) -> Content:
-        text, key = _ANSWERS[index]
+        text, name, own = _ANSWERS[index]
+        key = self._label_of(f"answer-{name}", own)
         return Content.assemble(text, " " * max(1, width - len(text) - len(key)), (key, "$faint"))
+
+    def _label_of(self, name: str, own: str) -> str:
+        return label_of(self.app, f"revert-preview-{name}", own)
 
     @on(Rows.Chosen, "#revert-answers")
     def _choose(self, event: Rows.Chosen) -> None:

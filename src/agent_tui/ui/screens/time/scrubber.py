@@ -48,7 +48,7 @@ class ScrubberScreen(Panel[None]):
     ]
     AUTO_FOCUS = "Track"
     BINDINGS = [
-        Binding("left", "step(-1)", "step", key_display="← →"),
+        Binding("left", "step(-1)", "moment", key_display="← →"),
         Binding("right", "step(1)", show=False),
         Binding("left_square_bracket", "turn(-1)", "turn", key_display="[ ]"),
         Binding("right_square_bracket", "turn(1)", show=False),

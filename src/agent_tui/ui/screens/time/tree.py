@@ -20,6 +20,7 @@ from agent_tui.core.tree import Detail, TreeRow
 from agent_tui.history.exchanges import Exchange, exchanges_back
 from agent_tui.history.tree.record_words import describe_record
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
 from agent_tui.ui.screens.time.compare import CompareScreen
 from agent_tui.ui.widgets.lists.fitted import Fitted
@@ -85,6 +86,9 @@ class TreeScreen(Panel[TreeChoice]):
         ),
         Binding("left_square_bracket", "next_branch(-1)", show=False),
     ]
+    ABOUT_ROWS = frozenset(
+        {"open_row", "act", "fork", "compare", "scrub", "fold", "mark", "next_branch"}
+    )
 
     def __init__(
         self,
@@ -104,6 +108,7 @@ class TreeScreen(Panel[TreeChoice]):
         self._detail: Detail = detail
         self._told = told
         self._tree_shown: SessionTree | None = None
+        self._can_undo = True
         self._marked: TreeRow | None = None
         self._rows = TreeRows()
         self._preview = PastPreview(self._last_said)
@@ -122,6 +127,7 @@ class TreeScreen(Panel[TreeChoice]):
 
     @on(Rows.Highlighted, "TreeRows")
     def _follow_cursor(self) -> None:
+        self.refresh_bindings()
         if (row := self._rows.row) is not None:
             tokens = f" · {format_tokens(row.tokens)} tokens" if row.tokens else ""
             heading = Content.assemble(("Until here", "bold"), (tokens, "$muted"))
@@ -143,10 +149,13 @@ class TreeScreen(Panel[TreeChoice]):
         tree = None if self._view.tree_refusal else await self.attempt(self._view.tree())
         if tree is None:
             refusal = self._view.tree_refusal
-            again = "The tree could not be read. Press Esc and try again."
+            again = "The tree could not be read. Go back and try again."
             self._rows.show_empty(Content(refusal or again))
             return
         self._tree_shown = tree
+        if tree.warning:
+            self.tell(tree.warning)
+        self._can_undo = await asyncio.to_thread(self._lead.find_can_undo)
         self._show(await self._find_place(tree))
 
     async def _find_place(self, tree: SessionTree) -> int:
@@ -165,19 +174,41 @@ class TreeScreen(Panel[TreeChoice]):
         self._rows.show_empty(Content("No messages yet: the tree begins with a prompt."))
         self._rows.show_outline(len(outline), outline.row, tree.describe, outline.row_of(place))
         archives = tree.archive_count
+        key = name_keys_of_hint(self.app, "press {tree-compare:c} to compare")
         self.show_heading(
             "Tree",
             first_line(self._view.title, 40),
-            format_count(tree.branch_count, "branch", "branches"),
+            format_count(tree.branch_count, "branch", "branches") if tree.branch_count else "",
             format_count(archives, "archive") if archives else "",
+            f"{len(tree.left_out)} left out" if tree.left_out else "",
             "" if self._detail == "turns" else f"every {self._detail[:-1]}",
-            "1 marked; press c to compare" if self._marked else "",
+            *(("1 marked", key) if self._marked else ()),
         )
 
+    def has_rows(self) -> bool:
+        return self._rows.row is not None
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "fork":
-            return self._can_fork
-        return not self._view.read_only or action != "act"
+        if action == "fork" and not self._can_fork:
+            return False
+        if action == "act" and self._view.read_only:
+            return False
+        return super().check_action(action, parameters)
+
+    def offers(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """Nothing can be compared with itself, nor switched to where the session is already."""
+        tree, row = self._tree_shown, self._rows.row
+        if tree is None or row is None:
+            return True
+        if action == "compare":
+            return tree.leaf_of(row) != self._other_leaf(tree)
+        if action == "act" and parameters == ("switch",):
+            return bool(row.session_id) or tree.leaf_of(row) != tree.present
+        return action != "act" or parameters != ("undo",) or self._can_undo
+
+    def _other_leaf(self, tree: SessionTree) -> int:
+        """The end of the branch that a row is compared with: the marked one, or the present."""
+        return tree.leaf_of(self._marked) if self._marked else tree.present
 
     @on(Rows.Chosen)
     def action_open_row(self) -> None:
@@ -202,7 +233,8 @@ class TreeScreen(Panel[TreeChoice]):
         if tree is None or row is None:
             return
         if act in ("label",) and row.session_id:
-            self.tell(f"This row belongs to session {clean(row.session_id)}: press b to open it.")
+            key = name_keys_of_hint(self.app, "Press {tree-branch:b} to open it.")
+            self.tell(f"This row belongs to session {clean(row.session_id)}. {key}")
             return
         self.dismiss(TreeChoice(act, tree, row, self._detail))
 
@@ -248,9 +280,10 @@ class TreeScreen(Panel[TreeChoice]):
         if tree is None or row is None:
             return
         other = self._marked
-        if tree.leaf_of(row) == (tree.leaf_of(other) if other else tree.present):
-            what = "the marked row" if other else "the current one; mark another with Space"
-            self.tell(f"This is the same branch as {what}.")
+        if tree.leaf_of(row) == self._other_leaf(tree):
+            what = "The marked row is on this branch too" if other else "This is the current branch"
+            template = "Press {tree-compare:c} on a row of another branch."
+            self.tell(f"{what}. {name_keys_of_hint(self.app, template)}")
             return
         self._compare(tree, row, other)
 

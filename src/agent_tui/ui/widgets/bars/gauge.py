@@ -40,7 +40,8 @@ class TokenGauge(Widget):
 def draw_gauge(gauge: Gauge, width: int) -> Content:
     """The gauge in ``width`` cells: the longest text that leaves room for a bar of use."""
     if not gauge.window:
-        return Content.styled(_numbers(gauge)[-1] if gauge.tokens else "", "$muted")
+        fitting = (text for text in _numbers(gauge) if len(text) <= width)
+        return Content.styled(next(fitting, "") if gauge.tokens else "", "$muted")
     level = level_style(gauge)
     for text in _numbers(gauge):
         bar = min(_WIDEST_BAR, width - len(text) - 1)
@@ -61,7 +62,7 @@ def level_style(gauge: Gauge) -> str:
 def _numbers(gauge: Gauge) -> list[str]:
     tokens = format_tokens(gauge.tokens, estimated=gauge.estimated)
     if not gauge.window:
-        return [f"{tokens} tokens"]
+        return [f"{tokens} tokens", tokens]
     window, share = format_tokens(gauge.window), format_percent(gauge.fraction)
     plain = f"{tokens} / {window} tokens · {share}"
     sign = "~" if gauge.estimated else ""

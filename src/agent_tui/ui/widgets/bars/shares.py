@@ -17,7 +17,7 @@ _STYLES: tuple[tuple[str, str], ...] = (
     ("thinking", "$share-3"),
     ("tool call", "$share-4"),
     ("tool", "$share-3"),
-    ("image", "$share-2"),
+    ("picture", "$share-2"),
     ("media", "$share-2"),
 )
 _OTHER = "$muted"

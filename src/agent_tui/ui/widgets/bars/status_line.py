@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from time import monotonic
 
 from textual import events
@@ -12,15 +11,15 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from agent_tui.core.modes import MODE_WORDS, ApprovalMode
-from agent_tui.core.text import first_line
+from agent_tui.core.text import first_line, late_pattern
 from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import footer_commands
 
 _SPINNER = "◐◓◑◒"
 _FRAME_SECONDS = 0.25
 _LEAST_STATE = 12
-_ADDRESS = re.compile(r"https?://\S*[^\s:;,.\"]")
-_QUESTION = re.compile(r": [^:]*\?$")
+_ADDRESS = late_pattern(r"https?://\S*[^\s:;,.\"]")
+_QUESTION = late_pattern(r": [^:]*\?$")
 _NOTHING = Content("")
 WAITING = "waiting for you"
 """What ``work`` says while a person is waited for."""
@@ -118,11 +117,14 @@ class StatusLine(Widget):
         """The line in so many cells."""
         self._places.clear()
         mode, state = self._mode(), self._state()
+        is_told = bool(self.notice) and self.shows_notice
+        if is_told and self.mode != "auto":
+            mode = _NOTHING  # a sentence needs the room, and what never asks is never left out
         room = max(_LEAST_STATE, width - mode.cell_length - 2)  # what never asks is never cut off
         state = state.truncate(room, ellipsis=True)
         left = Content("  ").join([part for part in (state, mode, self._commands()) if part])
         left = left.truncate(width, ellipsis=True)
-        if self.notice and self.shows_notice:
+        if is_told:
             text = Content.styled(first_line(self.notice, 200), "$attention")
             room = width - left.cell_length - 2
             return Content.assemble(left, "  ", text.truncate(max(0, room), ellipsis=True))

@@ -31,7 +31,7 @@ class Track(Widget, can_focus=True):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "step(-1)", "step", key_display="← →"),
+        Binding("left,h", "step(-1)", "moment", key_display="← →"),
         Binding("right,l", "step(1)", show=False),
         Binding("left_square_bracket", "turn(-1)", "turn", key_display="[ ]"),
         Binding("right_square_bracket", "turn(1)", show=False),

@@ -44,7 +44,8 @@ class LossList(Rows):
         loss = self._losses[index]
         place = f"message {loss.message + 1}" if width >= 60 else f"#{loss.message + 1}"
         room = max(8, width - 10 - len(place) - 2)
-        text, line = reveal(first_line(loss.text, room)), first_line(loss.line, room)
+        seen = 2 * room  # marks are found with both of their ends
+        text, line = reveal(first_line(loss.text, seen)), first_line(loss.line, seen)
         if loss.kind != "command":  # there the marks may be a part of it
             text, line = without_marks(text), without_marks(line)
         aside = "" if line == text or text in line[: len(text) + 2] else f"  {line}"

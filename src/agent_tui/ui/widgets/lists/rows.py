@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -107,7 +106,7 @@ class Rows(ScrollView, can_focus=True):
 
     def show_rows(self, count: int, *, cursor: int | None = None) -> None:
         """Take a new number of rows and draw everything again; the cursor stays where it can."""
-        self._count = count
+        was_empty, self._count = not self._count, count
         self._forget_strips()
         self._fit()
         wanted = self.cursor if cursor is None else cursor
@@ -116,6 +115,8 @@ class Rows(ScrollView, can_focus=True):
         self.refresh()
         if count:
             self.post_message(self.Highlighted(self, self.cursor))
+        if was_empty == bool(count) and self.is_attached:
+            self.screen.refresh_bindings()  # keys about rows come and go with them
 
     def show_empty(self, text: Content) -> None:
         """Say this where there are no rows."""
@@ -268,10 +269,3 @@ class Rows(ScrollView, can_focus=True):
             return -1
         index = offset.y + round(self.scroll_y)
         return index if 0 <= index < self._count else -1
-
-
-def fit_cells(text: str, width: int) -> str:
-    """The text in exactly ``width`` cells: padded, or cut with an ellipsis."""
-    if cell_len(text) > width:
-        return set_cell_size(text, max(0, width - 1)) + "…"
-    return set_cell_size(text, width)

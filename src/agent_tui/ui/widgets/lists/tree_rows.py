@@ -188,8 +188,8 @@ def _draw_tags(row: TreeRow, room: int) -> Content:
     sessions = [clean(f"“{title}”" if title else leaf) for leaf, title in titles]
     named = Content.assemble(
         now,
-        (_name_all("archive", archives), "$faint"),
-        (_name_all("session", sessions), "$tool"),
+        (name_all("archive", archives), "$faint"),
+        (name_all("session", sessions), "$tool"),
     )
     if named.cell_length <= room:
         return named
@@ -200,12 +200,14 @@ def _draw_tags(row: TreeRow, room: int) -> Content:
     )
 
 
-def _name_all(noun: str, names: Sequence[str]) -> str:
-    return f"{noun}{'s' * (len(names) > 1)} {', '.join(names)} " if names else ""
+def name_all(noun: str, names: Sequence[str]) -> str:
+    """Names behind their noun, with a blank: ``archive 1 ``, ``archives 1, 4 ``."""
+    nouns = format_count(len(names), noun).partition(" ")[2]
+    return f"{nouns} {', '.join(names)} " if names else ""
 
 
 def _count_all(noun: str, names: Sequence[str]) -> str:
-    return f"{format_count(len(names), noun)} " if len(names) > 1 else _name_all(noun, names)
+    return f"{format_count(len(names), noun)} " if len(names) > 1 else name_all(noun, names)
 
 
 def _draw_facts(row: TreeRow, record: Record | None) -> Content:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from textual.content import Content
+from textual.strip import Strip
 
 from agent_tui.core.arguments import read_arguments
 from agent_tui.core.events import ApprovalRequest
@@ -25,6 +26,7 @@ _FIRST_ROWS = 300
 _MANY_ROWS = 1_000_000
 _LONGEST_PLAN = 100_000
 _SLICE_SECONDS = 0.008
+_CHANGE = re.compile(r"(?P<removed>-*)[-+]\+*")
 _SPELLED = re.compile(r"<U\+[0-9A-F]{4,6}>")
 _NAMED = re.compile(r"<U\+[0-9A-F]+>|<[\d,]+ blanks>|<[\d,]+ blank lines>")
 
@@ -98,10 +100,29 @@ class ActionBody(Rows, can_focus=True):
         self._folded_width = 0
         self.drawn_width = 0
         """The width in which it was drawn last; 0 before that."""
+        self._begins_at = 0
 
     def last_words(self, width: int) -> str:
         """How the action ends."""
         return last_words(self._action.text, width)
+
+    def show_first_change(self) -> None:
+        """Bring the first change of a diff into view, unless somebody has scrolled.
+
+        It scrolls no farther than it must: the lines before the change stay where there is room.
+        Of a change that is too high for that, its first added line is brought into view.
+        """
+        if round(self.scroll_y) != self._begins_at:
+            return
+        kinds = "".join(row.kind or " " for row in self._fold.rows[:_FIRST_ROWS])
+        if self._action.is_diff and (change := _CHANGE.search(kinds)):
+            height = self.scrollable_content_region.height
+            is_low = len(change[0]) <= height
+            last = change.end() if is_low else change.end("removed") + 1
+            begins_at = max(0, min(change.start(), last - height))
+            # At once: what is on its way yet would look as if somebody had scrolled.
+            self.scroll_to(y=begins_at, animate=False, force=True, immediate=True)
+            self._begins_at = round(self.scroll_y)
 
     def rows_at(self, width: int) -> int:
         """How many rows the action takes in ``width`` cells; of a long one, the first of them."""
@@ -140,11 +161,15 @@ class ActionBody(Rows, can_focus=True):
         self.rows_at(self.scrollable_content_region.width)
         super().on_resize()
 
+    def render_line(self, y: int) -> Strip:
+        """One line of the view; a row from the cache is drawn as well as a new one."""
+        self.drawn_width = self.scrollable_content_region.width
+        return super().render_line(y)
+
     def draw_row(self, index: int, width: int) -> Content:
         if width < self._folded_width:
             # Nothing of an action may be cut off: fold again before the next frame.
             self.call_later(self.rows_at, width)
-        self.drawn_width = width
         row = self._fold.rows[index]
         lead = Content.styled(f"{self._number(row)} ", "$faint")
         if self._colours is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -11,7 +12,7 @@ from textual.content import Content
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Message, UserMessage
-from agent_tui.core.text import clean
+from agent_tui.core.text import clean, format_count
 from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.renderers.call_subject import describe_call
 from agent_tui.ui.renderers.canvas import Canvas
@@ -21,8 +22,12 @@ from agent_tui.ui.renderers.markdown import draw_markdown
 from agent_tui.ui.themes.palette import Palette
 
 _LONGEST = 1_200
+_LOOKED_AT = 2 * _LONGEST
+"""Characters of a text that are read for that: carriage returns may be among them."""
+_SAID = re.compile(r"\S")
 _PROMPT_LINES = 4
 _ANSWER_ROWS = 10
+_MOST_CALLS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +56,13 @@ def exchange_parts(exchanges: Sequence[Exchange]) -> Iterator[Part]:
         if exchange.prompt:
             yield Prompt(_first_lines(exchange.prompt))
         if exchange.answer:
-            yield Answer(_beginning(clean(exchange.answer)))
+            yield Answer(_beginning(exchange.answer))
         yield Content("")
 
 
 def message_parts(message: Message) -> Iterator[Part]:
     """The first lines of one message, with what it calls."""
-    text = _beginning(clean(text_of(message.content)))
+    text = _beginning(text_of(message.content))
     match message:
         case UserMessage() if text:
             yield Prompt(text)
@@ -67,9 +72,13 @@ def message_parts(message: Message) -> Iterator[Part]:
             yield from (Content.styled(f"  {line}", "$muted") for line in text.split("\n"))
         case _:
             pass
-    for call in message.tool_calls if isinstance(message, AssistantMessage) else ():
-        subject = clean(describe_call(call.name, call.arguments))
-        yield Content.assemble("  ", (clean(call.name), "$tool"), " ", (subject, "$faint"))
+    calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
+    for call in calls[:_MOST_CALLS]:
+        subject = _beginning(describe_call(call.name, call.arguments))
+        yield Content.assemble("  ", (_beginning(call.name), "$tool"), " ", (subject, "$faint"))
+    if len(calls) > _MOST_CALLS:
+        more = format_count(len(calls) - _MOST_CALLS, "more call")
+        yield Content.styled(f"  {more}", "$faint")
 
 
 def draw_prompt(prompt: Prompt, width: int) -> list[Content]:
@@ -90,14 +99,19 @@ def draw_answer(answer: Answer, width: int, palette: Palette) -> list[Line]:
 
 
 def _first_lines(prompt: str) -> str:
-    lines = _beginning(clean(prompt)).split("\n")
+    lines = _beginning(prompt).split("\n")
     more = "\u2026" * (len(lines) > _PROMPT_LINES)
     return "\n".join(lines[:_PROMPT_LINES]) + more
 
 
 def _beginning(text: str) -> str:
-    """As much of a text as a preview may show, cut at the end of a word."""
-    text = text.strip()
-    if len(text) <= _LONGEST:
-        return text
-    return f"{text[:_LONGEST].rpartition(' ')[0] or text[:_LONGEST]}\u2026"
+    """As much of a text as a preview may show, cleaned, cut at the end of a word.
+
+    A message may be megabytes long: only what may be shown is looked at.
+    """
+    said = _SAID.search(text)
+    start = said.start() if said else len(text)
+    head = clean(text[start : start + _LOOKED_AT]).rstrip()
+    if len(head) <= _LONGEST and start + _LOOKED_AT >= len(text):
+        return head
+    return f"{head[:_LONGEST].rpartition(' ')[0] or head[:_LONGEST]}\u2026"

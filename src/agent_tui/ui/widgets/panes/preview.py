@@ -25,6 +25,7 @@ from agent_tui.ui.widgets.panes.exchange_lines import (
     exchange_parts,
 )
 
+_MARGIN = "  "
 REST_SECONDS = 0.12
 """How long the cursor rests on a row before what it holds is read."""
 
@@ -57,7 +58,7 @@ class Preview(Rows, can_focus=False):
                 case Prompt():
                     self._lines += draw_prompt(part, width)
                 case Content():
-                    self._lines += part.wrap(width)
+                    self._lines += _wrap_under(part, width)
                 case _ as never:
                     assert_never(never)
         self.show_rows(len(self._lines))
@@ -79,6 +80,14 @@ class Preview(Rows, can_focus=False):
     def draw_row(self, index: int, width: int) -> Content:
         line = self._lines[index]
         return line if isinstance(line, Content) else Content("")
+
+
+def _wrap_under(text: Content, width: int) -> list[Content]:
+    """The rows of a text; where it begins with a margin, all of them have it."""
+    if not text.plain.startswith(_MARGIN):
+        return text.wrap(width)
+    rows = text[len(_MARGIN) :].wrap(max(8, width - len(_MARGIN)))
+    return [Content(_MARGIN) + row for row in rows]
 
 
 class PastPreview(Preview):

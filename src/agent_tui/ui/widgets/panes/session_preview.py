@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from agent_tui.core.format import format_age, format_count, format_size
+from agent_tui.core.format import format_count, format_since, format_size, format_tokens
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, reveal
 from agent_tui.history.exchanges import Exchange
@@ -18,15 +18,20 @@ class SessionPreview(Preview):
     """One session: its facts, and what was said last."""
 
     def show_session(
-        self, summary: SessionSummary | None, exchanges: Sequence[Exchange] = ()
+        self,
+        summary: SessionSummary | None,
+        exchanges: Sequence[Exchange] = (),
+        messages: int | None = None,
     ) -> None:
-        """Show this session with what was said last in it, or nothing."""
-        self.show_parts([] if summary is None else describe_session(summary, exchanges))
+        """Show this session with what was said last in it and how much was, or nothing."""
+        self.show_parts([] if summary is None else describe_session(summary, exchanges, messages))
 
 
-def describe_session(summary: SessionSummary, exchanges: Sequence[Exchange] = ()) -> list[Part]:
+def describe_session(
+    summary: SessionSummary, exchanges: Sequence[Exchange] = (), messages: int | None = None
+) -> list[Part]:
     """Title and facts, then what was said last, however long; the first prompt until it is read."""
-    facts = [_project(summary.cwd), summary.model, format_size(summary.size_bytes)]
+    facts = [_project(summary.cwd), summary.model]
     if summary.archives:
         facts.append(format_count(summary.archives, "archive"))
     if summary.source != OURS:
@@ -34,7 +39,7 @@ def describe_session(summary: SessionSummary, exchanges: Sequence[Exchange] = ()
     return [
         Content.styled(clean(summary.title) or "Untitled", "bold"),
         Content.styled(" · ".join(reveal(fact) for fact in facts if fact), "$muted"),
-        *(_fact(name, value) for name, value in _facts(summary) if value),
+        *(_fact(name, value) for name, value in _facts(summary, messages) if value),
         Content(""),
         *exchange_parts(exchanges or (Exchange(summary.first_prompt),)),
     ]
@@ -48,15 +53,20 @@ def _project(cwd: str) -> str:
     return cwd.rstrip("/").rpartition("/")[2] or cwd
 
 
-def _facts(summary: SessionSummary) -> Iterator[tuple[str, str]]:
+def _facts(summary: SessionSummary, messages: int | None) -> Iterator[tuple[str, str]]:
+    counted = "" if messages is None else f", {format_count(messages, 'message')}"
+    yield "size", format_size(summary.size_bytes) + counted
     yield "folder", summary.cwd
-    yield "last used", _when(summary.updated_at)
-    yield "created", _when(summary.created_at)
+    yield "last used", format_since(summary.updated_at)
+    yield "created", format_since(summary.created_at)
+    yield "compacted", _compaction(summary)
     yield "id", summary.session_id
 
 
-def _when(at: str) -> str:
-    age = format_age(at)
-    if age and age[-1] in "mhd" and age[0].isdigit() and " " not in age:
-        return f"{age} ago"
-    return age
+def _compaction(summary: SessionSummary) -> str:
+    """What the last compaction left, and what it lost."""
+    if not summary.tokens_before:
+        return ""
+    before, after = format_tokens(summary.tokens_before), format_tokens(summary.tokens_after)
+    lost = format_count(summary.messages_dropped, "message")
+    return f"{before} → {after} tokens" + (f", {lost} dropped" if summary.messages_dropped else "")

@@ -38,7 +38,7 @@ class _Line:
 
 
 class SidePanel(Widget, can_focus=False):
-    """Four lists, the newest first, each with as many rows as there is room for."""
+    """Lists, the newest first, each with as many rows as there is room for; the context below."""
 
     ALLOW_SELECT = False
 
@@ -83,16 +83,18 @@ class SidePanel(Widget, can_focus=False):
 
     def render(self) -> Content:
         width, height = self.content_size
-        sections = [
-            section
-            for section in (self._to_do(), self._changes(), self._past(), self._fill())
-            if section
-        ]
+        lists = [each for each in (self._to_do(), self._changes(), self._past()) if each]
+        fill = _shortened(self._fill(), max(3, height // (len(lists) + 1) - 1))
         lines: list[_Line] = []
-        for place, section in enumerate(sections):
-            left = len(sections) - place
-            room = max(3, (height - len(lines)) // left - 1)
+        for place, section in enumerate(lists):
+            left = len(lists) - place
+            free = height - len(fill) - len(lines)
+            if free < 3:  # a heading, a row and the empty one below
+                break
+            room = min(free - 1, max(3, free // left - 1))
             lines += [*_shortened(section, room), _Line(_NOTHING)]
+        # What fills the context stands at the bottom, beside the gauge: what grows is above.
+        lines += [_Line(_NOTHING)] * (height - len(lines) - len(fill)) + fill
         self._commands = [line.command for line in lines]
         return Content("\n").join([_lay(line, width) for line in lines[:height]])
 

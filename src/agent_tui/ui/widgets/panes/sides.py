@@ -6,7 +6,6 @@ then what is kept. The left side says of every message what becomes of it.
 
 from __future__ import annotations
 
-import re
 from typing import Literal, TypeAlias
 
 from rich.segment import Segment
@@ -14,22 +13,22 @@ from rich.text import Text
 from textual.content import Content
 
 from agent_tui.core.format import format_count, format_tokens
-from agent_tui.core.summary import AfterRow, CompactionView, MessageFate
-from agent_tui.core.text import clean, first_line
+from agent_tui.core.summary import AfterRow, CompactionReport, CompactionView, MessageFate
+from agent_tui.core.text import clean, first_line, without_marks
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.markdown import draw_markdown
 from agent_tui.ui.themes.palette import Palette, read_palette
+from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.fates import GLYPHS, PINNED, STYLES
-from agent_tui.ui.widgets.lists.rows import Rows, fit_cells
+from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.alignment import Alignment
 
 Side: TypeAlias = Literal["before", "after"]
 
 _TOKENS_WIDTH = 6
-_ROLE_WIDTH = 8
-_ROLE_WIDTH_OF_TOOLS = 12
-_WITH_TOOLS = 44
+_ROLE_WIDTHS = (80, 17), (44, 12), (0, 8)
+"""From so many cells on, how many of them say who spoke: the names of tools want room."""
 _LEAST_TEXT = 14
 _ROLES = {
     "user": ("user", "$user"),
@@ -37,7 +36,6 @@ _ROLES = {
     "tool": ("tool", "$tool"),
     "summary": ("summary", "$compaction"),
 }
-_MARKDOWN = re.compile(r"\*\*|__|`|^#+ ")
 _NOTHING = Content("")
 _MOST_DRAWN = 16_000
 """Characters of a summary that are drawn as Markdown, at most; about 30 ms."""
@@ -150,9 +148,16 @@ class Sides(Rows):
             parts = format_count(len(self._view.before), "message")
         else:
             title = f"After · {format_tokens(report.tokens_after, estimated=True)}"
-            parts = f"summary, then {len(self._kept):,} kept"
+            parts = self._parts_after(report)
         longer = (f"{title} tokens · {parts}", f"{title} · {parts}", title)
         return Content.styled(next((each for each in longer if len(each) <= width), title), "bold")
+
+    def _parts_after(self, report: CompactionReport) -> str:
+        """What the new context is made of; where only output is masked there is no summary."""
+        kept = f"{len(self._kept):,} kept"
+        if self._summary or report.summarised:
+            return f"summary, then {kept}"
+        return f"{kept}, {report.masked:,} of them masked" if report.masked else kept
 
     def _align(self, held: MessageFate | None) -> None:
         width = self.scrollable_content_region.width
@@ -224,19 +229,24 @@ class Sides(Rows):
         message = self._view.before[index]
         glyph = PINNED if message.pinned else GLYPHS[message.fate]
         number = str(index + 1).rjust(len(str(len(self._view.before)))) + " "
-        role_width = _ROLE_WIDTH_OF_TOOLS if width >= _WITH_TOOLS else _ROLE_WIDTH
+        role_width = next(role for least, role in _ROLE_WIDTHS if width >= least)
         text_width = width - 2 - role_width - _TOKENS_WIDTH
         if text_width - len(number) < _LEAST_TEXT:
             number = ""
         text_width = max(4, text_width - len(number))
         shown = message if after is None else after
-        text = _MARKDOWN.sub("", first_line(shown.text, text_width * 2)) or "(nothing)"
+        text = first_line(shown.text, text_width * 2)
+        if message.role != "tool":  # what a tool says is no Markdown
+            text = without_marks(text)
         role, role_style = _ROLES.get(message.role, (message.role, ""))
         return Content.assemble(
             (f"{glyph} ", STYLES[message.fate]),
             (number, "$faint"),
             (fit_cells(clean(message.tool) or role, role_width - 1) + " ", role_style),
-            (fit_cells(text, text_width), "" if message.fate == "kept" else "$muted"),
+            (
+                fit_cells(text or "(nothing)", text_width),
+                "" if message.fate == "kept" else "$muted",
+            ),
             (format_tokens(shown.tokens).rjust(_TOKENS_WIDTH), "$faint"),
         )
 

@@ -79,7 +79,7 @@ class TodoPanel(Widget, can_focus=False):
         about = f" · {first_line(now, 400)}" if not shown and now else ""
         more = f" · {hidden} not shown" if shown and hidden else ""
         head = Content.assemble(("  To do  ", "$user"), (f"{count}{more}", "$muted"), about)
-        hint = "/todo unfolds" if not shown else "/todo folds"
+        hint = "/todo to unfold" if not shown else "/todo to fold"
         room = width - len(hint) - 2
         head = head.truncate(max(0, room), ellipsis=True)
         gap = " " * max(0, width - head.cell_length - len(hint) - 1)

@@ -13,7 +13,7 @@ from agent_tui.core.dataclass import dataclass
 from agent_tui.core.text import first_line
 from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import BY_NAME
-from agent_tui.ui.widgets.lists.rows import fit_cells
+from agent_tui.ui.widgets.cells import fit_cells
 
 _WORDMARK = (
     "▄▀█ █▀▀ █▀▀ █▄░█ ▀█▀ ▄▄ ▀█▀ █░█ █",
@@ -27,10 +27,15 @@ _SEEN = 6
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One thing to do next: ``command`` is a command of the table, or empty for a prompt."""
+    """One thing to do next: ``command`` is a command of the table, or empty for a prompt.
+
+    ``note`` stands at the right of it; without one the key of the command does.
+    """
 
     text: str
     command: str = ""
+    argument: str = ""
+    note: str = ""
 
 
 _PROMPTS = (
@@ -38,10 +43,13 @@ _PROMPTS = (
     Suggestion("Find the part most likely to break, and say why"),
     Suggestion("Review what I have not committed yet"),
 )
-_WAITING = (Suggestion(""),) * 6
+_WAITING = tuple(Suggestion("", argument=str(place)) for place in range(_SEEN))
+"""Rows for prompts that are still being read, each told from the others by its place."""
+NOTHING = Suggestion("")
+"""An empty row before the commands, where the last session stands once it is found."""
 _COMMANDS = (
     Suggestion("Browse all sessions", "sessions"),
-    Suggestion("Connect another model", "connect"),
+    Suggestion("Connect a model", "connect"),
     Suggestion("Keys and commands", "help"),
 )
 
@@ -60,37 +68,68 @@ class Welcome(Widget):
     model: reactive[str] = reactive("")
     instructions: reactive[str] = reactive("")
     suggestions: reactive[tuple[str, ...]] = reactive(())
-    cursor: reactive[int] = reactive(-1)
-    """The suggestion that Enter takes; -1 for none, so that an empty Enter does nothing."""
+    last: reactive[Suggestion] = reactive(NOTHING)
+    """Continues the last session of the folder; nothing moves when it is found."""
+    chosen: reactive[Suggestion | None] = reactive(None)
+    """The suggestion that Enter takes, wherever it stands; None, and an empty Enter does nothing.
 
-    @dataclass
+    Not its place: others come above and below it once they are found, and go in a low window.
+    """
+
     class Suggested(Message):
         """A suggestion was chosen: a prompt to send, or a command to run."""
 
-        text: str
-        command: str = ""
+        def __init__(self, suggestion: Suggestion) -> None:
+            super().__init__()
+            self.text = suggestion.text
+            self.command, self.argument = suggestion.command, suggestion.argument
 
     def __init__(self, *, waits: bool = False) -> None:
         super().__init__()
         self._waits = waits
-        self._early = -1
+        self._is_early = False
         self._first_row = self._left = 0
 
     @property
     def offered(self) -> tuple[Suggestion, ...]:
-        """What can be chosen, in order."""
-        given = tuple(Suggestion(text) for text in self.suggestions[:_SEEN])
-        return (*(given or (_WAITING if self._waits else _PROMPTS)), *_COMMANDS)
+        """What can be chosen, in order: of the prompts as many as there is room for."""
+        prompts = self._given or (_WAITING if self._waits else _PROMPTS)
+        room = self.size.height - len(_COMMANDS) - 1 if self.size.height else len(prompts)
+        return (*prompts[: max(1, room)], self.last, *_COMMANDS)
+
+    @property
+    def _given(self) -> tuple[Suggestion, ...]:
+        return tuple(Suggestion(text) for text in self.suggestions[:_SEEN])
+
+    @property
+    def cursor(self) -> int:
+        """The row of the chosen suggestion; -1 where none is, or where it is not offered now."""
+        offered = self.offered
+        return offered.index(self.chosen) if self.chosen in offered else -1
 
     def watch_suggestions(self) -> None:
-        """Take what was chosen before it was there."""
-        if self.suggestions and self._early >= 0:
-            self.cursor, self._early = self._early, -1
+        """Take what was chosen before it was there; a row to which nothing came chooses nothing."""
+        if not self.suggestions or self.chosen not in _WAITING:
+            return
+        place, given = _WAITING.index(self.chosen), self._given
+        self.chosen = given[place] if place < len(given) else None
+        if self._is_early:
+            self.forget_early()
             self.choose()
+
+    def forget_early(self) -> None:
+        """Leave alone what was taken before it was there: the user did something else since."""
+        self._is_early = False
 
     def move(self, step: int) -> None:
         """Go to the next suggestion or the one before; up from the first leaves them."""
-        self.cursor = max(-1, min(self.cursor + step, len(self.offered) - 1))
+        self.forget_early()
+        offered = self.offered
+        to = self.cursor + step
+        if 0 <= to < len(offered) and offered[to] is NOTHING:
+            to += step
+        to = min(to, len(offered) - 1)
+        self.chosen = offered[to] if to >= 0 else None
 
     def take_key(self, key: str) -> bool:
         """Do what a key of an empty prompt means here; False where it means nothing."""
@@ -107,30 +146,34 @@ class Welcome(Widget):
 
     def choose(self) -> bool:
         """Take the suggestion under the cursor; False where there is none."""
-        if not 0 <= self.cursor < len(self.offered):
+        chosen = self.chosen
+        if chosen is None or chosen not in self.offered:
             return False
-        chosen = self.offered[self.cursor]
-        if not chosen.text:
-            self._early = self.cursor
+        if chosen in _WAITING:
+            self._is_early = True
             return True
-        self.post_message(self.Suggested(chosen.text, chosen.command))
+        self.post_message(self.Suggested(chosen))
         return True
 
     def on_click(self, event: events.Click) -> None:
-        index = event.y - self._first_row
-        if 0 <= index < len(self.offered):
-            self.cursor = index
+        if self._point(event):
             self.choose()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        index = event.y - self._first_row
-        if 0 <= index < len(self.offered):
-            self.cursor = index
+        self._point(event)
+
+    def _point(self, event: events.MouseEvent) -> bool:
+        """Put the cursor where the mouse is; False where nothing can be chosen."""
+        index, offered = event.y - self._first_row, self.offered
+        if not 0 <= index < len(offered) or offered[index] is NOTHING:
+            return False
+        self.chosen = offered[index]
+        return True
 
     def render(self) -> Content:
         width, height = self.size
         column = min(_COLUMN, width - 2)
-        rows = [self._suggestion(n, each, column) for n, each in enumerate(self.offered)]
+        rows = [self._suggestion(each, column) for each in self.offered]
         head = self._head(column, height - len(rows))
         above = max(0, (height - len(head) - len(rows)) // 2)
         self._left = max(0, (width - column) // 2)
@@ -155,13 +198,13 @@ class Welcome(Widget):
         text = " · ".join(filter(None, facts)) or "Starting"
         return [Content.styled(text, "$muted").truncate(column, ellipsis=True)]
 
-    def _suggestion(self, number: int, suggestion: Suggestion, column: int) -> Content:
+    def _suggestion(self, suggestion: Suggestion, column: int) -> Content:
         room = column - len(_POINTER) - (_NOTE_WIDTH if column >= 50 else 6)
         text = fit_cells(first_line(suggestion.text, 200), max(4, room))
         known = BY_NAME.get(suggestion.command)
-        key = key_label(self.app, known) if known else ""
+        key = key_label(self.app, known) if known and not suggestion.note else suggestion.note
         note = key.rjust(column - len(_POINTER) - cell_len(text))
-        if number == self.cursor:
+        if suggestion == self.chosen:
             line = Content.assemble((_POINTER, "bold $user"), (text, "bold"), (note, "$muted"))
             return line.stylize("on $selected")
         style = "" if not suggestion.command else "$muted"

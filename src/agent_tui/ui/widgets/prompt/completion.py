@@ -105,6 +105,18 @@ class Completion(Rows, can_focus=False):
     def candidate(self, index: int) -> Candidate:
         return self._candidates[index]
 
+    def offer_commands(self, query: str, own: Mapping[str, str]) -> None:
+        """Show the commands that fit; ``own``: descriptions of prompts kept in files, by name."""
+        self.offer(match_commands(query, own))
+
+    def offer_paths(self, paths: Sequence[str]) -> None:
+        """Show paths of the workspace."""
+        self.offer(path_candidates(paths))
+
+    def offer_history(self, prompts: Sequence[str]) -> None:
+        """Show earlier prompts."""
+        self.offer(history_candidates(prompts))
+
     def offer(self, candidates: Sequence[Candidate]) -> None:
         """Show these candidates, or hide when there are none."""
         self._candidates = candidates

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from textual import events, on, work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
@@ -17,7 +18,7 @@ from textual.widgets import Input, Static
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _LEAST = 2
-_ELSEWHERE = "not in these rows: Tab opens all"
+_ELSEWHERE = "in hidden rows · Tab open all"
 
 
 class Searched(Protocol):
@@ -55,12 +56,18 @@ async def find_text_in(timeline: Searched, prompt_box: Widget, text: str = "") -
     bar = next(iter(prompt_box.query(FindBar)), None)
     if bar is None:
         bar = FindBar()
-        await prompt_box.mount(bar, before="PromptQueue")
+        await prompt_box.mount(bar, before=prompt_box.query("PromptQueue, PromptFrame").first())
     bar.start(timeline, text)
 
 
 class FindBar(Horizontal):
-    """Hidden until it is opened; arrows and Enter go from find to find, Esc closes."""
+    """Hidden until it is opened; arrows and Enter go from find to find, Esc closes.
+
+    Args:
+        is_hinted: whether the screen says elsewhere that Esc closes it.
+    """
+
+    BINDINGS = [Binding("escape", "close", "close", key_display="Esc")]
 
     class Closed(Message):
         """The user is done with finding."""
@@ -71,9 +78,10 @@ class FindBar(Horizontal):
 
         text: str
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_hinted: bool = False) -> None:
         super().__init__()
         self.display = False
+        self._keys = "↑↓ next" if is_hinted else "↑↓ next · Esc close"
         self._searched: Searched | None = None
         self._line = LineInput("Find in this session")
         self._count = Static(id="find-count")
@@ -94,7 +102,7 @@ class FindBar(Horizontal):
         self._line.focus()
         self._search(self._line.value)
 
-    def close(self) -> None:
+    def action_close(self) -> None:
         """Hide again; what was found stays in view."""
         self.display = False
         self._search("")
@@ -116,10 +124,7 @@ class FindBar(Horizontal):
     def on_key(self, event: events.Key) -> None:
         up = -1 if self._searched is None or not self._searched.newest_first else 1
         steps = {"up": up, "down": -up}
-        if event.key == "escape":
-            event.stop()
-            self.close()
-        elif event.key == "tab" and not self._is_shown:
+        if event.key == "tab" and not self._is_shown:
             event.stop()
             event.prevent_default()
             self.post_message(self.WholeWanted(self._line.value))
@@ -164,7 +169,7 @@ class FindBar(Horizontal):
             self._say("not found" if done else "searching")
             return
         more = "" if done else "+"
-        keys = "↑↓ next · Esc close" if self._is_shown else _ELSEWHERE
+        keys = self._keys if self._is_shown else _ELSEWHERE
         row, rows = self._searched.place_in_found
         here = f" · {row} of {rows:,} here" if rows > 1 else ""
         self._say(f"{self._place + 1:,} of {len(self._found):,}{more}{here} · {keys}")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import shlex
 from urllib.parse import unquote
 
-from agent_tui.core.text import clean, format_count
+from agent_tui.core.text import clean, format_count, late_pattern
 
 FOLD_LINES = 10
 FOLD_CHARACTERS = 2_000
 _LONGEST_QUESTION = 300
-_TOKEN = re.compile(r"\[paste #(\d+): [\d,]+ (?:lines|characters)\]")
+_TOKEN = late_pattern(r"\[paste #(\d+): [\d,]+ (?:lines|characters)\]")
 
 
 def literal_paste(text: str) -> str:
@@ -19,13 +18,15 @@ def literal_paste(text: str) -> str:
     return clean(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-_PICTURE = re.compile(r"(?:file://)?((?:/|~/).*\.(?:png|jpe?g|gif|webp))", re.IGNORECASE)
+_PICTURE = late_pattern(r"(?:file://)?((?:/|~/).*\.(?:png|jpe?g|gif|webp))", re.IGNORECASE)
 
 
 def mention_pictures(text: str) -> str:
     """Mentions of the pictures whose paths were dropped on the terminal; empty for other text."""
     if "\n" in text.strip() or not text.strip().startswith(("/", "~/", "'", '"', "file://")):
         return ""
+    import shlex  # not for the first frame
+
     try:
         found = [(_PICTURE.fullmatch(each), each) for each in shlex.split(text)]
     except ValueError:

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-import re
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
+
+from agent_tui.core.text import late_pattern
 
 if TYPE_CHECKING:
+    from textual.css.types import CSSLocation
+    from textual.widgets import TextArea
+
     from agent_tui.ui.widgets.prompt.vim import Vim, VimResult
 
 _REST_SECONDS = 5.0
-_PATH_START = re.compile(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
+_PATH_START = late_pattern(r"(?:^|(?<=[\s(\"'`]))@([^\s@]*)\Z")
+_COLOURS_CODE = "tree_sitter"
 
+
+def _import_text_area() -> Any:
+    """Textual's text field without the parsers that colour code: what is typed here is a text."""
+    modules: dict[str, Any] = sys.modules
+    is_loaded = _COLOURS_CODE in modules
+    modules.setdefault(_COLOURS_CODE, None)  # which says that it is not installed
+    try:
+        from textual.widgets import TextArea
+    finally:
+        if not is_loaded:
+            del modules[_COLOURS_CODE]
+    return TextArea
+
+
+if not TYPE_CHECKING:
+    TextArea = _import_text_area()
 
 _EDITING: list[BindingType] = [
     each for each in TextArea.BINDINGS if isinstance(each, Binding) and each.action != "undo"
@@ -47,15 +68,17 @@ class Prompt(TextArea, inherit_bindings=False):
         """With Vim's keys: they are typed from now on, or are commands."""
 
     def __init__(self, take_key: Callable[[str], bool], take_paste: Callable[[str], None]) -> None:
-        super().__init__(
-            compact=True, soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus"
-        )
+        super().__init__(soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus")
         self.match_cursor_bracket = False
         self._take_key = take_key
         self._take_paste = take_paste
         self._was_used = True
         self._rests = False
         self._vim: Vim | None = None
+
+    def _get_default_css(self) -> list[tuple[CSSLocation, str, int, str]]:
+        """All but Textual's for a TextArea: our sheet says what is seen of it in fewer rules."""
+        return [each for each in super()._get_default_css() if each[1] != TextArea.DEFAULT_CSS]
 
     def on_mount(self) -> None:
         self.set_interval(_REST_SECONDS, self._rest_unless_used)
@@ -70,6 +93,9 @@ class Prompt(TextArea, inherit_bindings=False):
         self._was_used = True
         if self._rests:
             self._rests, self.cursor_blink = False, True
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Style nothing: only the frame looks different, and Textual sees to that."""
 
     def on_focus(self) -> None:
         self._wake()
@@ -111,6 +137,12 @@ class Prompt(TextArea, inherit_bindings=False):
     def is_commanding(self) -> bool:
         """Whether keys are Vim's commands now."""
         return self._vim is not None and self._vim.mode == "normal"
+
+    def takes_esc_before(self, key: str) -> bool:
+        """With Vim's keys, while one types: but where nothing is typed, a command keeps its key."""
+        if self._vim is None or self.is_commanding:
+            return False
+        return bool(self.text) or key not in self.screen.active_bindings
 
     def begin_typing(self) -> None:
         """What is pressed next is typed, whatever it was before."""

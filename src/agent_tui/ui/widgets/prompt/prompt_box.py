@@ -5,30 +5,26 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events, on, work
-from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from agent_tui.core.text import clean
-from agent_tui.ui.widgets.lists.rows import Rows
-from agent_tui.ui.widgets.prompt.completion import (
-    Candidate,
-    Completion,
-    history_candidates,
-    match_commands,
-    path_candidates,
-)
+from agent_tui.core.text import clean, late_pattern
+from agent_tui.ui.widgets import read_sheets
 from agent_tui.ui.widgets.prompt.history import PromptHistory
 from agent_tui.ui.widgets.prompt.pastes import Pastes, literal_paste
 from agent_tui.ui.widgets.prompt.prompt import Prompt
 from agent_tui.ui.widgets.prompt.prompt_frame import PromptFrame
-from agent_tui.ui.widgets.prompt.queue import PromptQueue
 
-_COMMAND = re.compile(r"/([a-zA-Z?][\w:-]*)(?:\s+(.*))?\Z", re.DOTALL)
-_COMMAND_START = re.compile(r"/([\w?:-]*)\Z")
+if TYPE_CHECKING:
+    from agent_tui.ui.widgets.lists.rows import Rows
+    from agent_tui.ui.widgets.prompt.completion import Candidate, Completion
+    from agent_tui.ui.widgets.prompt.queue import PromptQueue
+
+_COMMAND = late_pattern(r"/([a-zA-Z?][\w:-]*)(?:\s+(.*))?\Z", re.DOTALL)
+_COMMAND_START = late_pattern(r"/([\w?:-]*)\Z")
 _PAGE_KEYS = {"pageup": -1, "pagedown": 1}
 
 CompletePath = Callable[[str], Sequence[str]]
@@ -44,31 +40,37 @@ class PromptBox(Vertical):
     Attributes:
         frame: says what stands in the edges around it, and whether it can be written.
         history: the earlier prompts.
-        queue: the prompts that wait for the agent.
     """
 
-    @dataclass
     class Submitted(Message):
         """A prompt was sent; ``shell`` when it began with ``!`` (which is taken off)."""
 
-        text: str
-        shell: bool = False
+        def __init__(self, text: str, *, shell: bool = False) -> None:
+            super().__init__()
+            self.text, self.shell = text, shell
 
-    @dataclass
     class CommandEntered(Message):
         """A slash command was sent; its name may be unknown."""
 
-        name: str
-        argument: str
+        def __init__(self, name: str, argument: str) -> None:
+            super().__init__()
+            self.name, self.argument = name, argument
 
     class Edited(Message):
         """What stands in the prompt changed."""
 
-    @dataclass
-    class PageTurned(Message):
-        """PgUp (-1) or PgDn (1) was pressed while writing: the conversation is meant."""
+    class SearchLeft(Message):
+        """Esc ended the search of earlier prompts."""
 
-        step: int
+    class PageTurned(Message):
+        """PgUp (-1) or PgDn (1) was pressed while writing: the conversation is meant.
+
+        So it is by End (0) in an empty prompt: its end.
+        """
+
+        def __init__(self, step: int) -> None:
+            super().__init__()
+            self.step = step
 
     def __init__(
         self,
@@ -78,30 +80,33 @@ class PromptBox(Vertical):
         take_empty_key: Callable[[str], bool] | None = None,
         id: str | None = None,  # noqa: A002
     ) -> None:
-        super().__init__(id=id)
+        self._prompt = Prompt(self._take_key, self.paste)
+        self.frame = PromptFrame(self._prompt)
+        super().__init__(self.frame, id=id)
         self._complete_path = complete_path
         self._take_empty_key = take_empty_key
         self.history = PromptHistory(history)
         self._pastes = Pastes()
         self._quiet = self._followed = ""
         self._draft_before_search: str | None = None
-        self._completion = Completion()
+        self._completion: Completion | None = None
+        self._queue: PromptQueue | None = None
         self._own_commands: dict[str, str] = {}
-        self.queue = PromptQueue()
-        self._prompt = Prompt(self._take_key, self.paste)
-        self.frame = PromptFrame(self._prompt)
-
-    def compose(self) -> ComposeResult:
-        yield self._completion
-        yield self.queue
-        yield self.frame
-
-    def on_mount(self) -> None:
-        self._completion.dismiss()
 
     def on_resize(self) -> None:
         self.set_class(self.app.size.height < 18, "-short")
         self.frame.show_all()
+
+    @property
+    def queue(self) -> PromptQueue:
+        """The prompts that wait for the agent; made when it is first asked for."""
+        if self._queue is None:
+            from agent_tui.ui.widgets.prompt.queue import PromptQueue  # not for the first frame
+
+            read_sheets(self.app, "widgets/queue.tcss")
+            self._queue = PromptQueue()
+            self.mount(self._queue, before=self.frame)
+        return self._queue
 
     @property
     def text(self) -> str:
@@ -141,7 +146,7 @@ class PromptBox(Vertical):
         prompt = self._prompt
         prompt.replace(literal, *prompt.selection, maintain_selection_offset=False)
         self._quiet = prompt.text
-        self._completion.dismiss()
+        self.dismiss_completions()
         prompt.focus()
 
     def erase(self) -> None:
@@ -183,31 +188,48 @@ class PromptBox(Vertical):
         self.post_message(self.Edited())
         self.frame.shell = text.startswith("!")
         if text == self._quiet and self._draft_before_search is None:
-            self._completion.dismiss()
+            self.dismiss_completions()
             return
         self._quiet = ""
         self._offer(text)
 
     def _offer(self, text: str) -> None:
         if self._draft_before_search is not None:
-            self._completion.offer(history_candidates(self.history.search(text)))
+            self._list.offer_history(self.history.search(text))
         elif (command := _COMMAND_START.match(text)) is not None:
-            self._completion.offer(match_commands(command.group(1), self._own_commands))
+            self._list.offer_commands(command.group(1), self._own_commands)
         elif (prefix := self._prompt.path_prefix) is not None and self._complete_path:
             self._offer_paths(prefix, self._complete_path)
         else:
-            self._completion.dismiss()
+            self.dismiss_completions()
 
     @work(exclusive=True, group="completion", exit_on_error=False)
     async def _offer_paths(self, prefix: str, complete: CompletePath) -> None:
         paths = await asyncio.to_thread(complete, prefix)
         if self._prompt.path_prefix == prefix:
-            self._completion.offer(path_candidates(paths))
+            self._list.offer_paths(paths)
+
+    @property
+    def _list(self) -> Completion:
+        """The list over the prompt; made when there is first something to offer."""
+        if self._completion is None:
+            from agent_tui.ui.widgets.prompt.completion import Completion  # not for the first frame
+
+            read_sheets(self.app, "widgets/rows.tcss", "widgets/completion.tcss")
+            self._completion = Completion()
+            self.mount(self._completion, before=0)
+        return self._completion
+
+    def dismiss_completions(self) -> None:
+        """Offer nothing any longer for what is typed."""
+        if self._completion is not None:
+            self._completion.dismiss()
 
     def _take_key(self, key: str) -> bool:
         if self._followed != self._prompt.text:
             self._follow(self._prompt.text)  # the key was quicker than the news of the text
-        if self._completion.is_offering and self._take_list_key(key):
+        completion = self._completion
+        if completion and completion.is_offering and self._take_list_key(completion, key):
             return True
         if key in _PAGE_KEYS:
             self.post_message(self.PageTurned(_PAGE_KEYS[key]))
@@ -226,9 +248,15 @@ class PromptBox(Vertical):
             case "down" if self._prompt.is_on_last_line:
                 return self._recall(self.history.later(), at_end=True)
             case "ctrl+r":
-                self._begin_search()
+                if self._draft_before_search is None:
+                    self._draft_before_search = self._prompt.text
+                    self.frame.searching = True
+                self._offer(self._prompt.text)
             case "escape" if self._draft_before_search is not None:
                 self._end_search(self._draft_before_search)
+                self.post_message(self.SearchLeft())
+            case "end" if not self._prompt.text:
+                self.post_message(self.PageTurned(0))
             case "ctrl+d" if not self._prompt.text:
                 self.post_message(self.CommandEntered("exit", ""))
             case "backspace":
@@ -239,8 +267,7 @@ class PromptBox(Vertical):
                 return False
         return True
 
-    def _take_list_key(self, key: str) -> bool:
-        completion = self._completion
+    def _take_list_key(self, completion: Completion, key: str) -> bool:
         match key:
             case "up" | "down":
                 step = 1 if key == "down" else -1
@@ -256,10 +283,10 @@ class PromptBox(Vertical):
                 return False
         return True
 
-    @on(Rows.Chosen)
-    def _accept_clicked(self, event: Rows.Chosen) -> None:
+    def on_rows_chosen(self, event: Rows.Chosen) -> None:
+        """One of the completions was clicked."""
         event.stop()
-        self._accept(self._completion.candidate(event.index), run=False)
+        self._accept(self._list.candidate(event.index), run=False)
         self._prompt.focus()
 
     def _accept(self, candidate: Candidate, *, run: bool) -> None:
@@ -268,7 +295,7 @@ class PromptBox(Vertical):
                 self._end_search(clean(candidate.text))
             case "path":
                 if self._prompt.complete_path(candidate.text):
-                    self._completion.dismiss()
+                    self.dismiss_completions()
             case "command":
                 self._put(f"{candidate.text} ")
                 if run and not candidate.needs_argument:
@@ -302,7 +329,7 @@ class PromptBox(Vertical):
 
     def _put(self, text: str, *, at_end: bool = True) -> None:
         self._quiet = text
-        self._completion.dismiss()
+        self.dismiss_completions()
         self._prompt.set_text(text, at_end=at_end)
 
     def _recall(self, prompt: str | None, *, at_end: bool) -> bool:
@@ -310,12 +337,6 @@ class PromptBox(Vertical):
             return False
         self._put(clean(prompt), at_end=at_end)
         return True
-
-    def _begin_search(self) -> None:
-        if self._draft_before_search is None:
-            self._draft_before_search = self._prompt.text
-            self.frame.searching = True
-        self._offer(self._prompt.text)
 
     def _end_search(self, text: str) -> None:
         self._draft_before_search = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -25,17 +26,18 @@ _State: TypeAlias = Literal["read-only", "searching", "commanding", "shell", "ru
 
 _HINTS: dict[_State, tuple[str, ...]] = {
     "read-only": ("{help} help",),
-    "searching": ("Enter uses it · Esc back",),
-    "commanding": ("NORMAL · i writes · Enter sends", "NORMAL · i writes"),
-    "shell": ("Enter runs this shell command", "runs in the shell"),
+    "searching": ("Enter use · Esc back",),
+    "commanding": ("NORMAL · i insert · Enter send", "NORMAL · i insert"),
+    "shell": ("Enter run in the shell", "Enter run"),
     "running": (
-        "Enter steers · {prompt-new-line:Ctrl+J} new line · {interrupt} interrupts",
-        "Enter steers · {interrupt} stops",
+        "Enter steer · {prompt-new-line:Ctrl+J} new line · {interrupt} interrupt",
+        "Enter steer · {interrupt} interrupt",
+        "{interrupt} interrupt",
     ),
     "idle": (
-        "Enter sends · {prompt-new-line:Ctrl+J} new line · / commands · @ files · ! shell · "
+        "Enter send · {prompt-new-line:Ctrl+J} new line · / commands · @ files · ! shell · "
         "{help} help",
-        "Enter sends · / commands · @ files · {help} help",
+        "Enter send · / commands · @ files · {help} help",
         "/ commands · {help} help",
     ),
 }
@@ -57,8 +59,8 @@ class PromptFrame(Horizontal):
     elsewhere: reactive[tuple[str, ...]] = reactive((), repaint=False)
     """The keys of what has the focus instead of the prompt, longest first; else empty."""
 
-    invitation: reactive[str] = reactive("Ask anything", repaint=False)
-    """What an empty prompt says."""
+    invitation: reactive[tuple[str, ...]] = reactive(("Ask anything",), repaint=False)
+    """What an empty prompt says, longest first."""
 
     notice: reactive[str] = reactive("", repaint=False)
     """A sentence for some seconds, shown in the upper edge of the frame."""
@@ -74,9 +76,13 @@ class PromptFrame(Horizontal):
         self._prompt = prompt
         self._sign = Static(_SIGN, id="prompt-sign")
 
+    @property
+    def parts(self) -> tuple[Widget, Widget]:
+        """The sign at the left, and the field."""
+        return self._sign, self._prompt
+
     def compose(self) -> ComposeResult:
-        yield self._sign
-        yield self._prompt
+        yield from self.parts
 
     def show_all(self) -> None:
         """Say everything again, in the room that there is now."""
@@ -98,8 +104,9 @@ class PromptFrame(Horizontal):
 
     def _show_hint(self) -> None:
         self._prompt.read_only = bool(self.read_only)
-        self._prompt.placeholder = Content(self._placeholder())
-        fitting = (hint for hint in self._hints() if len(hint) <= self._room - 6)
+        room = self._room - 6
+        self._prompt.placeholder = self._fitting_placeholder(room)
+        fitting = (hint for hint in self._hints() if len(hint) <= room)
         self.border_subtitle = Content.styled(next(fitting, ""), "$muted")
         self._prompt.refresh()
 
@@ -113,18 +120,25 @@ class PromptFrame(Horizontal):
         self._show_hint()
 
     @on(Prompt.ModeChanged)
-    def _show_mode(self, event: Prompt.ModeChanged) -> None:
-        event.stop()
+    def _show_mode(self) -> None:
         self._show_hint()
 
-    def _placeholder(self) -> str:
+    def _fitting_placeholder(self, room: int) -> Content:
+        placeholders = self._placeholders()
+        if room <= 0:  # it has no size yet
+            return Content(placeholders[0])
+        fit = next((each for each in placeholders if cell_len(each) <= room), placeholders[-1])
+        return Content(fit).truncate(room, ellipsis=True)
+
+    def _placeholders(self) -> tuple[str, ...]:
         match self._state:
             case "read-only":
-                return f"Read-only (f forks it): {clean(self.read_only)}"
+                fork = name_keys_of_hint(self.app, " ({read-only-fork:f} to fork)")
+                return (f"Read-only{fork}: {clean(self.read_only)}",)
             case "searching":
-                return "Search earlier prompts"
+                return ("Search earlier prompts",)
             case _:
-                return "Steer the agent" if self.running else self.invitation
+                return ("Steer the agent",) if self.running else self.invitation
 
     @property
     def _state(self) -> _State:

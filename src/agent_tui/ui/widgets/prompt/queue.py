@@ -76,7 +76,7 @@ class PromptQueue(Widget, can_focus=False):
 
     def _row(self, prompt: str, width: int) -> Content:
         is_last = prompt is self._prompts[-1]
-        hint = "↑ edits" if is_last and width >= 40 else ""
+        hint = "↑ edit" if is_last and width >= 40 else ""
         room = max(4, width - len(_REMOVE) - cell_len(hint) - 12)
         text = first_line(prompt, room)
         left = Content.assemble(("  next  ", "$faint"), (text, "$muted"))

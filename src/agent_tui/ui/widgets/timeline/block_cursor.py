@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import var
 
 from agent_tui.ui.blocks import ToolBlock, UserBlock
 from agent_tui.ui.widgets.timeline.drawn_blocks import Place, is_marker
@@ -42,9 +45,13 @@ class BlockCursor(SelectableBlocks):
         Binding("end,G,shift+g", "last", "End", show=False, id="timeline-last"),
     ]
 
+    class CursorMoved(Message):
+        """Another block is under the cursor, or none."""
+
+    _cursor: var[int | None] = var(None, init=False)
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._cursor: int | None = None
         self._hovered: int | None = None
 
     @property
@@ -52,6 +59,19 @@ class BlockCursor(SelectableBlocks):
         """The id of the call under the cursor; empty where none is."""
         block = None if self._cursor is None else self._blocks.block(self._cursor)
         return block.call_id if isinstance(block, ToolBlock) else ""
+
+    @property
+    def log_end_at_cursor(self) -> int | None:
+        """How many records of the log end with the block under the cursor.
+
+        None where no block is under it, or no other that is shown follows.
+        """
+        if self._cursor is None or self._next_shown(self._cursor + 1, 1) is None:
+            return None
+        return self._cursor + 1 - self._blocks.first_of_log
+
+    def _watch__cursor(self) -> None:
+        self.post_message(self.CursorMoved())
 
     def active_blocks(self) -> tuple[int | None, int | None]:
         return self._cursor if self.has_focus else None, self._hovered
@@ -63,7 +83,6 @@ class BlockCursor(SelectableBlocks):
         index = max(0, min(index, len(self._blocks) - 1))
         shown = self._next_shown(index, 1)
         self._cursor = shown if shown is not None else self._next_shown(index, -1)
-        self._following = False
         self.place((self._cursor or 0, 0))
 
     def go_to_log_record(self, place: int) -> None:
@@ -95,15 +114,16 @@ class BlockCursor(SelectableBlocks):
             self._reveal(target)
 
     def _start_cursor(self, step: int) -> None:
-        if self._view:
-            place = self._view[-1] if step < 0 or self._following else self._view[0]
-            self._cursor = self._next_shown(place[0], -1 if step < 0 or self._following else 1)
+        if view := self._reading.view:
+            is_upward = step < 0 or self.at_end
+            place = view[-1] if is_upward else view[0]
+            self._cursor = self._next_shown(place[0], -1 if is_upward else 1)
             self.paint()
 
     def _scroll_inside(self, index: int, step: int) -> bool:
         """Scroll on inside a block that reaches beyond the screen."""
         height = self.view_height
-        shown = [offset for block, offset in self._view if block == index]
+        shown = [offset for block, offset in self._reading.view if block == index]
         if not shown or self._blocks.height(index) <= height:
             return False
         if (step > 0 and shown[-1] == self._blocks.height(index) - 1) or (
@@ -116,11 +136,11 @@ class BlockCursor(SelectableBlocks):
     def _reveal(self, index: int) -> None:
         """Scroll as little as makes a block visible."""
         height = self.view_height
-        rows = self._blocks.height(index)
-        if index < self._anchor[0] or (index == self._anchor[0] and self._anchor[1]):
+        rows, top = self._blocks.height(index), self._reading.top
+        if index < top[0] or (index == top[0] and top[1]):
             self.place((index, 0))
             return
-        shown = [offset for block, offset in self._view if block == index]
+        shown = [offset for block, offset in self._reading.view if block == index]
         if len(shown) < min(rows, height):
             if rows >= height:
                 self.place((index, 0))
@@ -129,11 +149,17 @@ class BlockCursor(SelectableBlocks):
             return
         self.paint()
 
+    def show_opened(self, change: Callable[[], None]) -> None:
+        """The reader opens or folds something in view: the first row stays where it is."""
+        top = self._reading.top
+        change()
+        self.place(self._reading.nearest(top))
+
     def action_move_prompt(self, step: int) -> None:
         """Move the cursor to the next (or previous) thing the user said."""
         start = self._cursor
         if start is None:
-            start = self._view[-1 if step < 0 else 0][0] if self._view else 0
+            start = view[-1 if step < 0 else 0][0] if (view := self._reading.view) else 0
         index = start + step
         while 0 <= index < len(self._blocks):
             block = self._blocks.block(index)
@@ -157,7 +183,8 @@ class BlockCursor(SelectableBlocks):
     def action_last(self) -> None:
         """Go to the end and follow what comes."""
         self._cursor = None
-        self.place(self._blocks.end(self.view_height))
+        self._reading.follows = True
+        self.show_change()
 
     def on_focus(self) -> None:
         if self._cursor is None:
@@ -168,7 +195,7 @@ class BlockCursor(SelectableBlocks):
         self.paint()
 
     def _block_at(self, y: int) -> Place | None:
-        return self._view[y] if 0 <= y < len(self._view) else None
+        return self._reading.view[y] if 0 <= y < len(self._reading.view) else None
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         place = self._block_at(event.y)

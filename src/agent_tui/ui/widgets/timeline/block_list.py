@@ -43,6 +43,7 @@ class BlockList(DrawnBlocks):
     def __init__(self) -> None:
         super().__init__()
         self.recorded = self.unmapped = 0
+        self._losses: dict[int, int] = {}
         self._source: RecordBlocks | EarlierBlocks = RecordBlocks(())
         self._earlier: Sequence[Record] = ()
         self._live: list[Block] = []
@@ -57,7 +58,7 @@ class BlockList(DrawnBlocks):
 
     def load(self, records: Sequence[Record], earlier: Sequence[Record] = ()) -> None:
         """Show these records; above them, dimmed, those that are in the context no more."""
-        self._earlier = earlier
+        self._earlier, self._losses = earlier, {}
         self._source = self._blocks_of(records)
         self.recorded = len(self._source)
         self._live, self.answer = [], None
@@ -84,7 +85,9 @@ class BlockList(DrawnBlocks):
         return moved
 
     def _blocks_of(self, records: Sequence[Record]) -> RecordBlocks | EarlierBlocks:
-        return EarlierBlocks(self._earlier, records) if self._earlier else RecordBlocks(records)
+        if self._earlier:
+            return EarlierBlocks(self._earlier, records, self._losses)
+        return RecordBlocks(records, self._losses)
 
     @property
     def first_of_log(self) -> int:
@@ -109,14 +112,14 @@ class BlockList(DrawnBlocks):
             self.unmapped = 0
             self._lay_out()
 
-    def settle(self, records: Sequence[Record] | None = None) -> None:
-        """Show what was recorded meanwhile in place of the live blocks."""
+    def settle(self, records: Sequence[Record] | None = None) -> dict[int, int]:
+        """Show what was recorded meanwhile in place of the live blocks; where each of these is."""
         self.close_answer()
         if records is not None:
             self._source = self._blocks_of(records)
         first, gained = self.recorded, len(self._source) - self.recorded
         if gained <= 0:
-            return
+            return {}
         before = [
             (block, self.is_expanded(index), self.rows(index), index in self._rough)
             for index, block in enumerate(self._live, first)
@@ -132,7 +135,7 @@ class BlockList(DrawnBlocks):
         ]
         self.recorded = len(self._source)
         self._renew(first)
-        self._recognise(first, before)
+        return self._recognise(first, before)
 
     def _last_notices(self) -> list[Block]:
         """What the program said last; where no record tells it, it stays for now.
@@ -155,8 +158,12 @@ class BlockList(DrawnBlocks):
                 self._live[place] = replace(block, unsaved=True)
                 return
 
-    def _recognise(self, first: int, before: list[tuple[Block, bool, list[Row], bool]]) -> None:
+    def _recognise(
+        self, first: int, before: list[tuple[Block, bool, list[Row], bool]]
+    ) -> dict[int, int]:
         """Records that look as their live blocks did stay open or folded, and need no drawing."""
+        moved: dict[int, int] = {}
+        live = first
         for index in range(first, self.recorded):
             block = self._source.block(index)
             place = next((n for n, (live, *_) in enumerate(before) if live == block), None)
@@ -164,11 +171,14 @@ class BlockList(DrawnBlocks):
                 continue
             _, expanded, rows, rough = before[place]
             del before[: place + 1]
+            live += place + 1
+            moved[live - 1] = index
             if expanded != self.is_expanded(index):
                 self._toggled.add(index)
             if rough:
                 self._rough.add(index)
             self._keep(index, rows)
+        return moved
 
     def append(self, block: Block) -> int:
         """Add a live block; returns its index.
@@ -188,6 +198,11 @@ class BlockList(DrawnBlocks):
             self.unmapped = min(self.unmapped, index)
         self._live[index - self.recorded] = block
         self._forget(index)
+
+    def tell_losses(self, archive: int, count: int) -> None:
+        """A compaction, known by its archive, has so many losses: its record does not tell."""
+        self._losses[archive] = count
+        self.redraw()
 
     def redraw_call(self, call: str) -> None:
         """A record came that says more of a call, or of a command, near the end of the records."""

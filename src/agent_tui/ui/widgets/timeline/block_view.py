@@ -27,6 +27,7 @@ from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.themes.palette import Palette, read_palette
 from agent_tui.ui.widgets.timeline.block_list import BlockList
 from agent_tui.ui.widgets.timeline.drawn_blocks import Drawn, Place
+from agent_tui.ui.widgets.timeline.reading_place import ReadingPlace
 from agent_tui.ui.widgets.timeline.thumb_bar import ThumbScrollView
 
 if TYPE_CHECKING:
@@ -43,9 +44,11 @@ class BlockView(ThumbScrollView):
 
     Attributes:
         lines_below: rows that came below while the user looked elsewhere; 0 at the end.
+        is_followed: ``at_end``, for those who want to hear when it changes.
     """
 
     lines_below: reactive[int] = reactive(0, repaint=False)
+    is_followed: reactive[bool] = reactive(default=True, repaint=False)
 
     class AllToggled(Message):
         """A key opened or folded all blocks."""
@@ -58,12 +61,10 @@ class BlockView(ThumbScrollView):
         self._palette: Palette | None = None
         self._columns = 0
         self._column = self._left = 0
-        self._anchor: Place = (0, 0)
-        self._view: list[Place] = []
+        self._reading = ReadingPlace(self._blocks)
         self._painted: list[Strip] = []
         self._kept: dict[int, tuple[Row, Strip]] = {}
         self._placing = self._is_fitting = False
-        self._following = True
         self._colouring = False
         self._minimap: Minimap | None = None
         self._mapping = False
@@ -71,12 +72,12 @@ class BlockView(ThumbScrollView):
     @property
     def at_end(self) -> bool:
         """Whether the last row is in view and new ones will be followed."""
-        return self._following
+        return self._reading.follows
 
     @property
     def view_height(self) -> int:
-        """How many rows can be seen at once."""
-        return self.scrollable_content_region.height
+        """How many rows can be seen at once; 0 before anything was laid out."""
+        return self.scrollable_content_region.height if self._columns else 0
 
     def active_blocks(self) -> tuple[int | None, int | None]:
         """The block under the cursor, and the one under the pointer."""
@@ -85,17 +86,17 @@ class BlockView(ThumbScrollView):
     # From a place to rows on the screen.
 
     def place(self, place: Place) -> None:
-        """Put a place at the top of the screen, or the end at its bottom."""
-        height = self.view_height
-        if not self._columns or not height:
+        """The reader goes to a place: it comes to the top of the screen, or the end below."""
+        self._reading.go_to(place, self.view_height)
+        self.show_rows()
+
+    def show_rows(self) -> None:
+        """Show what is in view."""
+        if not self.view_height:
             return
-        view = self._blocks.span(place, height)
-        if len(view) < height and place != (0, 0):
-            view = self._blocks.span(self._blocks.end(height), height)
-        self._anchor, self._view = view[0] if view else (0, 0), view
-        self._following = self._reaches_end(view)
-        if self._following:
+        if self._reading.shows_end:
             self.lines_below = 0
+        self.is_followed = self.at_end
         self._tell_textual()
         self.paint()
 
@@ -117,13 +118,10 @@ class BlockView(ThumbScrollView):
 
     def show_change(self, *, came: int = 0) -> None:
         """Blocks changed: keep the end in view, or keep what is in view where it is."""
-        if self._following or not len(self._blocks):
-            self.place(self._blocks.end(self.view_height))
-            return
-        index = min(self._anchor[0], len(self._blocks) - 1)
-        offset = min(self._anchor[1], max(0, self._blocks.height(index) - 1))
-        self.lines_below += max(0, came)
-        self.place((index, offset))
+        if not self.at_end:
+            self.lines_below += max(0, came)
+        self._reading.stay(self.view_height)
+        self.show_rows()
 
     def redraw_call(self, call: str) -> None:
         """A record came that says more of a call, or of a command, that is shown already."""
@@ -133,12 +131,12 @@ class BlockView(ThumbScrollView):
     def scroll_rows(self, rows: int) -> None:
         """Move the view down (or up) by exactly so many rows."""
         if len(self._blocks):
-            self.place(self._blocks.walk(self._anchor, rows))
+            self.place(self._blocks.walk(self._reading.top, rows))
 
     def draw_ahead(self, step: int) -> None:
         """Draw the screenful after (or before) the one in view, so that it is there when wanted."""
-        if self._view:
-            edge = self._view[-1] if step > 0 else self._view[0]
+        if view := self._reading.view:
+            edge = view[-1] if step > 0 else view[0]
             self._blocks.walk(edge, step * self.view_height)
             self._tell_textual()
 
@@ -154,21 +152,8 @@ class BlockView(ThumbScrollView):
         room = max(_NARROWEST, self._column - GUTTER - MARGIN_RIGHT)
         pictures = self._pictures if has_colours(self.app) else None
         canvas = Canvas(room, self._palette, self._languages, pictures)
-        index, offset = self._anchor
-        before = self._blocks.height(index) if offset and index < len(self._blocks) else 0
-        self._blocks.draw_on(canvas, self._column)
-        if before:  # the same words of a long block, not the row of the same number
-            self._anchor = index, round(offset * self._blocks.height(index) / before)
+        self._reading.draw_anew(lambda: self._blocks.draw_on(canvas, self._column))
         self.show_change()
-
-    def _reaches_end(self, view: list[Place]) -> bool:
-        if not view:
-            return True
-        index, offset = view[-1]
-        if offset < self._blocks.height(index) - 1:
-            return False
-        later = range(index + 1, len(self._blocks))
-        return all(not self._blocks.height(block) for block in later)
 
     def _tell_textual(self) -> None:
         """Make Textual's numbers (virtual size, offset) say what is on the screen."""
@@ -178,7 +163,7 @@ class BlockView(ThumbScrollView):
             if size != self.virtual_size:
                 # Without the layout of every widget that setting the attribute would ask for.
                 self.set_reactive(Widget.virtual_size, size)
-            index, offset = self._anchor
+            index, offset = self._reading.top
             self.scroll_target_y = self.scroll_y = self._blocks.heights.top(index) + offset
             height = max(1, self.view_height)
             self.vertical_scrollbar.move(size.height, height, self.scroll_y)
@@ -211,7 +196,7 @@ class BlockView(ThumbScrollView):
         """Textual scrolled (the bar was dragged): go to the place that this means."""
         if self._placing or round(old_value) == round(new_value):
             return
-        index, offset = self._anchor
+        index, offset = self._reading.top
         rows = round(new_value) - self._blocks.heights.top(index) - offset
         if abs(rows) <= 3 * self.view_height:
             self.scroll_rows(rows)
@@ -263,9 +248,7 @@ class BlockView(ThumbScrollView):
             self._blocks.redraw()
         if drawn:
             came = self._blocks.refine(*drawn)
-            index, offset = self._anchor
-            if came and index == drawn[0] and offset > self.view_height:
-                self._anchor = index, max(0, offset + came)  # what is seen is the end of it
+            self._reading.move_rows(drawn[0], came, beyond=self.view_height)
         self.show_change()
 
     # Painting.
@@ -299,7 +282,7 @@ class BlockView(ThumbScrollView):
         active = self.active_blocks()
         strips: list[Strip] = []
         kept: dict[int, tuple[Row, Strip]] = {}
-        for index, offset in self._view:
+        for index, offset in self._reading.view:
             row = self._blocks.rows(index, active=index in active)[offset]
             known = self._kept.get(id(row))
             strip = known[1] if known and known[0] is row else self._centred(row, palette)
@@ -340,6 +323,8 @@ class BlockView(ThumbScrollView):
         strips = self.strips_in_view(crop.y, crop.bottom)
         if missing := crop.height - len(strips):
             strips += [Strip.blank(crop.right, self.rich_style)] * missing
+        if self._columns < self.scrollable_content_region.width:  # it is yet to be laid out for it
+            strips = [strip.adjust_cell_length(crop.right, self.rich_style) for strip in strips]
         if crop.x or crop.right < self._columns:
             strips = [strip.crop(crop.x, crop.right) for strip in strips]
         background = self.background_colors[1]

@@ -5,7 +5,7 @@ It is dimmed, and folds into one row. Checkpoints are left out: nothing leads ba
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agent_tui.core.records import Record, is_message
 from agent_tui.ui.blocks import Block, CheckpointBlock, EarlierBlock, EarlierHeadBlock, Landmark
@@ -20,9 +20,11 @@ class EarlierBlocks:
         folded: whether only the row over the earlier ones is shown.
     """
 
-    def __init__(self, earlier: Sequence[Record], now: Sequence[Record]) -> None:
-        self._earlier = RecordBlocks(earlier)
-        self._now = RecordBlocks(now)
+    def __init__(
+        self, earlier: Sequence[Record], now: Sequence[Record], losses: Mapping[int, int]
+    ) -> None:
+        self._earlier = RecordBlocks(earlier, losses)
+        self._now = RecordBlocks(now, losses)
         self.first = len(earlier) + 1 if earlier else 0
         self._messages = sum(map(is_message, earlier))
         self.folded = False

@@ -136,7 +136,6 @@ class FoundText(BlockCursor):
 
     def _show_row_of_found(self) -> None:
         place = self._found_place or (self._found or 0, 0)
-        self._following = False
         self.place(self._blocks.walk(place, -(self.view_height // 3)))
 
     @property
@@ -165,7 +164,7 @@ class FoundText(BlockCursor):
 
         current = self._found_place
         marked = []
-        for place, strip in zip(self._view, strips, strict=True):
+        for place, strip in zip(self._reading.view, strips, strict=True):
             is_current = place == current
             row = mark_text(strip, self._wanted, palette, current=is_current)
             if is_current:

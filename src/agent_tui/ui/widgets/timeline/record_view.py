@@ -7,11 +7,10 @@ were made, as they did while they ran.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from agent_tui.core.environment import describe_environment
 from agent_tui.core.messages import (
     CommandDisplay,
     Content,
@@ -56,6 +55,7 @@ from agent_tui.core.system_notes import (
 from agent_tui.core.text import reveal
 from agent_tui.core.words import outcome_of
 from agent_tui.history.records.lazy_sequence import LazySequence
+from agent_tui.history.records.repeats import count_repeats, repeats_earlier
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
@@ -82,6 +82,7 @@ _LOOK = 16
 _LOOK_TOOLS = 1_000
 _SPOKEN = ("user", "assistant", "tool")
 _NOTICE_ROWS = 8
+_NO_LOSSES: Mapping[int, int] = {}
 _MARKERS = (
     CompactionRecord,
     RevertRecord,
@@ -98,10 +99,16 @@ _LANDMARKS = {Checkpoint, UserMessage, CompactionRecord, ToolMessage, TurnEndRec
 
 
 class RecordBlocks:
-    """The blocks of a session's records; the sequence may grow while it is shown."""
+    """The blocks of a session's records; the sequence may grow while it is shown.
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    Args:
+        records: what the log holds.
+        losses: how many a compaction has, by its archive, where the records do not tell.
+    """
+
+    def __init__(self, records: Sequence[Record], losses: Mapping[int, int] = _NO_LOSSES) -> None:
         self._records = records
+        self._losses = losses
 
     def __len__(self) -> int:
         return len(self._records)
@@ -123,12 +130,9 @@ class RecordBlocks:
             case Checkpoint():
                 return self._checkpoint_block(index, record)
             case CompactionRecord():
-                return compaction_block(record)
-            case RevertRecord():
-                return RevertBlock(record.archive, record.reason, record.checkpoint, record.of)
-            case HeadRecord():
-                source = record.source or record.to
-                return BranchBlock(record.reason, source, record.stamp.at or "")
+                return compaction_block(record, self._losses.get(record.archive))
+            case RevertRecord() | HeadRecord():
+                return self._move_block(index, record)
             case LabelRecord(before=before):
                 # Without one the program said a label again that a revert had lost.
                 return None if before is None else LabelBlock(record.label, record.target)
@@ -139,7 +143,7 @@ class RecordBlocks:
             case NoticeRecord(text):
                 return NoticeBlock(text)
             case EnvironmentRecord():
-                return NoticeBlock(describe_environment(record))
+                return NoticeBlock(record.told)
             case UnknownRecord(role, {"lines": int(lines)}) if role == DAMAGED_LINES:
                 return DamageBlock(lines)
             case UnknownRecord():
@@ -160,6 +164,16 @@ class RecordBlocks:
                 return None
             case _:
                 assert_never(record)
+
+    def _move_block(self, index: int, record: RevertRecord | HeadRecord) -> Block | None:
+        if repeats_earlier(self._records, index):
+            return None  # the first of them says it
+        repeats = count_repeats(self._records, index)
+        if isinstance(record, RevertRecord):
+            place = record.checkpoint
+            return RevertBlock(record.archive, record.reason, place, record.of, repeats)
+        source, at = record.source or record.to, record.stamp.at or ""
+        return BranchBlock(record.reason, source, at, repeats)
 
     def _said_block(self, index: int, record: UserMessage) -> Block | None:
         if _is_checkpoint_notice(record):
@@ -193,7 +207,7 @@ class RecordBlocks:
         if isinstance(record, Checkpoint):
             return 1 if record.step else 2
         if isinstance(record, _MARKERS):
-            return 2
+            return 0 if repeats_earlier(self._records, index) else 2
         if isinstance(record, LabelRecord):
             return 0 if record.before is None else 1
         return 0
@@ -362,8 +376,8 @@ def tool_block(call: ToolCall, result: ToolMessage) -> ToolBlock:
     return ToolBlock(call.id, call.name, call.arguments, state, output, result.display)
 
 
-def compaction_block(record: CompactionRecord) -> CompactionBlock:
-    """A compaction, as its record tells it."""
+def compaction_block(record: CompactionRecord, losses: int | None) -> CompactionBlock:
+    """A compaction, as its record tells it; ``losses`` where that does not know of them."""
     return CompactionBlock(
         record.trigger,
         record.archive,
@@ -372,6 +386,7 @@ def compaction_block(record: CompactionRecord) -> CompactionBlock:
         record.summarised,
         record.dropped,
         record.fallback,
+        losses if record.losses is None else record.losses,
     )
 
 

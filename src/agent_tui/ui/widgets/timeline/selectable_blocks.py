@@ -26,8 +26,8 @@ _MOST_ROWS = 20_000
 class SelectableBlocks(BlockView):
     """A block view in which text can be selected from one block to another, near or far."""
 
-    def place(self, place: Place) -> None:
-        super().place(place)
+    def show_rows(self) -> None:
+        super().show_rows()
         self._drag_on()
 
     def _drag_on(self) -> None:
@@ -49,8 +49,9 @@ class SelectableBlocks(BlockView):
 
     def _number_of(self, y: int) -> int:
         """The number of what stands in a row of the view."""
-        beyond = y - len(self._view)
-        index, offset = self._view[y] if beyond < 0 else (len(self._blocks), beyond)
+        view = self._reading.view
+        beyond = y - len(view)
+        index, offset = view[y] if beyond < 0 else (len(self._blocks), beyond)
         return index * _ROWS_OF_A_BLOCK + offset
 
     def strips_in_view(self, first: int, stop: int) -> list[Strip]:
@@ -86,9 +87,9 @@ class SelectableBlocks(BlockView):
         return "\n".join(lines), "\n"
 
     def _selected_places(self, selection: Selection) -> Iterator[Place]:
-        if not self._view:
+        if not (view := self._reading.view):
             return
-        first, last = self._view[0], self._view[-1]
+        first, last = view[0], view[-1]
         if selection.start is not None:
             first = divmod(selection.start.y, _ROWS_OF_A_BLOCK)
         if selection.end is not None:

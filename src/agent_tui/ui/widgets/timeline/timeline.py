@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, TypeAlias
 
 from textual import events
@@ -49,7 +50,7 @@ class Timeline(FoundText, can_focus=True):
     FOCUS_ON_CLICK = False
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "menu", "What can be done", show=False, id="timeline-menu"),
+        Binding("enter", "menu", "Menu", show=False, id="timeline-menu"),
         Binding("enter", "open", "Open", show=False, id="timeline-open"),
         Binding("space", "activate", "Open", show=False, id="timeline-activate"),
         Binding("ctrl+o", "toggle_all", "Open all", show=False, id="timeline-toggle-all"),
@@ -150,7 +151,7 @@ class Timeline(FoundText, can_focus=True):
         self._blocks.load(records, earlier)
         self._cursor = self._hovered = self._found = None
         self._soon.clear()
-        self._following = True
+        self._reading.follows = True
         self.lines_below = 0
         self.show_change()
 
@@ -160,10 +161,15 @@ class Timeline(FoundText, can_focus=True):
         if moved is None:
             self.load(records)
             return
-        self._anchor = self._anchor[0] + moved, self._anchor[1]
+        self._reading.move_blocks(moved)
         if self._cursor is not None:
             self._cursor += moved
         self._hovered = self._found = None
+        self.show_change()
+
+    def tell_losses(self, archive: int, count: int) -> None:
+        """Show in the row of a compaction how much its summary does not mention."""
+        self._blocks.tell_losses(archive, count)
         self.show_change()
 
     def clear(self) -> None:
@@ -175,7 +181,7 @@ class Timeline(FoundText, can_focus=True):
 
         ``records``: where the sequence given to ``load`` does not grow by itself, its longer form.
         """
-        self._blocks.settle(records)
+        self._reading.renumber(self._blocks.settle(records))
         self._cursor = self._hovered = None
         self._soon.clear()
         self.show_change()
@@ -317,13 +323,9 @@ class Timeline(FoundText, can_focus=True):
             case (
                 ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock() | UnknownBlock()
             ) | EarlierBlock(inner=ToolBlock() | ShellBlock() | AssistantBlock() | UserBlock()):
-                self._following = False
-                self._blocks.toggle(index)
-                self.show_change()
+                self.show_opened(partial(self._blocks.toggle, index))
             case EarlierHeadBlock():
-                self._following = False
-                self._blocks.fold_earlier()
-                self.show_change()
+                self.show_opened(self._blocks.fold_earlier)
             case _:
                 pass
 
