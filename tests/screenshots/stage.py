@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,12 +38,13 @@ from agent_tui.config import Settings
 from agent_tui.core.events import StreamPart, TextDelta
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo import scripted
-from agent_tui.providers.demo.scenario import Reply, Scenario, load_scenario
+from agent_tui.providers.demo.scenario import Reply, Scenario, Scene, load_scenario
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.starting.assembling import Run
+from agent_tui.runtime.starting.launch import Launch
+from agent_tui.runtime.stored import own_process
 from agent_tui.sessions.store import SessionStore
 from agent_tui.tools import background, read_file, running_commands
 from agent_tui.tools.text_file import read_bytes
@@ -55,8 +57,11 @@ from agent_tui.ui.screens.dialogs.grant import GrantScreen
 from agent_tui.ui.screens.dialogs.sheet import Sheet
 from agent_tui.ui.screens.dialogs.typed_answers import TypedAnswers
 from agent_tui.ui.widgets.bars import status_line
+from agent_tui.ui.widgets.bars.status_line import StatusLine
+from agent_tui.ui.widgets.panes.preview import Preview
 from agent_tui.ui.widgets.timeline import open_answer
 from agent_tui.ui.widgets.timeline.timeline import Timeline
+from agent_tui.workspace import capture
 from tests import waiting
 
 BEGIN = datetime(2026, 3, 21, 9, 40, tzinfo=UTC)
@@ -171,9 +176,14 @@ class Stage:
             shutil.rmtree(folder, ignore_errors=True)
         time.tzset()
 
-    def demo(self, *, halt_at: str = "", **options: Any) -> Exhibit:
-        """The app on its embedded demo; ``halt_at`` lets the stream stop at a word."""
-        scenario = replace(load_scenario(), chunks_per_second=0.0, pause_seconds=0.0)
+    def demo(self, *scenes: Scene, halt_at: str = "", **options: Any) -> Exhibit:
+        """The app on its embedded demo; ``halt_at`` lets the stream stop at a word.
+
+        ``scenes`` are played beside those that the demo knows.
+        """
+        known = load_scenario()
+        played = (*scenes, *known.scenes)
+        scenario = replace(known, chunks_per_second=0.0, pause_seconds=0.0, scenes=played)
         self._monkeypatch.setattr(scripted, "load_scenario", lambda _path=None: scenario)
         if halt_at:
             self._monkeypatch.setattr(scripted, "Scripted", lambda s: Halting(s, at=halt_at))
@@ -236,6 +246,8 @@ def _hold_still(screen: Screen[Any]) -> None:
         field.cursor_blink = False
     for line in screen.query(Input):
         line.cursor_blink = False
+    for status in screen.query(StatusLine):
+        status.refresh()  # its clock is drawn 4 times a second: a still screen is seen sooner
     for timeline in screen.query(Timeline):
         _count_rows(timeline)
 
@@ -282,6 +294,8 @@ def _hold_program(patch: pytest.MonkeyPatch, folder: Path, clock: Clock) -> None
     patch.setattr(status_line, "monotonic", clock.monotonic)
     patch.setattr(reply, "monotonic", clock.monotonic)
     patch.setattr(open_answer, "monotonic", clock.monotonic)
+    stopwatch = SimpleNamespace(perf_counter=clock.monotonic)
+    patch.setattr(capture, "time", stopwatch)  # the log holds what a capture took
     ids = itertools.count(1)
     random = os.urandom
 
@@ -298,6 +312,7 @@ def _hold_program(patch: pytest.MonkeyPatch, folder: Path, clock: Clock) -> None
 
     patch.setattr(Languages, "find", find_loaded)  # else colours come when a thread is ready
     _take_answers_at_once(patch)
+    patch.setattr(own_process, "_NICENESS", 0)  # a picture waits for the index
     # A key need not be waited for until a turn at work leaves the processor alone: what is waited
     # for is named, and a picture is taken of what stands still.
     patch.setattr(_wait, "SLEEP_GRANULARITY", 0.01)
@@ -423,4 +438,13 @@ class Visitor:
                 _hold_still(screen)
             await self.pilot.pause(0.03)
             now = self.app.screen._compositor.render_strips()
-            same, before = (same + 1, before) if now == before else (0, now)
+            is_still = now == before and not self._is_previewing
+            same, before = (same + 1, before) if is_still else (0, now)
+
+    @property
+    def _is_previewing(self) -> bool:
+        """Whether a list still reads what it shows beside the row under the cursor."""
+        reading = (
+            w for w in self.app.workers if w.group == "preview" or isinstance(w.node, Preview)
+        )
+        return any(not each.is_finished for each in reading)

@@ -15,7 +15,7 @@ from tests.ui.test_theme import contrast
 
 PICTURES = sorted((Path(__file__).parents[2] / "screenshots").glob("*.svg"))
 BEHIND_POPUPS = (
-    *("block_menu", "command_palette", "confirm", "connect", "keys_of_a_list", "label"),
+    *("aside", "block_menu", "command_palette", "confirm", "connect", "keys_of_a_list", "label"),
     *("mcp", "model", "theme_choice", "trust", "wide_folder"),
 )
 """Pictures of screens that are dimmed, so that a popup stands out."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
@@ -13,8 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent_tui.config.writing import set_value
-from agent_tui.core.events import Question
-from agent_tui.providers.demo.scenario import Reply
+from agent_tui.providers.demo.scenario import Reply, Scene, ScriptedCall
 from agent_tui.ui.flows.prompt import view_block
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
 from agent_tui.ui.screens.dialogs.picture import PictureView
@@ -30,8 +28,10 @@ Visit = Callable[[Visitor], Awaitable[None]]
 GALLERY = Path(__file__).parents[2] / "screenshots"
 SIZE = (120, 36)
 LOW = (120, 24)
-LOOKS = {"light": ("agent-light", None), "narrow": ("", (80, 24))}
-"""Ways to look at a screen besides dark and wide: a theme, and the size of the terminal."""
+LOOKS = {"light": ("agent-light", None), "narrow": ("", (80, 24)), "wide": ("", (200, 60))}
+"""Ways to look at a screen besides the first: a theme, and the size of the terminal."""
+USUAL = ("light", "narrow")
+ALL_SIZES = (*USUAL, "wide")
 
 
 def is_as_accepted(
@@ -40,7 +40,7 @@ def is_as_accepted(
     app: Exhibit,
     visit: Visit,
     size: tuple[int, int] = SIZE,
-    looks: Iterable[str] = LOOKS,
+    looks: Iterable[str] = USUAL,
 ) -> bool:
     async def drive(pilot: Pilot[Any]) -> None:
         visitor = Visitor(pilot, stage.clock)
@@ -96,19 +96,21 @@ def test_approval_of_an_edit(snap_compare: Compare, stage: Stage) -> None:
 
 
 def test_question(snap_compare: Compare, stage: Stage) -> None:
-    question = Question(
-        "q1",
-        "The report can show heights above chart datum or above mean sea level.\n"
+    question = {
+        "question": "The report can show heights above chart datum or above mean sea level.\n"
         "Which one do the harbour masters expect?",
-        ("Chart datum, as the tables have it", "Mean sea level", "Both, in two columns"),
-    )
+        "choices": ["Chart datum, as the tables have it", "Mean sea level", "Both, in two columns"],
+    }
+    asking = Reply(calls=(ScriptedCall("ask_user", question),))
+    scene = Scene("question", ("harbour masters",), (asking,))
 
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Show me around this project")
-        visitor.app.chat.requests.ask(question)
+        await visitor.say("Print a report for the harbour masters")
         await visitor.until_screen("QuestionScreen")
+        assert visitor.app.chat.status.work, "a question is asked within a turn"
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(scene), visit, LOW)
 
 
 def test_plan_to_approve(snap_compare: Compare, stage: Stage) -> None:
@@ -242,7 +244,10 @@ def test_gauge_near_full(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Run the tests", allow=1)
         await visitor.ask("Explain how the tide is calculated")  # the next turn would be too much
-        await asyncio.sleep(1.5)  # the gauge's shares are counted behind the turn
+        session, gauge = visitor.app.chat.session, visitor.app.chat.gauge
+        assert session is not None
+        shares = await session.shares.filling()  # they are counted behind the turn
+        await visitor.until(lambda: gauge.gauge.shares == shares, "what fills the context")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
@@ -298,6 +303,7 @@ async def _compact(visitor: Visitor) -> None:
     await visitor.until_text("% saved")
     await visitor.press("a")
     await visitor.until_screen("ChatScreen")
+    await visitor.until_text("Compacted: ")  # what was taken out stands above the log only then
     await visitor.until_idle()
     visitor.clock.let_pass(minutes=2)
 
@@ -310,7 +316,7 @@ def test_compaction_diff(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("PastCompactionScreen")
         await visitor.until_text("% saved")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_compacted_timeline(snap_compare: Compare, stage: Stage) -> None:
@@ -363,7 +369,7 @@ def test_revert_conflict(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("RevertFilesScreen")
         await visitor.until_text("conflict")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_changes(snap_compare: Compare, stage: Stage) -> None:
@@ -469,7 +475,7 @@ def test_queued_prompts(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("pulleys")
         await visitor.say("Say it in one sentence.")
         await visitor.say("And add it to the README")
-        await visitor.until_text("edits")
+        await visitor.until_text("↑ edit")
 
     app = stage.demo(halt_at="Lord Kelvin did the same sum in 1872 with brass pulleys")
     assert is_as_accepted(snap_compare, stage, app, visit, LOW)
@@ -550,7 +556,7 @@ def test_tree(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press(*"Friday", "enter")
         await visitor.until_text("Friday")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_scrubber(snap_compare: Compare, stage: Stage) -> None:
@@ -585,7 +591,11 @@ def test_damaged_lines(snap_compare: Compare, stage: Stage) -> None:
     stage.clock.set_back()
     (log,) = stage.home.glob(f"demo/projects/*/{session_id}/context.jsonl")
     lines = log.read_bytes().splitlines(keepends=True)
-    lines[-2:-2] = [b'{"role":"assistant","content":"cut off in the\n', b"\x00\xff\xfe\n"]
+    answered = next(place for place, line in enumerate(lines) if b"kelvin1881" in line)
+    lines[answered:answered] = [
+        b'{"role":"assistant","content":"cut off in the\n',
+        b"\x00\xff\xfe\n",
+    ]
     log.write_bytes(b"".join(lines) + b'{"role":"user","cont')
 
     async def visit(visitor: Visitor) -> None:
@@ -648,7 +658,7 @@ def test_mcp(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("200 tools")
 
     app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
-    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW, ALL_SIZES)
 
 
 def test_block_menu(snap_compare: Compare, stage: Stage) -> None:
