@@ -30,6 +30,7 @@ from tests.providers.sse_server import (
     text_chunk,
 )
 from tests.terminal import Terminal
+from tests.waiting import PATIENCE_SECONDS
 
 CONFIG = '[approvals]\nmode = "auto"\n[context]\nwindow = 2000000\n'
 CANARY = "\x1b]52;c;Q0FOQVJZ\x07"
@@ -40,13 +41,14 @@ CLEAN_END = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1
 _CALLS_A_STEP = 5
 MOST_MEGABYTES_A_ROUND = 1.0
 """What a round may add once the caches are full: its own part of the session is a few kilobytes."""
-_PATIENCE_SECONDS = 60
 _REST_SECONDS = 12
 """In a pause the program tidies up."""
 _KEYS = (
     *("up", "down", "pageup", "pagedown", "home", "end", "tab", "left", "right"),
     *("f1", "f2", "f3", "f5", "f8", "ctrl+f", "ctrl+t", "a", "z", "/", "@", " "),
 )
+_CLEAR = ("f7", "backspace")
+"""Select all that is typed, wherever the cursor is in it, and delete it."""
 _SIZES = ((120, 40), (60, 20), (200, 50), (80, 24), (40, 12), (160, 60))
 
 
@@ -151,7 +153,7 @@ class Hour:
 
     def _recover(self, terminal: Terminal) -> None:
         """Back to an empty prompt, with the turn at its end."""
-        until = time.monotonic() + _PATIENCE_SECONDS
+        until = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < until:
             terminal.pump(0.2)
             status = terminal.screen.display[-1]
@@ -162,12 +164,12 @@ class Hour:
         raise AssertionError(f"no way back to the prompt\n{terminal.text}")
 
     def _can_type(self, terminal: Terminal) -> bool:
-        terminal.press("ctrl+u")
+        terminal.press(*_CLEAR)
         terminal.write("still here")
         terminal.pump(0.2)
         if "\u276f still here" not in terminal.text:
             return False
-        terminal.press("ctrl+u")
+        terminal.press(*_CLEAR)
         terminal.pump(0.2)
         return "still here" not in terminal.text
 

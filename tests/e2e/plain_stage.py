@@ -10,6 +10,7 @@ import time
 
 from tests.e2e.stage import Stage
 from tests.terminal import PROGRAM
+from tests.waiting import PATIENCE_SECONDS
 
 READABLE_SECONDS = 0.7
 """A person answers no sooner after a question."""
@@ -42,7 +43,7 @@ class Plain:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{line}\n")
 
-    def hear(self, wanted: str, seconds: float = 30) -> str:
+    def hear(self, wanted: str, seconds: float = PATIENCE_SECONDS) -> str:
         """Wait for a line that holds a text; fails with all lines."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -75,7 +76,7 @@ class Plain:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        code = self._process.wait(30)
-        self._reader.join(10)
+        code = self._process.wait(PATIENCE_SECONDS)
+        self._reader.join(PATIENCE_SECONDS)
         self._process.stdout.close()
         return code

@@ -18,7 +18,7 @@ from tests.e2e.stage import Disk
 from tests.headless.command_line import Ran, run_program
 from tests.providers.aimock_server import run_aimock_server
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 KEY = "sk-canary-0123456789abcdef"
 READ = {"name": "read_file", "arguments": json.dumps({"path": "a.txt"})}

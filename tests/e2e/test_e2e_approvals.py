@@ -22,7 +22,7 @@ from tests.providers.sse_server import (
 )
 from tests.terminal import Terminal
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 DEMO = Path(agent_tui.__file__).parent / "demo" / "workspace"
 RULES = ["run_command(git *)", "run_command(ls *)", "run_command(cat *)", "run_command(grep *)",

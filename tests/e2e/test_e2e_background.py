@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.stage import quit_by_command
 from tests.terminal import Terminal, environment
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.slow]
 
 QUERY = b"\x1b]11;?\x1b\\"
 WHITE = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"

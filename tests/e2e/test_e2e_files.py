@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.stage import Stage, quit_by_command, say
 from tests.providers.sse_server import Answer, SseServer, call_chunk, finish_chunk, stream
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 CODE = "".join(f"line {number}\n" for number in range(12))
 

@@ -20,11 +20,11 @@ import pytest
 from tests.e2e import long_read
 from tests.e2e.stage import LIVE, Stage, assert_valid, is_summary_request, quit_by_command
 from tests.providers.sse_server import Answer, Seen, SseServer
+from tests.waiting import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.timeout(170)
+pytestmark = pytest.mark.timeout(600)
 
 MID_ANSWER_SECONDS = 0.03
-LIFE_SECONDS = 40.0
 
 
 @dataclass
@@ -114,7 +114,7 @@ def kill_at(life: Life, moment: Moment, *arguments: str) -> None:
     """Start the program with a prompt, and kill it at its moment."""
     _, has_come, later = moment
     with life.stage.open(*arguments, long_read.PROMPT) as terminal:
-        until = time.monotonic() + LIFE_SECONDS
+        until = time.monotonic() + PATIENCE_SECONDS
         while not has_come(life):
             assert time.monotonic() < until, f"never came: {moment[0]}"
             try:

@@ -20,9 +20,10 @@ from tests.providers.sse_server import (
     stream,
     text_chunk,
 )
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = [
-    pytest.mark.timeout(170),
+    pytest.mark.timeout(600),
     pytest.mark.skipif(best_sandbox() != "bwrap", reason="bubblewrap does not work here"),
 ]
 
@@ -59,7 +60,7 @@ def wait_until(condition: Callable[[], bool], folder: Path) -> float:
     """How many seconds it took until a condition held of the processes in a folder."""
     start = time.monotonic()
     while not condition():
-        assert time.monotonic() - start < 20, processes_in(folder)
+        assert time.monotonic() - start < PATIENCE_SECONDS, processes_in(folder)
         time.sleep(0.01)
     return time.monotonic() - start
 

@@ -13,7 +13,7 @@ from tests.e2e.stage import assert_valid, echoes, is_summary_request, quit_by_co
 from tests.providers.sse_server import Answer, Seen, SseServer, failure
 from tests.terminal import Terminal
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 PREVIEW = "Compaction preview"
 

@@ -11,7 +11,7 @@ from tests.e2e.stage import quit_by_command
 from tests.runtime.test_runtime_pictures import red_over_blue
 from tests.terminal import Terminal, environment
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 _SIGNS = {"kitty": re.compile(rb"\x1b_Ga=T,f=100"), "sixel": re.compile(rb"\x1bP[0-9;]*q")}
 
 

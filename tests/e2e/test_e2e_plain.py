@@ -21,7 +21,7 @@ from tests.providers.sse_server import (
     text_chunk,
 )
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.slow]
 
 WRITE = json.dumps({"path": "tides.txt", "content": "high at six\n"})
 
@@ -43,7 +43,7 @@ def test_a_whole_conversation_is_a_stream_of_lines(tmp_path: Path, server: SseSe
     with Plain(stage) as plain:
         plain.hear("Type a message, or /help.")
         plain.say("Write the tides down")
-        plain.hear("or no. Words after no tell the agent why.")
+        plain.hear("Text after no is sent to the agent.")
         assert "> +high at six" in plain.lines
         time.sleep(READABLE_SECONDS)
         plain.say("yes")
@@ -74,7 +74,7 @@ def test_a_line_typed_before_the_question_is_no_answer_to_it(
         plain.say("Write the tides down")
         plain.hear("Approve?")
         plain.say("yes")
-        plain.hear("or no. Words after no tell the agent why.")
+        plain.hear("Text after no is sent to the agent.")
         time.sleep(READABLE_SECONDS)
         assert not (stage.workspace / "tides.txt").exists()
         plain.say("no, ask the harbour master")
@@ -86,7 +86,7 @@ def test_a_line_typed_before_the_question_is_no_answer_to_it(
 
 def test_an_interrupt_ends_the_turn_and_not_the_program(tmp_path: Path, server: SseServer) -> None:
     stage = Stage(tmp_path, server)
-    server.answers.append(stream(text_chunk("Slowly\n"), Pause(60), finish_chunk()))
+    server.answers.append(stream(text_chunk("Slowly\n"), Pause(600), finish_chunk()))
     with Plain(stage) as plain:
         plain.say("Tell me")
         plain.hear("Agent: Slowly")

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.stage import Disk, pause_guard, say
 from tests.terminal import Terminal, environment
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(600)
 
 
 def first_checkpoint(disk: Disk, turn: int) -> int:
@@ -109,7 +109,7 @@ def test_an_interrupted_turn_leaves_a_log_that_goes_on(tmp_path: Path) -> None:
     disk = Disk(home / "demo")
     with Terminal(["--demo"], env=environment(home), cwd=tmp_path) as terminal:
         terminal.wait_for("Fix the bug")
-        say(terminal, "run `sleep 30`")
+        say(terminal, "run `sleep 600`")
         terminal.wait_for("Run this command?")
         pause_guard(terminal)
         terminal.press("1")

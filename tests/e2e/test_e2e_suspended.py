@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import pytest
 from tests.e2e.stage import Stage, quit_by_command
 from tests.providers.sse_server import SseServer
 from tests.terminal import Terminal
+from tests.waiting import PATIENCE_SECONDS
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 def is_stopped(process: int) -> bool:
@@ -22,7 +24,7 @@ def is_stopped(process: int) -> bool:
 
 
 def until_stopped(terminal: Terminal) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_stopped(terminal.process.pid):
         assert time.monotonic() < deadline, terminal.text
         terminal.pump(0.05)
@@ -53,3 +55,19 @@ def test_a_key_suspends_the_program_and_the_screen_comes_back(tmp_path: Path) ->
             terminal.write("\x1f" * 20)
             terminal.wait_for(lambda text: "half a" not in text)
             quit_by_command(terminal)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_escape_and_a_key_are_two_keys_however_late_the_program_reads(tmp_path: Path) -> None:
+    with Stage(tmp_path).open("--demo") as terminal:
+        terminal.wait_for("tokens ·")
+        terminal.write("hello")
+        terminal.wait_for("\u276f hello")
+        os.kill(terminal.process.pid, signal.SIGSTOP)
+        going_on = threading.Timer(1.0, os.kill, (terminal.process.pid, signal.SIGCONT))
+        going_on.start()
+        terminal.press("escape", "f", "x")
+        going_on.join()
+        terminal.wait_for("\u276f hellofx")
+        terminal.press("ctrl+u")
+        quit_by_command(terminal)

@@ -45,6 +45,29 @@ def test_a_server_that_fails_is_told_and_the_other_is_used(tmp_path: Path) -> No
     assert results[0]["content"] == "marco"
 
 
+def test_the_list_says_what_enter_did_and_stays_where_it_was(tmp_path: Path) -> None:
+    with SseServer() as server:
+        text = config(one="fine", two="fine", off="fine") + "enabled = false\n"
+        stage = Stage(tmp_path, server, text)
+        with stage.open() as terminal:
+            terminal.wait_for("● ready")
+            say(terminal, "/mcp")
+            terminal.wait_for(lambda text: plain(text).count("1 tool") == 2)
+            terminal.press("down")
+            terminal.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} two")
+            terminal.press("enter")
+            terminal.wait_for("two was restarted.")
+            terminal.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} two")
+            terminal.press("down")
+            terminal.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} off")
+            terminal.press("enter")
+            told = plain(terminal.wait_for("off is disabled."))
+            assert "agent-tui config set mcp.servers.off.enabled true" in told
+            terminal.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} off")
+            terminal.press("escape")
+            quit_by_command(terminal)
+
+
 def test_a_tool_that_changed_is_shown_before_it_is_accepted(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with SseServer() as server:
@@ -55,7 +78,7 @@ def test_a_tool_that_changed_is_shown_before_it_is_accepted(tmp_path: Path) -> N
         with stage.open() as terminal:
             terminal.wait_for(lambda text: "new or changed: echo" in plain(text))
             say(terminal, "/mcp")
-            terminal.wait_for("Enter reviews its changed tools")
+            terminal.wait_for("Enter review changed tools")
             terminal.press("enter")
             shown = plain(terminal.wait_for("Accept changed tools of odd?"))
             assert "odd__echo: Says it again, and mails your keys." in shown

@@ -11,7 +11,7 @@ from tests.e2e.stage import Stage, assert_valid, plain, quit_by_command, say
 from tests.providers.sse_server import SseServer, finish_chunk, stream, text_chunk
 from tests.terminal import Terminal
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 TAKEN = "open in another window"
 

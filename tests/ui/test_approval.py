@@ -73,7 +73,7 @@ async def test_how_many_requests_wait_stands_in_the_title() -> None:
             assert told in app.text
 
 
-@pytest.mark.parametrize(("key", "hint"), [("w", "sends it and rejects"), ("e", "runs it once")])
+@pytest.mark.parametrize(("key", "hint"), [("w", "send and reject"), ("e", "run once")])
 async def test_the_hints_are_those_of_the_line_that_is_written(key: str, hint: str) -> None:
     async with (app := ask()).run_test(size=(60, 20)) as pilot:
         await wait_out_the_guard(pilot)
@@ -81,8 +81,16 @@ async def test_the_hints_are_those_of_the_line_that_is_written(key: str, hint: s
         await hold(pilot)
         assert f"Enter {hint} · Esc back" in app.text
         await pilot.press("escape")
-        assert "Esc rejects" in app.text
+        assert "Esc reject" in app.text
         assert not app.results
+
+
+@pytest.mark.parametrize("width", [80, 60])
+async def test_the_hint_says_how_to_choose_where_there_is_room(width: int) -> None:
+    async with (app := ask()).run_test(size=(width, 24)) as pilot:
+        await wait_out_the_guard(pilot)
+        assert "PgUp PgDn scroll · Esc reject" in app.text
+        assert ("↑↓ choose · Enter select · " in app.text) == (width == 80)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +273,7 @@ async def test_while_the_prompt_holds_text_letters_go_there() -> None:
         await pilot.press("y")
         await hold(pilot)
         assert app.results == []
-        assert "the y · Enter sends · Backspace removes · a digit answers" in app.text
+        assert "the y · Enter send · Backspace remove · digits answer" in app.text
         await pilot.press("backspace")
         assert note.text == "fix the "
         await pilot.pause(TYPING_GUARD_SECONDS + 0.1)
@@ -327,7 +335,7 @@ async def test_what_is_allowed_for_the_session_can_be_narrowed_before() -> None:
     request = ApprovalRequest("r1", call, "Run", CommandDisplay("git diff --stat"), offers)
     async with (app := Stage(screen=ApprovalScreen(request))).run_test() as pilot:
         await wait_out_the_guard(pilot)
-        assert "Allow “git diff …” for this session" in app.text
+        assert "Allow “git diff …” for this session  a  Tab other scope" in app.text
         await pilot.press("tab")
         assert "Allow “git diff --stat” for this session" in app.text
         await pilot.click(Options, offset=(app.text.split("2 Allow")[1].index("Tab") + 10, 1))
@@ -394,3 +402,48 @@ def wheel(screen: ApprovalScreen, y: int) -> events.MouseScrollUp:
         screen_x=5,
         screen_y=y,
     )
+
+
+LONG_DIFF = DiffDisplay(
+    "a.py",
+    "--- a/a.py\n+++ b/a.py\n@@ -8,9 +8,8 @@\n one = 1\n two = 2\n three = 3\n"
+    "-whole = 1\n-tenths = 2\n-both = 3\n+rounded = 4\n+shown = 5\n four = 4\n five = 5\n six = 6\n"
+    "@@ -38,4 +37,5 @@\n seven = 7\n eight = 8\n nine = 9\n+ten = 10\n",
+)
+
+
+@pytest.mark.parametrize("height", [24, 20, 18])
+async def test_what_is_added_is_in_view_at_once_where_the_diff_is_cut(height: int) -> None:
+    async with (app := ask(LONG_DIFF)).run_test(size=(80, height)) as pilot:
+        await until_painted(pilot)
+        await pilot.pause(0.2)
+        for words in ("whole = 1", "rounded = 4", "shown = 5", "Reject with feedback"):
+            assert words in app.text
+        assert "PgDn for more" in app.text
+        await pilot.press("pageup")
+        await pilot.pause()
+        assert "one = 1" in app.text
+        await pilot.resize_terminal(80, height - 1)
+        await pilot.pause(0.2)
+        assert "one = 1" in app.text  # who scrolled stays where they are
+
+
+async def test_of_a_change_higher_than_its_room_the_first_added_line_is_in_view() -> None:
+    removed = "".join(f"-old {number}\n" for number in range(6))
+    added = "".join(f"+new {number}\n" for number in range(9))
+    diff = f"--- a/a.py\n+++ b/a.py\n@@ -8,9 +8,12 @@\n one\n two\n three\n{removed}{added}"
+    async with (app := ask(DiffDisplay("a.py", diff))).run_test(size=(80, 24)) as pilot:
+        await until_painted(pilot)
+        await pilot.pause(0.2)
+        assert "old 0" in app.text
+        assert "new 0" in app.text
+
+
+async def test_rows_from_the_cache_count_as_drawn_in_their_width() -> None:
+    """Or no answer is taken, Esc included, once a terminal was resized there and back."""
+    async with (app := ask(DIFF)).run_test(size=(60, 20)) as pilot:
+        await until_painted(pilot)
+        body = screen_of(app).query_one(ActionBody)
+        body.drawn_width = 98  # a frame of another size was drawn in between
+        body.render_line(0)
+        assert body.drawn_width == body.scrollable_content_region.width

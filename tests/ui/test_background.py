@@ -31,10 +31,16 @@ async def test_a_person_stops_one_command_and_leaves_the_other(
         await here.until(lambda: here.chat.status.background == 2)
         here.app.chat_screen.run_command("background", "")
         await here.until(lambda: isinstance(here.app.screen, ChoiceScreen))
+        told: list[str] = []
+
+        def tell(sentence: str) -> None:
+            told.append(sentence)
+
+        here.app.chat_screen.watch(here.chat.status, "notice", tell, init=False)
         await here.pilot.press("down", "enter")
         await here.until(lambda: commands.titles == ("serve --watch",))
         await here.until(lambda: here.chat.status.background == 1)
         await here.until(lambda: isinstance(here.app.screen, ChoiceScreen))
         await here.pilot.press("escape")
         await here.until(lambda: here.app.screen is here.app.chat_screen)
-        assert here.chat.status.notice.startswith("Stopped tail -f log")
+        assert told == ["Stopped tail -f log. The agent is told at its next step."]

@@ -12,9 +12,11 @@ from agent_tui.ui.blocks import AssistantBlock, LabelBlock, ToolBlock, UserBlock
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
+from agent_tui.ui.screens.time.changes import ChangesScreen
 from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
 from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 from agent_tui.ui.widgets.lists.rows import Rows
+from tests.ui.stage import shown
 from tests.ui.test_chat_acts import Desk, desk
 
 pytestmark = pytest.mark.slow
@@ -94,4 +96,22 @@ async def test_a_call_that_changed_files_offers_to_revert_them(
         await here.pilot.press("f")
         await here.until(lambda: isinstance(here.app.screen, RevertFilesScreen))
         await here.pilot.press("y")
-        await here.until(lambda: any("Undo with /undo" in plain_text(b) for b in here.shown))
+        status = here.chat.status
+        await here.until(lambda: status.notice.endswith("reverted. Undo with Alt+U."))
+        here.app.chat_screen.run_command("undo")
+        await here.until(lambda: status.notice == "Undid the revert of files")
+        assert not any("Undo with" in plain_text(block) for block in here.shown)
+
+
+async def test_the_list_of_changes_says_what_was_just_reverted_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("Fix the bug")
+        here.app.chat_screen.run_command("changes")
+        await here.until(lambda: "agent: edit_file" in shown(here.app))
+        await here.pilot.press("u")
+        await here.until(lambda: isinstance(here.app.screen, RevertFilesScreen))
+        await here.pilot.press("y")
+        await here.until(lambda: isinstance(here.app.screen, ChangesScreen))
+        await here.until(lambda: "reverted. Undo with Alt+U." in shown(here.app))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.workspace.where import Place
 from tests.waiting import until

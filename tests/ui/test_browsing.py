@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,22 +19,28 @@ from agent_tui.core.records import (
     SessionHeader,
     UserMessage,
 )
+from agent_tui.core.summary import CompactionView
 from agent_tui.history.sources import file_source
 from agent_tui.history.tree import session_tree
+from agent_tui.history.view import SessionView
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import CompactionBlock
 from agent_tui.ui.screens.context.compaction import PastCompactionScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.dialogs.keys import describe_keys
+from agent_tui.ui.screens.time import browse
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.screens.time.scrubber import ScrubberScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.agent.stage import Stage
+from tests.history.test_history_imported import write_compacted_claude
+from tests.importers.foreign_files import claude_user
+from tests.importers.session_files import write_lines
 from tests.ui.stage import shown
 from tests.waiting import until
 
@@ -93,7 +100,7 @@ async def test_another_agents_log_that_is_too_big_for_a_tree_says_why(
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
         await pilot.press("t")
-        await until(pilot, lambda: "do not say who spoke" in shown(app))
+        await until(pilot, lambda: "too big to show as a tree" in shown(app))
         assert isinstance(app.screen, BrowseScreen)
 
 
@@ -141,6 +148,55 @@ async def test_compactions_are_chosen_over_the_log_that_was_opened(
         assert "answer 299" in shown(app)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+
+
+async def test_the_row_of_another_agents_compaction_tells_its_losses(tmp_path: Path) -> None:
+    app = AgentTui(Launch(tmp_path, path=write_compacted_claude(tmp_path)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: re.search(r"≡ compacted .* \d+ loss", shown(app)))
+
+
+async def test_a_long_session_says_where_its_losses_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows told none, as if nothing had been lost, and nothing said why."""
+    monkeypatch.setattr(browse, "_QUICK_RECORDS", 3)
+    app = AgentTui(Launch(tmp_path, path=write_compacted_claude(tmp_path)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "losses are counted when you open a compaction" in shown(app))
+        assert "c count losses" in shown(app)
+        await pilot.press("c")
+        await until(pilot, lambda: "≡" in shown(app) or "Compaction" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, PastCompactionScreen))
+        await until(pilot, lambda: "the summary does not mention" in shown(app))
+
+
+async def test_losses_are_counted_once_however_often_the_file_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    view_compaction = SessionView.view_compaction
+
+    async def count(view: SessionView, archive: int) -> CompactionView:
+        counted.append(archive)
+        return await view_compaction(view, archive)
+
+    monkeypatch.setattr(SessionView, "view_compaction", count)
+    path = write_compacted_claude(tmp_path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    app = AgentTui(Launch(tmp_path, path=path))
+    async with app.run_test(size=(120, 60)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: re.search(r"≡ compacted .* \d+ loss", shown(app)))
+        await pilot.pause(0.5)  # until the folder is watched
+        lines.append(claude_user("u9", "a5", 22, "and now?"))
+        write_lines(path, lines)
+        await until(pilot, lambda: "and now?" in shown(app))
+        await until(pilot, lambda: re.search(r"≡ compacted .* \d+ loss", shown(app)))
+        assert len(counted) == 1
 
 
 async def compacted_twice(folder: Path) -> str:
@@ -250,3 +306,14 @@ async def test_where_a_file_cannot_be_shown_the_prompt_still_takes_what_is_typed
         await pilot.press("a")
         assert app.chat.prompt_box.text == "a"
         assert not app.chat.status.reading
+
+
+async def test_a_log_that_closes_can_be_asked_for_its_keys(tmp_path: Path) -> None:
+    """A key may still be on its way: which of its keys act must not end the program."""
+    app = AgentTui(Launch(tmp_path, path=log(tmp_path, SessionHeader("s", "/w", "", ""))))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "answer 299" in shown(app))
+        with app.batch_update():  # a frame would draw what is half gone
+            await app.screen.query_one(Timeline).remove()  # as closing does
+            assert app.screen.check_action("continue_here", ()) is False

@@ -20,7 +20,7 @@ from agent_tui.core.records import (
     damage_row,
 )
 from agent_tui.history.opening import open_view, open_view_tail
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.stored.sessions import read_last_exchanges
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.time.browse import BrowseScreen
@@ -73,6 +73,35 @@ async def test_a_session_of_another_agent_is_resumed_here(tmp_path: Path) -> Non
         assert app.chat.session.view.title == "fix the bug (from Claude Code)"
         await until(pilot, lambda: "ready" in shown(app), "it starts forever")
         await until(pilot, lambda: app.chat.panes.side is not None, "it has no side panel")
+
+
+async def test_it_is_resumed_from_the_message_under_the_cursor(tmp_path: Path) -> None:
+    more = [codex_said("user", 5, "and now?"), codex_said("assistant", 6, "nothing")]
+    path = write_lines(tmp_path / "rollout.jsonl", [*codex_session(), *more])
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "f continue all" in shown(app))
+        await pilot.press("up", "up", "up")
+        await until(pilot, lambda: "f continue from here" in shown(app))
+        assert "continue all" not in shown(app)
+        await pilot.press("f")
+        await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat_screen)
+        assert contents(app)[-1] == "one file"
+        assert app.chat.prompt_box.text == ""
+
+
+async def test_from_a_prompt_under_the_cursor_it_comes_back_to_be_edited(tmp_path: Path) -> None:
+    more = [codex_said("user", 5, "and now?"), codex_said("assistant", 6, "nothing")]
+    path = write_lines(tmp_path / "rollout.jsonl", [*codex_session(), *more])
+    app = AgentTui(Launch(tmp_path, demo=True, path=path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "f continue all" in shown(app))
+        await pilot.press("up", "up", "f")
+        await until(pilot, lambda: app.chat.session is not None and app.screen is app.chat_screen)
+        assert contents(app)[-1] == "one file"
+        assert app.chat.prompt_box.text == "and now?"
 
 
 async def test_it_is_resumed_from_any_prompt_of_its_tree(tmp_path: Path) -> None:
@@ -291,7 +320,7 @@ async def test_a_resume_command_that_is_longer_than_a_line_is_shown_whole(tmp_pa
     app = AgentTui(Launch(tmp_path, demo=True, path=path))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
-        await until(pilot, lambda: "resume command" in shown(app))
+        await until(pilot, lambda: "copy command" in shown(app))
         await pilot.press("o")
         await until(pilot, lambda: "claude --resume S" in shown(app))
         assert app.clipboard.endswith("claude --resume S")

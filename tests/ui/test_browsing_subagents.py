@@ -9,7 +9,7 @@ import pytest
 
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, UserMessage
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.dialogs.picker import PickerScreen
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen

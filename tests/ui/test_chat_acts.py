@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from textual.events import Key
@@ -30,8 +31,8 @@ from agent_tui.core.summary import CompactionReport
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.providers.demo.scripted import Scripted
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import (
     AssistantBlock,
@@ -55,7 +56,8 @@ from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.timeline.block_list import BlockList
 from tests.agent.stage import Stage
 from tests.providers.sse_server import Pause, SseServer, stream, text_chunk
-from tests.ui.stage import hurry
+from tests.sessions.test_sessions_log import fail_with
+from tests.ui.stage import hurry, shown
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -147,6 +149,45 @@ async def test_a_second_prompt_in_the_same_moment_does_not_undo_the_first(
         assert here.queued == []
 
 
+async def test_a_prompt_that_never_came_into_the_log_is_back_in_the_box(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk, or interrupted while it waited for an operation, it was nowhere."""
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        async with here.session._gate.alone():
+            here.chat.prompts.send("and another")
+            here.chat.prompt_box.set_text("typed since")
+            await here.pilot.pause()
+            await here.interrupt()
+        assert here.chat.prompt_box.text == "and another\n\ntyped since"
+        here.chat.prompt_box.set_text("")
+        with monkeypatch.context() as full:
+            full.setattr(os, "write", fail_with(errno.ENOSPC))
+            await here.say("a third")
+        assert here.chat.prompt_box.text == "a third"
+        assert "Alt+A to retry" not in shown(here.app)
+        assert here.prompts == ["one thing"]
+
+
+async def test_a_command_that_was_interrupted_while_it_waited_is_back_in_the_box(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        async with here.session._gate.alone():
+            here.chat.prompt_box.post_message(PromptBox.Submitted("echo one", shell=True))
+            await here.until(lambda: here.chat.runner.is_busy)
+            here.chat.prompt_box.set_text("typed since")
+            await here.pilot.pause()
+            await here.interrupt()
+        assert here.chat.prompt_box.text == "!echo one\n\ntyped since"
+        assert here.chat.status.work == ""
+        here.chat.prompt_box.set_text("")
+        here.chat.prompt_box.post_message(PromptBox.Submitted("echo two", shell=True))
+        await here.until(lambda: "two" in shown(here.app) and not here.chat.runner.is_busy)
+        assert here.chat.prompt_box.text == ""
+
+
 async def test_a_marker_that_is_pressed_twice_asks_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +216,45 @@ async def test_who_types_on_after_a_click_in_the_conversation_means_the_prompt(
         await here.pilot.press("u")
         assert here.chat.prompt_box.text == "u"
         assert here.prompts == ["one thing"]
+
+
+async def test_a_reverted_prompt_leaves_the_box_with_an_undo_and_comes_back_with_a_redo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one")
+        await here.say("two")
+        box, operations = here.chat.prompt_box, here.session.operations
+        at = next(c.id for c in here.session.view.checkpoints() if c.prompt == "two")
+        await operations.revert(at)
+        await here.until(lambda: box.text == "two")
+        await operations.undo()
+        await here.until(lambda: box.text == "")
+        await operations.redo()
+        await here.until(lambda: box.text == "two")
+        box.set_text("two, and more")
+        await operations.undo()
+        await here.until(lambda: here.prompts == ["one", "two"])
+        assert box.text == "two, and more"  # it was edited: only who typed it may drop it
+        await operations.redo()
+        await here.until(lambda: here.prompts == ["one"])
+        assert box.text == "two, and more"
+
+
+async def test_what_is_typed_like_a_prompt_sent_before_stays_at_an_undo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one")
+        await here.session.operations.revert(0)
+        await here.until(lambda: here.chat.prompt_box.text == "one")
+        here.chat.prompt_box.set_text("")
+        await here.say("one")
+        await here.session.operations.rename("a name")
+        here.chat.prompt_box.set_text("one")
+        await here.session.operations.clear()
+        await here.until(lambda: here.prompts == [])
+        assert here.chat.prompt_box.text == "one"
 
 
 @pytest.mark.every_python
@@ -223,14 +303,12 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
-        here.chat.prompt_box.post_message(PromptBox.Submitted("sleep 60", shell=True))
+        here.chat.prompt_box.post_message(PromptBox.Submitted("sleep 600", shell=True))
         await here.until(lambda: here.chat.status.work == "running your command")
         here.chat.prompts.send("said meanwhile")
         assert here.queued == ["said meanwhile"]
-        began = monotonic()
         await here.pilot.press("escape")
         await here.until(lambda: not here.chat.runner.is_busy)
-        assert monotonic() - began < 10
         assert here.chat.status.work == ""
         assert here.chat.prompt_box.text == "said meanwhile"
         assert here.queued == []
@@ -238,7 +316,7 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
         assert isinstance(block, ShellBlock)
         # Whether it changed files is told when the folder has been looked at: before or after.
         block = replace(block, changed=None)
-        assert block == ShellBlock("sleep 60", "[interrupted]", "interrupted")
+        assert block == ShellBlock("sleep 600", "[interrupted]", "interrupted")
 
 
 async def test_a_command_typed_while_the_agent_works_stays_in_the_prompt(
@@ -279,11 +357,11 @@ async def test_who_reads_further_up_is_not_moved_by_what_another_window_writes(
             await here.pilot.pause()
             timeline.focus()
             await here.pilot.press("home")
-            top = timeline._view[0]
+            top = timeline._reading.top
             await stage.say("second")
             await here.until(lambda: here.prompts == ["first", "second"])
             await here.pilot.pause(0.1)
-            assert timeline._view[0] == top
+            assert timeline._reading.top == top
             await stage.operations.revert(0)
             await stage.say("another")
             await here.until(lambda: here.prompts == ["another"])
@@ -425,6 +503,73 @@ async def test_after_looking_at_an_archive_the_same_one_is_restored(
         await here.until(lambda: here.prompts == ["one"])
 
 
+async def test_after_a_conversation_the_welcome_marks_nothing_as_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.pilot.press("down", "down")
+        assert here.chat.welcome.cursor >= 0
+        await here.say("one")
+        here.chat.runner.start(lambda session: session.operations.clear())
+        await here.until(lambda: here.chat.welcome.display)
+        assert here.chat.welcome.cursor == -1
+
+
+_HOW_TO_REVERT = "Ask anything, or click ◇ to revert"
+
+
+async def test_the_empty_prompt_says_once_after_the_first_answer_how_to_revert(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        invited = here.chat.prompt_box.frame
+        await here.say("one")
+        await here.until(lambda: invited.invitation[0] == _HOW_TO_REVERT)
+        assert len(invited.invitation[0]) <= 40 - 6, "it fits into a terminal of 40 columns"
+        await here.say("two")
+        assert invited.invitation == ("Ask anything",)
+        await here.pilot.press("ctrl+n")
+        await here.until(lambda: here.prompts == [])
+        await here.say("one")
+        assert invited.invitation == ("Ask anything",)
+
+
+async def test_how_to_revert_is_told_in_a_few_runs_and_then_no_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came back at every start of the program, for ever."""
+    times = 3
+    for _ in range(times):
+        async with desk(tmp_path, monkeypatch) as here:
+            await here.say("one")
+            await here.until(lambda: here.chat.prompt_box.frame.invitation[0] == _HOW_TO_REVERT)
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one")
+        await _settle_hints(here)
+        assert here.chat.prompt_box.frame.invitation == ("Ask anything",)
+
+
+async def test_who_has_reverted_once_is_not_told_again_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one")
+        await here.until(lambda: here.chat.prompt_box.frame.invitation[0] == _HOW_TO_REVERT)
+        here.chat.runner.start(lambda session: session.operations.revert(0))
+        await here.until(lambda: here.prompts == [])
+        await _settle_hints(here)
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one")
+        await _settle_hints(here)
+        assert here.chat.prompt_box.frame.invitation == ("Ask anything",)
+
+
+async def _settle_hints(here: Desk) -> None:
+    """Wait until what keeps hints has ended."""
+    workers = here.app.chat_screen.workers
+    await here.until(lambda: all(w.is_finished for w in workers if w.group == "hint"))
+
+
 async def test_the_empty_prompt_says_how_a_failed_turn_is_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -432,20 +577,22 @@ async def test_the_empty_prompt_says_how_a_failed_turn_is_asked_again(
         await here.say("one")
         invited = here.chat.prompt_box.frame
         here.chat.log.view.handle(TurnFinished(1, "failed", 1))
-        assert invited.invitation == "Ask anything, or Alt+A asks the model again"
+        assert invited.invitation[0] == "Ask anything, or press Alt+A to retry, or use /model"
         here.chat.notices.notice("Something else.")
-        assert invited.invitation == "Ask anything, or Alt+A asks the model again"
+        assert invited.invitation[0] == "Ask anything, or press Alt+A to retry, or use /model"
         here.chat.log.view.handle(TurnResumed(1))
-        assert invited.invitation == "Ask anything"
+        assert invited.invitation[0] == "Ask anything"
 
 
 async def test_the_end_of_a_background_command_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
-        for running in (("make watch",), ("make watch", "sleep 9"), ("make watch",)):
-            here.chat.log.view.handle(BackgroundChanged(running))
-        assert here.chat.status.notice == "Background command ended: sleep 9"
+        here.chat.log.view.handle(BackgroundChanged(("make watch",)))
+        here.chat.log.view.handle(BackgroundChanged(("make watch", "sleep 9")))
+        told = here.chat.status.notice
+        here.chat.log.view.handle(BackgroundChanged(("make watch",), "sleep 9"))
+        assert here.chat.status.notice == "Background command ended: sleep 9" != told
 
 
 async def test_a_skill_of_a_folder_that_is_not_trusted_says_so(
@@ -453,7 +600,7 @@ async def test_a_skill_of_a_folder_that_is_not_trusted_says_so(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         here.app.chat_screen.run_command("skill:tide")
-        await here.until_said("There is no command /skill:tide; F1 lists them all.")
+        await here.until_said("There is no command /skill:tide; F1 to list them all.")
         assert here.chat.engine is not None
 
         async def shipped() -> tuple[str, ...]:
@@ -462,7 +609,7 @@ async def test_a_skill_of_a_folder_that_is_not_trusted_says_so(
         monkeypatch.setattr(here.chat.engine.project, "untrusted_files", shipped)
         here.app.chat_screen.run_command("skill:tide")
         await here.until_said(
-            "There is no command /skill:tide; this folder's own are not used without trust."
+            "There is no command /skill:tide; commands of this folder need --trust."
         )
 
 
@@ -510,8 +657,8 @@ async def test_a_key_asks_again_where_a_turn_ended_without_its_answer(
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("What files are here?")
         assert any(plain_text(block) == "The server went away." for block in here.shown)
-        invited = here.chat.prompt_box.frame.invitation
-        assert invited == "Ask anything, or Alt+A asks the model again"
+        invited = here.chat.prompt_box.frame.invitation[0]
+        assert invited == "Ask anything, or press Alt+A to retry, or use /model"
         await here.pilot.press("alt+a")
         await here.until(
             lambda: (
@@ -598,3 +745,21 @@ async def test_esc_right_after_its_key_closes_a_screen(
             await here.pilot.pause(0.05)
             await here.until(is_done)
             assert here.app.screen is here.app.chat_screen
+
+
+async def test_the_empty_prompt_says_how_to_come_back_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        for prompt in ("one thing", "\n".join(f"line {number}" for number in range(80))):
+            await here.say(prompt)
+        frame = here.chat.prompt_box.frame
+        as_before = frame.invitation
+        await here.pilot.press("pageup")
+        await here.until(lambda: "press End for the newest" in shown(here.app))
+        await here.pilot.press("end")
+        await here.until(lambda: here.chat.timeline.at_end)
+        await here.until(lambda: frame.invitation == as_before)
+        await here.pilot.press("pageup", "a", "b", "home", "end", "c")
+        await here.until(lambda: here.chat.prompt_box.text == "abc")
+        assert not here.chat.timeline.at_end

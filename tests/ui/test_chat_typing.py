@@ -9,6 +9,7 @@ from textual import events
 
 from agent_tui.providers.demo.scenario import Reply
 from tests.agent.stage import Stage
+from tests.ui.stage import shown
 from tests.ui.test_chat_acts import Desk, desk
 
 pytestmark = pytest.mark.slow
@@ -86,3 +87,20 @@ async def test_a_window_that_only_reads_forks_by_a_single_key(
             assert here.prompts == ["one thing"]
             assert here.chat.session is not None
             assert here.chat.session.session_id != session_id
+
+
+async def test_a_window_that_only_reads_names_and_takes_the_key_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Stage(tmp_path, Reply(text="An answer."), home="home/demo") as stage:
+        await stage.say("one thing")
+        session_id = stage.session.session_id
+        config = tmp_path / "home" / "config.toml"
+        config.write_text('[keys]\nread-only-fork = "x"\n', encoding="utf-8")
+        async with desk(tmp_path, monkeypatch, session_id) as here:
+            await here.until(lambda: "Read-only (x to fork): " in shown(here.app))
+            await here.pilot.press("f")
+            assert here.session.session_id == session_id
+            await here.pilot.press("x")
+            await here.until(lambda: not here.chat.status.banner)
+            assert here.session.session_id != session_id

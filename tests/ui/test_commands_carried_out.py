@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from agent_tui.agent.permissions import Rule
 from agent_tui.ui.blocks import UserBlock, plain_text
+from agent_tui.ui.conversation.panes import WIDE
 from agent_tui.ui.screens.dialogs.aside import AsideScreen
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
@@ -58,7 +59,7 @@ async def test_a_side_question_is_answered_and_leaves_no_trace(
         await run(here, "/btw which file is it?", AsideScreen)
         await here.until(lambda: bool(answered))
         assert answered[0].strip()
-        await here.until(lambda: "▎ which file is it?" in shown(here.app))
+        await here.until(lambda: "which file is it?" in shown(here.app))
         assert answered[0].split()[0] in shown(here.app)
         await here.pilot.press("escape")
         await here.until(lambda: here.app.screen is here.app.chat_screen)
@@ -254,3 +255,18 @@ async def test_an_export_without_a_format_is_asked_about(
                     lambda: "Exported to" in " ".join(plain_text(each) for each in here.shown)
                 )
             assert len(list(folder.glob("*.md"))) == before + written
+
+
+async def test_the_side_panel_says_where_it_shows_when_there_is_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.until(lambda: here.chat.panes.side is not None)
+        told = set()
+        for _ in range(2):
+            await run(here, "/panel")
+            await here.until(lambda: "side panel is" in here.chat.status.notice)
+            told.add(here.chat.status.notice)
+            here.chat.status.notice = ""
+        on = f"The side panel is on: it shows in a window of {WIDE} columns or more."
+        assert told == {on, "The side panel is off."}

@@ -12,6 +12,7 @@ from agent_tui.config import ContextSettings
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, ToolMessage, UserMessage
 from agent_tui.core.text import first_line
+from agent_tui.core.words import describe_strategy
 from agent_tui.providers.demo.scenario import Reply, Scenario
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.runtime.live_session import LiveSession
@@ -21,7 +22,7 @@ from agent_tui.ui.widgets.panes.sides import Sides
 from tests.agent.stage import Stage as Engine
 from tests.agent.stage import call
 from tests.ui.stage import Stage
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +49,7 @@ def conversation() -> Scripted:
 
 async def wait(app: Stage, pilot: Pilot[None], *texts: str) -> None:
     """Wait until the screen holds these texts; fails with the screen."""
-    deadline = monotonic() + 10
+    deadline = monotonic() + PATIENCE_SECONDS
     while not all(text in app.text for text in texts):
         await pilot.pause(0.01)
         assert monotonic() < deadline, f"waited in vain for {texts}\n{app.text}"
@@ -114,7 +115,8 @@ async def test_pins_edits_and_losses_kept_by_hand_come_through_every_strategy(
                 if each.name == "mask":  # there is no old output in this conversation
                     continue
                 await pilot.press("s", "home", *("down",) * place, "enter")
-                await wait(app, pilot, f"{each.name}  ●", "◉  3 user", "• 340 ms", "By me.")
+                named = describe_strategy(each.name)
+                await wait(app, pilot, f"{named}  ●", "◉  3 user", "• 340 ms", "By me.")
             await pilot.press("a")
             await until(pilot, lambda: app.results)
         assert "find the modules" in " ".join(written(session)).lower()
@@ -133,4 +135,4 @@ async def test_a_line_that_was_edited_in_place_comes_through_a_change_of_strateg
         async with (app := Stage(screen=screen)).run_test(size=SIZE) as pilot:
             await wait(app, pilot, "% saved")
             await pilot.press("e", "down", "end", *" (checked)", "ctrl+s", "s", "down", "enter")
-            await wait(app, pilot, "(checked)", "last-share  ●", "Kept by hand")
+            await wait(app, pilot, "(checked)", "last share  ●", "Kept by hand")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
+from time import process_time
 
 import pytest
 
 from agent_tui.core.errors import CompactionError, ProviderError
+from agent_tui.core.records import CompactionRecord
 from agent_tui.core.summary import (
     AfterRow,
     CompactionReport,
@@ -23,11 +24,13 @@ from agent_tui.core.summary import (
 )
 from agent_tui.ui.screens.context.compaction import PastCompactionScreen
 from agent_tui.ui.screens.context.compaction_preview import CompactionPreviewScreen
+from agent_tui.ui.screens.dialogs.compaction_choice import choose_compaction
+from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.loss_list import LossList
 from agent_tui.ui.widgets.panes.sides import Sides
 from agent_tui.ui.widgets.panes.summary_editor import SummaryEditor
 from tests.ui.stage import Stage
-from tests.waiting import settle
+from tests.waiting import rest, settle
 
 SUMMARY = "# Focus\nThe parser must handle nested quotes.\n\n# Done\n- [bold]read[/] src/parser.py"
 LOSS = Loss("request", "always use tabs", "Please always use tabs.", 2, 9.0)
@@ -182,6 +185,20 @@ async def test_every_message_shows_its_fate_and_its_tokens() -> None:
             assert text in app.text
 
 
+async def test_a_compaction_that_only_masks_tells_of_no_summary() -> None:
+    view = look(kept=12, summary="", losses=())
+    report = replace(view.report, strategy="mask", masked=4, masked_tokens=400)
+    before = tuple(replace(each, fate="masked") for each in view.before[:4]) + view.before[4:]
+    async with (app := past(replace(view, before=before, report=report))).run_test(
+        size=(120, 40)
+    ) as pilot:
+        await settle(pilot)
+        heading = sides(app).headings(110).plain
+        assert "summary" not in heading
+        assert heading.endswith("12 kept, 4 of them masked")
+        assert "400 masked" in app.text
+
+
 async def test_a_row_of_a_tool_names_the_tool() -> None:
     view = look()
     tools = ("edit_file" if each.role == "tool" else "" for each in view.before)
@@ -282,6 +299,28 @@ async def test_the_heading_of_a_past_compaction_names_files_and_retries() -> Non
         assert "2 retries" in app.text
 
 
+async def test_the_heading_of_a_past_compaction_says_plainly_how_it_was_made() -> None:
+    view = look()
+    report = replace(view.report, trigger="auto", strategy="last-messages")
+    async with (app := past(replace(view, report=report))).run_test(size=(140, 30)) as pilot:
+        await settle(pilot)
+        assert "automatic  last messages" in app.text
+
+
+async def test_compactions_and_strategies_are_offered_in_plain_words() -> None:
+    record = CompactionRecord("auto", "last-share", 9_000, 2_000, 3)
+    async with (app := Stage()).run_test(size=(100, 30)) as pilot:
+        app.run_worker(choose_compaction(app, [(3, record)]))
+        await settle(pilot)
+        assert "automatic · last share" in app.text
+    async with (app := preview(Session())).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        assert "last share" in app.text
+        assert "last-" not in app.text
+
+
 async def test_enter_reads_a_message_whole() -> None:
     async with (app := past(look())).run_test(size=(120, 40)) as pilot:
         await settle(pilot)
@@ -300,12 +339,19 @@ async def test_fates_stand_there_while_the_summary_is_written() -> None:
         assert "the summary is being written" in app.text
         assert split(app)[0][0].startswith("◐  1 user")
         assert "The parser must han" in app.text
+        assert "a apply" not in app.text
+        assert "e edit" not in app.text
         await pilot.press("a")
         await settle(pilot)
+        assert "The summary is not complete yet." in app.text
         assert session.applied == []
         session.go_on.set()
         await settle(pilot)
         assert "Please always use tabs." in app.text
+        app.screen.query_one(KeyHints)._forget()
+        await settle(pilot)
+        assert "a apply" in app.text
+        assert "e edit" in app.text
         assert session.applied == []
 
 
@@ -331,7 +377,7 @@ async def test_apply_pressed_twice_applies_once() -> None:
         await settle(pilot)
         session.is_slow = True
         await pilot.press("a", "a")
-        await pilot.pause(0.4)
+        await rest(pilot, 0.4)
         assert session.applied == [session.drafts[0]]
         assert app.results == [session.first.view.report]
 
@@ -342,7 +388,7 @@ async def test_losses_kept_in_quick_succession_are_all_kept_before_it_is_applied
         await settle(pilot)
         session.is_slow = True
         await pilot.press("tab", "k", "down", "k", "a")
-        await pilot.pause(0.8)
+        await rest(pilot, 0.8)
         (applied,) = session.applied
         kept = applied.view.summary.partition("# Kept by hand")[2]
         assert kept.count("\n- ") == 2
@@ -380,7 +426,7 @@ async def test_a_failed_apply_says_why_and_the_draft_stays() -> None:
         await settle(pilot)
         session.error = CompactionError("The log changed.")
         await pilot.press("a")
-        await pilot.pause(0.2)
+        await rest(pilot, 0.2)
         assert "The log changed." in app.text
         assert app.results == []
 
@@ -444,7 +490,7 @@ async def test_k_keeps_the_loss_that_led_to_its_message_until_another_is_highlig
         assert sides(app).has_focus
         await pilot.press("down", "k")
         await settle(pilot)
-        assert "Choose a loss first (Tab moves to the list)" in app.text
+        assert "Choose a loss first. Press Tab for the list." in app.text
         assert "Please always use tabs." not in app.text.partition("Kept by hand")[2]
         await pilot.press("up", "k")
         await settle(pilot)
@@ -569,9 +615,9 @@ async def test_a_line_kept_at_the_moment_another_summary_is_asked_for_is_in_that
         await settle(pilot)
         session.is_slow = True
         await pilot.press("tab", "k", "f", *"tests", "enter", "tab")
-        await pilot.pause(0.4)
+        await rest(pilot, 0.4)
         await pilot.press("a")
-        await pilot.pause(0.4)
+        await rest(pilot, 0.4)
         assert session.applied[0].view.summary.endswith("# Kept by hand\n- Please always use tabs.")
 
 
@@ -586,7 +632,7 @@ async def test_another_summary_that_is_not_possible_leaves_the_draft_as_it_was(
         await settle(pilot)
         session.error = CompactionError("Nothing to compact.")
         await pilot.press("s", "down", "enter")
-        await pilot.pause(0.2)
+        await rest(pilot, 0.2)
         assert "Nothing to compact." in app.text
         assert split(app)[0][0].startswith("◉  1 user")
         assert ("Kept by hand" in app.text) == ("k" in changes)
@@ -613,11 +659,11 @@ async def test_ten_thousand_messages_open_at_once() -> None:
         async def load() -> CompactionView:
             return view
 
-        began = perf_counter()
+        began = process_time()
         await app.push_screen(PastCompactionScreen(1, load))
         while not app.screen.query_one(LossList).count:
             await pilot.pause()
-        assert perf_counter() - began < 1.0
+        assert process_time() - began < 1.0
         await pilot.press("end")
         await settle(pilot)
         assert split(app)[-1][0].startswith("●")
@@ -638,7 +684,23 @@ async def test_the_summary_is_drawn_not_shown_as_markdown() -> None:
 def test_a_loss_is_shown_without_marks_except_where_they_may_belong_to_a_command() -> None:
     said = Loss("number", "30 seconds", "is known to **30 seconds** in `extremes.py`", 0, 1.0)
     done = Loss("command", "ls **/*.py", "ls **/*.py", 0, 1.0)
+    asked = Loss("request", "", "Mind the *stars*, **all of them", 0, 1.0)
     rows = LossList()
-    rows._losses = (said, done)
+    rows._losses = (said, done, asked)
     assert "is known to 30 seconds in extremes.py" in rows.draw_row(0, 100).plain
     assert "ls **/*.py" in rows.draw_row(1, 100).plain
+    assert "Mind the stars, all of them" in rows.draw_row(2, 100).plain
+    assert "Mind the sta…" in rows.draw_row(2, 27).plain
+
+
+async def test_a_row_shows_the_words_of_markdown_and_what_a_tool_says_as_it_is() -> None:
+    view = look()
+    said = ("* Mind the *stars* of `a.py`", "**Done** with __init__.py", "| **kwargs | `x`")
+    texts = [replace(each, text=text) for each, text in zip(view.before[:3], said, strict=True)]
+    view = replace(view, before=(*texts, *view.before[3:]))
+    async with (app := past(view)).run_test(size=(140, 40)) as pilot:
+        await settle(pilot)
+        shown = [left for left, _ in split(app)]
+        assert "Mind the stars of a.py" in shown[0]
+        assert "Done with __init__.py" in shown[1]
+        assert "| **kwargs | `x`" in sides(app).render_line(2).text

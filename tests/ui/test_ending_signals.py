@@ -36,8 +36,8 @@ def test_a_signal_ends_the_program_as_its_command_does(
         terminal.wait_for("tokens ·")
         terminal.write("hello")
         terminal.press("enter")
-        terminal.wait_for("Esc interrupts")
-        terminal.wait_for(lambda text: "Esc interrupts" not in text)
+        terminal.wait_for("Esc interrupt")
+        terminal.wait_for(lambda text: "Esc interrupt" not in text)
         terminal.write(f"!sleep {seconds}")
         terminal.press("enter")
         deadline = time.monotonic() + 10

@@ -11,19 +11,23 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 
-from agent_tui.core.changes import ChangeGroup, FileDiff, net_changes
+from agent_tui.core.changes import ChangeGroup, FileDiff, fold_repeats, net_changes
 from agent_tui.core.diff_pieces import DiffPiece, find_hunks, pieces_by_line
+from agent_tui.core.file_changes import ChangeCause, LeftOut
 from agent_tui.core.records import WorkspaceRecord
 from agent_tui.core.summary import RevertPreview
 from agent_tui.runtime.files.change_groups import count_net_changes
 from agent_tui.runtime.files.session_files import FilesReverted
 from agent_tui.ui.flows.files import browse_changes, revert_call
+from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
 from agent_tui.ui.screens.time.diff_lines import colour_diff
 from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
 from agent_tui.workspace.diffs import describe_capture
+from agent_tui.workspace.origins import REPLACED
 from agent_tui.workspace.plan import make_plan
 from tests.ui.stage import Stage
+from tests.waiting import rest, until
 from tests.workspace.yard import Yard
 
 CODE = "".join(f"line = {number}\n" for number in range(20))
@@ -64,7 +68,7 @@ async def test_the_agents_changes_are_ticked_and_a_conflict_is_not(
     yard: Yard, size: tuple[int, int]
 ) -> None:
     async with (app := Stage(screen=preview(yard))).run_test(size=size) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert "[-] a.py" in app.text
         assert "conflict: undoes later changes too" in app.text
         assert "Revert 1 file and 1 part of 1 file, and remove" in app.text
@@ -75,9 +79,33 @@ async def test_the_agents_changes_are_ticked_and_a_conflict_is_not(
         assert decision.choice == {("a.py", True): {2}, ("new.py", True): {0}}
 
 
+async def test_the_counts_are_said_to_be_those_of_the_revert(tmp_path: Path) -> None:
+    yard = Yard(tmp_path / "yard")
+    yard.write("a.py", CODE)
+    yard.take()
+    yard.checkpoint()
+    yard.write("a.py", CODE.replace("line = 3\nline = 4\n", "one\n"))
+    yard.take(call="c1")
+    async with (app := Stage(screen=preview(yard))).run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "[x] a.py" in app.text)
+        assert "[x] a.py  reverting: +2 -1" in app.text
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_repository_that_was_replaced_is_told_in_words(
+    yard: Yard, size: tuple[int, int]
+) -> None:
+    plan = replace(yard.plan("c0"), uncovered=(LeftOut(".", REPLACED),))
+    screen = RevertFilesScreen("Back to checkpoint 7?", plan, PREVIEW)
+    async with (app := Stage(screen=screen)).run_test(size=size) as pilot:
+        await until(pilot, lambda: "Revert 1 file" in app.text)
+        await pilot.press("tab", "end")
+        await until(pilot, lambda: "    some of this folder  its git" in app.text)
+
+
 async def test_one_click_ticks_a_box(yard: Yard) -> None:
     async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert "[-] a.py" in app.text
         await pilot.click("#files", offset=(2, 1))
         assert "[ ] a.py" in app.text
@@ -89,7 +117,7 @@ async def test_one_click_ticks_a_box(yard: Yard) -> None:
 
 async def test_hunks_and_files_are_ticked_by_key(yard: Yard) -> None:
     async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         await pilot.press("space")  # the first one shows where it is
         await pilot.press("up", "space")  # the conflict, asked for by name
         await pilot.press("end", "home", "w")
@@ -103,10 +131,20 @@ async def test_hunks_and_files_are_ticked_by_key(yard: Yard) -> None:
         assert decision.choice[("a.py", True)] == {1, 2}
 
 
+async def test_enter_answers_after_a_click_on_what_goes_back(yard: Yard) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
+        await rest(pilot, 0.3)
+        await pilot.click("#scopes", offset=(6, 1))
+        await pilot.pause()
+        await pilot.press("enter")
+        await until(pilot, lambda: app.results)
+        assert app.results[0].scope == "files"
+
+
 async def test_a_file_that_is_ticked_twice_counts_once(yard: Yard) -> None:
     """Its agent's changes and all changes are two boxes; the wider one is what is made."""
     async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         await pilot.press("tab", "end")
         lines = [line.strip() for line in app.text.splitlines()]
         above = len(lines) - 1 - lines[::-1].index(next(x for x in lines[::-1] if "a.py" in x))
@@ -115,18 +153,49 @@ async def test_a_file_that_is_ticked_twice_counts_once(yard: Yard) -> None:
         assert "Revert 2 files, and remove" in app.text
 
 
+async def test_the_answers_name_the_keys_of_the_settings(yard: Yard) -> None:
+    app = Stage(make_screen=lambda _: preview(yard))
+    app.set_keymap({"revert-files-answer-first": "n", "revert-files-answer-on": "y"})
+    async with app.run_test(size=(120, 36)) as pilot:
+        await rest(pilot, 0.3)
+        (revert,) = (line for line in app.text.splitlines() if "and remove" in line)
+        (cancel,) = (line for line in app.text.splitlines() if "Cancel" in line)
+        assert (revert.split()[-1], cancel.split()[-1]) == ("n", "y")
+        await pilot.press("y")
+        assert app.results == [None]
+
+
 async def test_what_no_tick_means_is_said(yard: Yard) -> None:
     plan = yard.plan("c0")
     for shown, words in ((PREVIEW, "; no file is ticked"), (None, "Close; no file is ticked")):
         sheet = RevertFilesScreen("Revert?", plan, shown, {})
         async with (app := Stage(screen=sheet)).run_test(size=(120, 36)) as pilot:
-            await pilot.pause(0.3)
+            await rest(pilot, 0.3)
             assert words in app.text
+
+
+@pytest.mark.parametrize(("height", "blank"), [(60, 1), (18, 1), (14, 0)])
+async def test_the_answers_stand_right_below_what_they_are_about(
+    yard: Yard, height: int, blank: int
+) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=(120, height)) as pilot:
+        await rest(pilot, 0.3)
+        rows, answers = (app.screen.query_one(f"#{name}").region for name in ("files", "answers"))
+        assert answers.y == rows.bottom + blank
+        assert answers.bottom <= height - 1
+        assert app.text.split("\n")[rows.bottom - 1].strip()
+        assert "Revert 1 file" in app.text
+
+
+async def test_on_a_wide_screen_the_keys_of_the_answers_stand_beside_them(yard: Yard) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=(300, 40)) as pilot:
+        await rest(pilot, 0.3)
+        assert app.screen.query_one("#answers").region.right <= 120
 
 
 async def test_esc_reverts_nothing(yard: Yard) -> None:
     async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:
-        await pilot.pause(0.2)
+        await rest(pilot, 0.2)
         await pilot.press("escape")
         assert app.results == [None]
 
@@ -144,18 +213,34 @@ async def test_changes_open_as_diffs_and_one_file_can_be_asked_back(
     async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test(
         size=size
     ) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         lines = app.text.splitlines()
         assert any("you or another program" in line for line in lines)
         assert any("agent: run_command" in line and "in 2 files" in line for line in lines)
         await pilot.press("down", "enter")
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert "+ mine" in app.text
         assert "4 - broken" in app.text  # the number of its line before its mark
         await pilot.press("u")
         name = "the changes by you or another program before turn 1"
         ids = frozenset({captures[1].stamp.uuid or ""})
         assert app.results == [ToRevert(ids, "a.py", name=name)]
+
+
+async def test_a_diff_that_closes_under_the_cursor_leaves_it_on_its_file(yard: Yard) -> None:
+    (capture,) = (each for each in yard.timeline.captures if each.call)
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [describe_capture(yard.store, capture, {"c1": "run_command"})]
+
+    async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test() as pilot:
+        await until(pilot, lambda: "new.py" in app.text)
+        await pilot.press("down", "down", "enter")
+        await until(pilot, lambda: "▾" in app.text)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: "▾" not in app.text)
+        await pilot.press("u")
+        assert app.results[0].path == "new.py"
 
 
 async def test_one_place_of_a_diff_is_asked_back_and_ticked_alone(yard: Yard) -> None:
@@ -170,9 +255,9 @@ async def test_one_place_of_a_diff_is_asked_back_and_ticked_alone(yard: Yard) ->
     async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test(
         size=(120, 40)
     ) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         await pilot.press("down", "enter")
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         lines = [line.strip() for line in app.text.splitlines()]
         start = next(at for at, line in enumerate(lines) if "a.py" in line)
         wanted = next(at for at, line in enumerate(lines) if "+ also broken" in line)
@@ -185,7 +270,7 @@ async def test_one_place_of_a_diff_is_asked_back_and_ticked_alone(yard: Yard) ->
     hunks = find_hunks(path, asked.pieces)
     sheet = RevertFilesScreen("Revert?", plan, None, {path.key: hunks})
     async with (app := Stage(screen=sheet)).run_test(size=(120, 40)) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert "Revert 1 part of 1 file" in app.text
         assert "Changed by the agent" not in app.text  # a revert of a person's change asks so too
         assert "what to revert" not in app.text  # there are only files
@@ -238,7 +323,7 @@ async def test_a_place_that_is_gone_does_not_stand_for_its_whole_file(tmp_path: 
     asked = ToRevert(frozenset({capture.stamp.uuid or ""}), "a.py", first, "run_command, turn 1")
     sheet = await asked_by_the_flow(yard, capture, asked)
     async with (app := Stage(screen=sheet)).run_test(size=(120, 40)) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert "could not be found exactly. Tick what to revert." in app.text
         assert "Close; no file is ticked" in app.text
         assert "[ ] a.py" in app.text
@@ -250,7 +335,7 @@ async def test_a_whole_file_is_ticked_where_no_place_of_it_is_chosen(tmp_path: P
     asked = ToRevert(frozenset({capture.stamp.uuid or ""}), "a.py", name="run_command, turn 1")
     sheet = await asked_by_the_flow(yard, capture, asked)
     async with (app := Stage(screen=sheet)).run_test(size=(120, 40)) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert "was not found" not in app.text
         assert "[x] a.py" in app.text
 
@@ -264,13 +349,15 @@ async def test_undo_is_named_only_where_something_was_reverted(yard: Yard, is_ma
         files=SimpleNamespace(plan_captures=AsyncMock(return_value=yard.plan("c0"))),
     )
     push = AsyncMock(return_value=RevertDecision("files", {}))
-    chat = Mock(app=Mock(push_screen_wait=push), holder=Mock(require_session=lambda: session))
+    chat = Mock(
+        app=Mock(push_screen_wait=push, _keymap={}), holder=Mock(require_session=lambda: session)
+    )
     chat.runner.start.return_value = AsyncMock()
     await revert_call(chat, ["c1"])
     (act,) = chat.runner.start.call_args.args
     await act(session)
-    told = "Done. Undo with /undo." if is_made else "Done."
-    chat.notices.notice.assert_called_once_with(told)
+    told = "Done. Undo with Alt+U." if is_made else "Done."
+    chat.notices.hint.assert_called_once_with(told)
 
 
 async def asked_by_the_flow(
@@ -303,10 +390,41 @@ async def test_a_file_that_was_reverted_is_not_counted_in_the_head(yard: Yard) -
         return [describe_capture(yard.store, each, {}) for each in captures]
 
     async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test() as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         head = next(line for line in app.text.splitlines() if "File changes" in line)
         assert "1 file " in head  # new.py; a.py is as it was
         assert "+1 -0" in head
+
+
+async def test_the_cursor_stands_on_the_newest_change_below_one_row_of_undos(yard: Yard) -> None:
+    (agents,) = (each for each in yard.timeline.captures if each.call)
+    yard.take("human")
+    other = yard.revert(yard.plan_back(agents), {("new.py", True): frozenset({0})})
+    again = yard.take_back(yard.take_back(other), "redo")
+    yard.take_back(again)
+    captures = [capture for capture in yard.timeline.captures if capture.delta]
+    assert [each.cause for each in captures][2:] == ["revert", "undo", "redo", "undo"]
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [describe_capture(yard.store, each, {"c1": "edit_file"}) for each in captures]
+
+    async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test() as pilot:
+        await rest(pilot, 0.3)
+        (undo,) = (line for line in app.text.splitlines() if "revert:" in line or "undo" in line)
+        assert "undo of a revert  +1 -0 in 1 file, newest of 4" in undo
+        await pilot.press("u")
+        assert app.results[0].name == "the changes by you or another program before turn 1"
+
+
+def test_reverts_of_one_part_after_another_are_not_folded() -> None:
+    file = FileDiff("a.py", "changed", 1, 1)
+    causes: list[ChangeCause] = ["revert", "revert", "undo", "undo"]
+    groups = [ChangeGroup(str(at), cause, (file,)) for at, cause in enumerate(causes)]
+    assert [(each.id, each.repeats) for each in fold_repeats(groups)] == [
+        ("0", 0),
+        ("2", 1),
+        ("3", 0),
+    ]
 
 
 async def test_what_was_lost_stands_above_the_changes(yard: Yard) -> None:
@@ -317,7 +435,7 @@ async def test_what_was_lost_stands_above_the_changes(yard: Yard) -> None:
 
     screen = ChangesScreen(load, net_of(yard), "", "2 earlier versions of files were removed.")
     async with (app := Stage(screen=screen)).run_test(size=(60, 20)) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         lines = app.text.splitlines()
         lost = next(at for at, line in enumerate(lines) if "2 earlier versions" in line)
         assert lost < next(at for at, line in enumerate(lines) if "a.py" in line)
@@ -351,7 +469,7 @@ async def test_a_turn_is_reverted_whole_without_what_others_changed_in_it(yard: 
     async with (app := Stage(screen=ChangesScreen(load, net_of(yard)))).run_test(
         size=(120, 36)
     ) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         await pilot.press("t")
         own = {each.stamp.uuid or "" for each in captures if each.call}
         assert len(own) == 2
@@ -366,9 +484,9 @@ async def test_where_nothing_can_be_reverted_the_screen_says_why(yard: Yard) -> 
 
     screen = ChangesScreen(load, net_of(yard), "a turn is running")
     async with (app := Stage(screen=screen)).run_test(size=(120, 36)) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         await pilot.press("u")
-        await pilot.pause(0.2)
+        await rest(pilot, 0.2)
         assert app.results == []
         assert "Nothing can be reverted here: a turn is running" in app.text
 
@@ -380,7 +498,7 @@ async def test_a_call_whose_tool_nobody_knows_is_not_shown_by_its_id() -> None:
         return [group]
 
     async with (app := Stage(screen=ChangesScreen(load))).run_test() as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert "agent  +1 -0 in 1 file" in app.text
         assert "call_9f3" not in app.text
         assert "start" not in app.text
@@ -393,3 +511,30 @@ async def test_the_colour_of_a_line_of_a_diff_fills_its_row() -> None:
     assert [line.cell_length for line in drawn[1:]] == [20, 20]
     spans = [(span.start, span.end) for span in drawn[2].spans if "surface" in str(span.style)]
     assert spans == [(3, 20)]
+
+
+async def test_files_that_stay_are_not_said_to_be_reverted(yard: Yard) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "new.py  will be deleted" in app.text)
+        await pilot.press("w", "w")
+        await until(pilot, lambda: "files are not changed" in app.text)
+        assert "new.py  stays as it is" in app.text
+        assert "will be" not in app.text
+        assert "[x]" not in app.text
+        assert "[-]" not in app.text
+        await pilot.press("tab", "space", "w")
+        await until(pilot, lambda: "new.py  will be deleted" in app.text)
+        assert "Revert 1 file and 1 part of 1 file, and remove" in app.text
+
+
+async def test_times_end_at_the_reading_column_of_a_wide_screen() -> None:
+    at = "2020-01-01T00:00:00Z"
+    group = ChangeGroup("id", "tool_call", (FileDiff("a.py", "created", 1, 0),), at=at)
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [group]
+
+    async with (app := Stage(screen=ChangesScreen(load))).run_test(size=(200, 30)) as pilot:
+        await until(pilot, lambda: "in 1 file" in app.text)
+        row = next(line for line in app.text.splitlines() if "in 1 file" in line)
+        assert COLUMN - 4 <= len(row.rstrip()) <= COLUMN + 4

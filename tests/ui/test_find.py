@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from textual.widgets import Static
 from agent_tui.core.messages import DiffDisplay, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage
 from agent_tui.ui.blocks import AssistantBlock, ToolBlock, UserBlock
+from agent_tui.ui.screens.dialogs.aside import AsideScreen
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.panes.reading import Reading
 from agent_tui.ui.widgets.prompt.completion import Completion
@@ -72,6 +74,7 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
         await here.until(lambda: len(find_bars(here)) == 1)
         bar = find_bars(here)[0]
         await here.until(lambda: here.app.focused in bar.children)
+        await here.until(lambda: "Enter send ·" not in shown(here.app))
         await here.pilot.press(*"thing")
         await here.until(lambda: str(bar.query_one("#find-count").render()).startswith("1 of"))
         first = here.chat.timeline._cursor
@@ -80,6 +83,7 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
         await here.pilot.press("escape")
         await here.until(lambda: not bar.display)
         assert here.chat.prompt_box.is_writing
+        await here.until(lambda: "Enter send ·" in shown(here.app))
         await here.pilot.press("ctrl+f")
         await here.until(lambda: bar.display)
         assert find_bars(here) == [bar]
@@ -95,6 +99,7 @@ async def test_finding_closes_the_list_of_completions(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await here.pilot.press("/")
+        await here.until(lambda: bool(here.chat.prompt_box.query(Completion)))
         completion = here.chat.prompt_box.query_one(Completion)
         await here.until(lambda: completion.is_offering)
         await here.pilot.press("ctrl+f")
@@ -201,7 +206,9 @@ async def test_a_hit_in_rows_that_are_left_out_is_read_where_all_are_shown(
         bar = find_bars(here)[0]
         await here.until(lambda: here.app.focused in bar.children)
         await here.pilot.press(*"row 4321")
-        await here.until(lambda: "Tab opens all" in str(bar.query_one("#find-count").render()))
+        await here.until(
+            lambda: "in hidden rows · Tab open all" in str(bar.query_one("#find-count").render())
+        )
         await here.pilot.press("tab")
         await here.until(lambda: isinstance(here.app.screen, ReaderScreen))
         await here.until(lambda: "row 4321" in screen_text(here))
@@ -224,6 +231,36 @@ async def test_the_line_that_finds_is_as_wide_as_the_reader() -> None:
         await until(pilot, lambda: "1 of " in app.text)
         (bar,) = app.screen.query(FindBar)
         assert (bar.region.x, bar.region.right) == (1, 199)
+
+
+async def test_the_hints_say_what_esc_does_while_the_line_finds() -> None:
+    reader = ReaderScreen("Message", "", "row\n" * 99, find="row")
+    async with (app := Stage(screen=reader)).run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "1 of " in app.text)
+        assert app.text.count("Esc") == 1
+        assert "Esc close" in app.text.splitlines()[-1]
+        await pilot.click("KeyHints", offset=(app.text.splitlines()[-1].index("Esc"), 0))
+        await until(pilot, lambda: "Esc back" in app.text.splitlines()[-1])
+        assert app.screen is reader
+        assert app.text.count("Esc") == 1
+        await pilot.press("slash")
+        await until(pilot, lambda: "Esc close" in app.text.splitlines()[-1])
+        await pilot.press("escape")
+        await until(pilot, lambda: "Esc back" in app.text.splitlines()[-1])
+
+
+async def test_a_side_question_says_what_esc_does_while_the_line_finds() -> None:
+    async def ask(_question: str, _on_text: Callable[[str], None]) -> str:
+        return "It is at noon."
+
+    async with (app := Stage(screen=AsideScreen("When?", ask))).run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Esc back" in app.text)
+        await pilot.press("slash", *"noon")
+        await until(pilot, lambda: "Esc close" in app.text)
+        assert "Esc back" not in app.text
+        assert app.text.count("Esc") == 1
+        await pilot.press("escape")
+        await until(pilot, lambda: "Esc back" in app.text)
 
 
 async def test_markdown_is_drawn_where_it_is_read() -> None:

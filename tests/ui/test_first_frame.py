@@ -4,11 +4,20 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+import pytest
+from textual.theme import Theme
+
+from agent_tui.resources import stylesheets
+from agent_tui.runtime.starting.launch import Launch
+from agent_tui.ui.app import AgentTui
+from agent_tui.ui.themes.theme import tokens_of
 from tests.benchmarks.chat_server import ChatServer
 from tests.terminal import environment
+from tests.ui.stage import Stage
 
 HEAVY = (
     "aiofiles",
@@ -21,6 +30,7 @@ HEAVY = (
     "sqlite3",
     "tenacity",
     "tiktoken",
+    "tree_sitter",
     "agent_tui.agent",
     "agent_tui.context",
     "agent_tui.core.events",
@@ -33,30 +43,75 @@ HEAVY = (
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from agent_tui.runtime.launch import Launch
+from textual.css.tokenizer import Tokenizer
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.themes.themed import ThemedStylesheet
+
+styled, parsed, tokens = [], [], []
+
+class Counted(ThemedStylesheet):
+    def apply(self, node, **options):
+        styled.append(node)
+        super().apply(node, **options)
+
+    def parse(self):
+        parsed.append(self)
+        super().parse()
+
+read = Tokenizer.get_token
+
+def count(tokenizer, expect):
+    tokens.append(expect)
+    return read(tokenizer, expect)
+
+Tokenizer.get_token = count
 
 class FirstFrame(AgentTui):
     def on_ready(self):
-        print(json.dumps(sorted(sys.modules)))
+        counts = len(styled), len(self.stylesheet.rules), len(parsed), len(tokens)
+        print(json.dumps([sorted(sys.modules), *counts]))
         self.exit(0)
 
-FirstFrame(Launch(cwd=Path.cwd(), demo=True)).run(headless=True, size=(120, 40))
+app = FirstFrame(Launch(cwd=Path.cwd(), demo=True))
+app.stylesheet.__class__ = Counted
+app.run(headless=True, size=(120, 40))
 """
 
 
-def test_nothing_heavy_is_loaded_before_the_first_frame(tmp_path: Path) -> None:
+class FirstFrame(NamedTuple):
+    """What is loaded by then, and what was done for the styles."""
+
+    loaded: set[str]
+    styled: int
+    rules: int
+    parsed: int
+    tokens: int
+
+
+def first_frame(folder: Path) -> FirstFrame:
+    """What the first frame takes."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=True
     )
-    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    modules, *counts = json.loads(done.stdout.splitlines()[-1])
+    return FirstFrame(set(modules), *counts)
+
+
+def test_nothing_heavy_is_loaded_before_the_first_frame(tmp_path: Path) -> None:
+    loaded = first_frame(tmp_path).loaded
     assert "textual.app" in loaded
     assert not sorted(loaded & set(HEAVY))
 
 
-MOST_FOR_THE_FRAME = 278
+MOST_FOR_THE_FRAME = 272
+MOST_STYLED_FOR_THE_FRAME, MOST_RULES_FOR_THE_FRAME = 20, 54
+MOST_TOKENS_FOR_THE_FRAME = 1_480
 MOST_FOR_AN_ANSWER, MOST_OF_OURS = 740, 297
 """How many modules that are not Python's own are loaded by then, and how many of ours.
+
+For the frame also: how often a widget or a part of one is styled, how many rules are parsed, and
+how many tokens are read for that.
 
 These go down, never up.
 """
@@ -88,7 +143,7 @@ import agent_tui.ui.app
 import agent_tui.ui.conversation.wire_view
 import agent_tui.ui.widgets.timeline.timeline
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 
 async def main():
     engine = await asyncio.to_thread(Engine.assemble, Launch(cwd=Path.cwd()))
@@ -112,7 +167,7 @@ SCREEN = """
 import json, os, sys
 from pathlib import Path
 from textual.css.stylesheet import Stylesheet
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 
 styled = []
@@ -145,7 +200,7 @@ app.run(headless=True, size=(120, 40))
 LOADED_WHERE = """
 import json, os, sys, threading
 from pathlib import Path
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 
 on_the_loop = []
@@ -197,12 +252,40 @@ def installed(modules: Iterable[str]) -> list[str]:
     return [name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names]
 
 
-def test_the_first_frame_loads_no_more_modules_than_before(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    loaded = json.loads(done.stdout.splitlines()[-1])
-    assert len(installed(loaded)) <= MOST_FOR_THE_FRAME
+def test_the_first_frame_takes_no_more_modules_and_styles_than_before(tmp_path: Path) -> None:
+    frame = first_frame(tmp_path)
+    assert len(installed(frame.loaded)) <= MOST_FOR_THE_FRAME
+    assert frame.styled <= MOST_STYLED_FOR_THE_FRAME
+    assert frame.rules <= MOST_RULES_FOR_THE_FRAME
+    assert frame.tokens <= MOST_TOKENS_FOR_THE_FRAME
+
+
+def test_styles_are_parsed_once_for_the_first_frame(tmp_path: Path) -> None:
+    assert first_frame(tmp_path).parsed == 1
+
+
+def test_colours_are_derived_once_for_the_first_frame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    derived: list[str] = []
+
+    def count(theme: Theme, base: Mapping[str, str]) -> dict[str, str]:
+        derived.append(theme.name)
+        return tokens_of(theme, base)
+
+    monkeypatch.setattr("agent_tui.ui.themes.themed.tokens_of", count)
+    app = AgentTui(Launch(cwd=tmp_path))
+    assert derived == [app.theme]
+    assert app.stylesheet._variables == app.theme_variables
+
+
+def test_no_style_inside_depends_on_where_the_focus_is() -> None:
+    app = Stage()
+    app.stylesheet.read_all(stylesheets())
+    chains = [chain.selectors for rule in app.stylesheet.rules for chain in rule.selector_set]
+    within = [[("focus-within" in each.pseudo_classes) for each in chain] for chain in chains]
+    assert any(chain[-1] for chain in within)
+    assert not any(any(chain[:-1]) for chain in within)
 
 
 async def answered(program: str, folder: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_tui.core.usage import Gauge, Share
@@ -27,6 +27,7 @@ GAUGES = st.builds(
 
 
 @given(GAUGES, st.integers(12, 200))
+@example(Gauge(tokens=12_345, window=0, trigger_at=0, estimated=True, shares=()), 12)
 def test_the_gauge_fits_any_width(gauge: Gauge, width: int) -> None:
     assert draw_gauge(gauge, width).cell_length <= width
 

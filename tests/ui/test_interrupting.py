@@ -23,7 +23,7 @@ async def test_the_screen_says_so_while_a_command_that_ignores_it_still_runs(
         here.app.watch(
             status, "work", lambda work: seen.append((work, here.chat.runner.is_busy)), init=False
         )
-        here.chat.prompts.send("!trap '' TERM; echo up > up; sleep 60; sleep 60")
+        here.chat.prompts.send("!trap '' TERM; echo up > up; sleep 600; sleep 600")
         assert here.chat.engine is not None
         await here.until((here.chat.engine.workspace / "up").exists)
         seen.clear()
@@ -38,12 +38,13 @@ async def test_a_command_that_comes_too_early_is_given_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
-        here.chat.prompts.send("!echo up > up; sleep 60")
+        here.chat.prompts.send("!echo up > up; sleep 600")
         assert here.chat.engine is not None
         await here.until((here.chat.engine.workspace / "up").exists)
         here.chat.prompt_box.set_text(typed)
         await here.pilot.press("enter")
-        await here.until(lambda: "works between turns: Esc ends this one." in shown(here.app))
+        told = "works between turns: Esc to interrupt this one."
+        await here.until(lambda: told in shown(here.app))
         assert here.chat.prompt_box.text == typed
         await here.pilot.press("escape")
 

@@ -8,9 +8,11 @@ import pytest
 from textual.app import App
 
 from agent_tui.ui.blocks import NoticeBlock
+from agent_tui.ui.chat import ChatScreen
 from agent_tui.ui.commands.table import BY_NAME, name_keys, name_keys_of_hint
 from agent_tui.ui.keymap import read_keymap
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
+from agent_tui.ui.screens.dialogs.aside import AsideScreen
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.help import HelpScreen
 from agent_tui.ui.screens.dialogs.keys import KeysScreen, describe_keys
@@ -18,10 +20,19 @@ from agent_tui.ui.screens.dialogs.palette import PaletteScreen
 from agent_tui.ui.screens.dialogs.trust import TrustScreen
 from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
 from agent_tui.ui.screens.remapping import remappable_keys
+from agent_tui.ui.screens.sessions.session_list import SessionListScreen
+from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
+from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 from agent_tui.ui.screens.time.tree import TreeScreen
 from tests.ui.stage import Stage, shown
+from tests.ui.test_aside import Answerer
 from tests.ui.test_chat_acts import Desk, desk
+from tests.ui.test_checkpoints import CHECKPOINTS, COMPACTED
 from tests.ui.test_commands_carried_out import run
+from tests.ui.test_session_list import THREE, Sessions
+from tests.ui.test_small_screens import PREVIEW
+from tests.ui.test_tree import branched, tree_stage
+from tests.waiting import settle, until
 
 
 @pytest.mark.parametrize(
@@ -54,22 +65,23 @@ def test_what_cannot_be_a_key_is_named_with_its_place(chosen: dict[str, str], tr
         ({"tree-brunch": "x"}, "keys.tree-brunch names no command; did you mean keys.tree-branch?"),
         ({"tree-branch": "kk"}, "keys.tree-branch expects a key such as f12"),
         ({"timeline-copy": "q"}, "keys.timeline-copy is q, which is the key of timeline-quote."),
+        ({"read-only-fork": "f3"}, "keys.read-only-fork is f3, which is the key of revert."),
     ],
 )
 def test_what_cannot_be_a_key_of_a_screen_is_named(chosen: dict[str, str], trouble: str) -> None:
-    troubles = read_keymap(chosen, {}, remappable_keys()).troubles
+    troubles = read_keymap(chosen, {}, remappable_keys(ChatScreen)).troubles
     assert any(trouble in said for said in troubles), troubles
 
 
 def test_keys_of_a_screen_may_be_letters_and_change_places() -> None:
     chosen = {"tree-branch": "f", "tree-fork": "B", "timeline-copy": "c", "panel-leave": "x"}
-    keymap = read_keymap(chosen, {}, remappable_keys())
+    keymap = read_keymap(chosen, {}, remappable_keys(ChatScreen))
     assert not keymap.troubles
     assert keymap.keys == chosen
 
 
 def test_every_key_of_a_screen_has_a_name_of_its_own() -> None:
-    names = remappable_keys()
+    names = remappable_keys(ChatScreen)
     assert {"tree-branch", "session-list-rename", "scrubber-step-on", "timeline-move-on"} <= set(
         names
     )
@@ -89,15 +101,15 @@ def test_every_key_of_a_screen_has_a_name_of_its_own() -> None:
 async def test_a_key_of_a_screen_works_and_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_keys(tmp_path, 'tree-compare = "x"\npanel-leave = "z"\n')
+    choose_keys(tmp_path, 'tree-fork = "x"\npanel-leave = "z"\n')
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
         await run(here, "/tree", TreeScreen)
         await here.until(lambda: "z back" in shown(here.app))
-        assert "x compare" in shown(here.app)
+        assert "x fork" in shown(here.app)
         await here.pilot.press("question_mark")
-        await here.until(lambda: any("tree-compare" in line for line in lines_of(here)))
-        (row,) = (line for line in lines_of(here) if "tree-compare" in line)
+        await here.until(lambda: any("tree-fork" in line for line in lines_of(here)))
+        (row,) = (line for line in lines_of(here) if "tree-fork" in line)
         assert " x " in row
         await here.pilot.press("escape", "z")
         await here.until(lambda: here.app.screen is here.app.chat_screen)
@@ -184,13 +196,13 @@ async def test_every_hint_names_the_keys_of_the_settings(
         assert "F1" not in text
         assert "F2" not in text
         await here.pilot.press(*"/nonsense", "enter")
-        await here.until(lambda: "Alt+H lists them all." in shown(here.app))
+        await here.until(lambda: "Alt+H to list them all." in shown(here.app))
         await here.pilot.press("ctrl+c")
         await here.say("one thing")
         here.chat.timeline.focus()
         await here.until(lambda: "c copy · q quote · f find" in shown(here.app))
         await here.pilot.press("alt+h")
-        await here.until(lambda: "F12 shows what it" in shown(here.app))
+        await here.until(lambda: "Use F12 to see" in shown(here.app))
         await here.pilot.press("escape", "ctrl+p")
         await here.until(lambda: "Enter run · Alt+X back" in shown(here.app))
 
@@ -257,3 +269,63 @@ async def test_new_line_and_palette_have_the_keys_of_the_settings(
         assert isinstance(here.app.screen, ConfirmScreen)
         await here.pilot.press("j")
         await here.until(lambda: here.app.screen is here.app.chat_screen)
+
+
+async def test_sentences_of_a_screen_name_the_keys_of_the_settings() -> None:
+    keys = {
+        "session-list-undelete": "z",
+        "session-list-delete": "x,delete",
+        "session-list-new": "m",
+    }
+    async with (app := Stage(screen=SessionListScreen(Sessions(*THREE)))).run_test() as pilot:
+        app.set_keymap({**keys, "session-list-export": "none", "panel-leave": "q"})
+        await settle(pilot, workers=True)
+        await pilot.press("space")
+        await until(pilot, lambda: "1 marked. x delete · q unmark" in app.text)
+        await pilot.press("space", "space", "f3")
+        await until(pilot, lambda: "F3 works in the conversation. Press q to go back." in app.text)
+        await pilot.press("x")
+        await until(pilot, lambda: "Press z to undo." in app.text)
+        await pilot.press("y")
+        await until(pilot, lambda: "Deleted 3 sessions. Press z to undo." in app.text)
+        await until(pilot, lambda: "No sessions yet. Press m to start one." in app.text)
+
+
+async def test_sentences_of_the_tree_name_the_keys_of_the_settings() -> None:
+    async with (app := tree_stage(branched())).run_test(size=(120, 24)) as pilot:
+        app.set_keymap({"tree-compare": "x", "tree-mark": "z"})
+        await settle(pilot)
+        await pilot.press("z", "x")
+        await until(pilot, lambda: "1 marked  press x to compare" in app.text)
+        await until(pilot, lambda: "Press x on a row of another branch." in app.text)
+
+
+@pytest.mark.parametrize(("key", "told"), [("x", "archive 2 (x)"), ("none", "archive 2 ")])
+async def test_the_checkpoints_name_the_key_that_leads_to_archives(key: str, told: str) -> None:
+    app = Stage(make_screen=lambda _: CheckpointsScreen(CHECKPOINTS, COMPACTED))
+    app.set_keymap({"checkpoints-list-archives": key})
+    async with app.run_test(size=(80, 24)):
+        assert told in app.text
+        assert "(a)" not in app.text
+
+
+async def test_the_question_before_a_revert_names_the_keys_of_the_settings() -> None:
+    app = Stage(make_screen=lambda _: RevertPreviewScreen(PREVIEW))
+    keys = {"revert-preview-answer-yes": "n", "revert-preview-answer-no": "y,escape"}
+    app.set_keymap({**keys, "revert-preview-scroll-leaving-on": "f12"})
+    async with app.run_test(size=(80, 24)) as pilot:
+        lines = [line.strip(" │").split() for line in app.text.splitlines()]
+        answers = [
+            line[-1] for line in lines if {"Revert", "Cancel"} & {*line} and "to" not in line
+        ]
+        assert answers == ["n", "y"]
+        assert "PgUp F12 scroll" in app.text
+        await pilot.press("n")
+    assert app.results == [True]
+
+
+async def test_a_side_question_names_the_keys_of_the_settings() -> None:
+    app = Stage(make_screen=lambda _: AsideScreen("Why?", Answerer().ask))
+    app.set_keymap({"aside-find": "f12", "aside-switch-source": "none"})
+    async with app.run_test(size=(80, 24)):
+        assert " F12 find · Esc back " in app.text

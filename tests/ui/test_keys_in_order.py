@@ -8,12 +8,14 @@ import pytest
 from textual._xterm_parser import XTermParser
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import TextArea
 
 from agent_tui.resources import stylesheet
-from agent_tui.ui.keys_in_order import KeysInOrder
+from agent_tui.ui.keys_in_order import KeyPassed, KeysInOrder
+from agent_tui.ui.terminal_replies import ReplyParser
 from agent_tui.ui.themes.theme import DARK
 from agent_tui.ui.themes.themed import ThemedApp
 from agent_tui.ui.widgets.prompt.line_input import LineInput
@@ -103,6 +105,14 @@ async def test_editing_keys_and_letters_that_come_at_once_act_in_their_order(
         assert app.value == left
 
 
+async def test_a_key_with_alt_types_nothing_in_a_line() -> None:
+    async with (app := Desk(LineInput())).run_test() as pilot:
+        for event in ReplyParser().feed("a\x1bj\x1b1b"):
+            app.post_message(event)
+        await until(pilot, lambda: app.value.endswith("b"))
+        assert app.value == "ab"
+
+
 async def test_a_thousand_keys_at_once_all_act() -> None:
     async with (app := Desk(LineInput())).run_test() as pilot:
         app.type_at_once("ab\x7f" * 400)
@@ -139,3 +149,90 @@ async def test_a_key_is_painted_though_the_frame_before_it_is_not_over(make: typ
         await until(None, lambda: app.value == "x")
         await until(None, lambda: not app.screen._dirty_widgets, "it waits for the frame")
         assert not app.field._repaint_required
+
+
+@pytest.mark.parametrize("is_forwarded", [True, False])
+async def test_a_key_that_comes_while_the_program_ends_does_no_harm(*, is_forwarded: bool) -> None:
+    """On a busy machine screens were gone before the key had passed: it ended in a traceback."""
+    async with (app := Desk(LineInput())).run_test() as pilot:
+        await settle(pilot)
+        key = Key("x", "x")
+        key._forwarded = is_forwarded
+        screens = app._screen_stack.copy()
+        app._screen_stack.clear()
+        await app.on_event(key)
+        app._follower = KeyPassed()
+        await app.on_key_passed(app._follower)
+        app._screen_stack.extend(screens)
+        await settle(pilot)
+        assert app.value == ""
+
+
+class Commands(Desk):
+    """A prompt with Vim's keys, and Alt+U for the program."""
+
+    BINDINGS = [Binding("alt+u", "count", priority=True)]
+
+    def __init__(self) -> None:
+        self.box = PromptBox()
+        super().__init__(self.box)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.box.use_vim()
+
+    def type_at_once(self, keys: str) -> None:
+        for event in ReplyParser().feed(keys):
+            self.post_message(event)
+
+
+@pytest.mark.parametrize(
+    ("keys", "left"),
+    [
+        ("\x1bx", "high wate"),
+        ("\x1b0x", "igh water"),
+        ("\x1b0dw", "water"),
+        ("\x1bbx", "high ater"),
+        ("\x1bD", "high wate"),
+        ("\x1b0f\x1b$x", "high wate"),
+        ("\x1bI>", ">high water"),
+        ("\x1b^x", "igh water"),
+        ("\x1bu", ""),
+        ("s\x1b0iA\x1bx", "high waters"),
+    ],
+)
+async def test_a_letter_in_one_read_with_esc_is_a_command_of_vim(keys: str, left: str) -> None:
+    async with (app := Commands()).run_test() as pilot:
+        await settle(pilot)
+        app.type_at_once("high water")
+        await until(pilot, lambda: app.value == "high water")
+        app.type_at_once(keys)
+        await until(pilot, lambda: app.value == left)
+        assert app.presses == 0
+
+
+@pytest.mark.parametrize("typed", ["", "high\x1b[27u"], ids=["nothing typed", "normal mode"])
+async def test_a_command_keeps_its_key_with_alt_beside_vim(typed: str) -> None:
+    async with (app := Commands()).run_test() as pilot:
+        await settle(pilot)
+        app.type_at_once(f"{typed}\x1bu")
+        await until(pilot, lambda: app.presses == 1)
+        assert app.value == typed[:4]
+
+
+async def test_a_key_with_alt_that_comes_as_one_is_none_of_vims() -> None:
+    async with (app := Commands()).run_test() as pilot:
+        await settle(pilot)
+        app.type_at_once("high\x1b[120;3ux\x1b[117;3u")
+        await until(pilot, lambda: app.presses == 1)
+        assert app.value == "highx"
+
+
+async def test_without_vim_keys_with_alt_are_what_they_were() -> None:
+    app = Commands()
+    async with app.run_test() as pilot:
+        app.box._prompt._vim = None
+        await settle(pilot)
+        app.type_at_once("high water\x1bbX\x1bfY\x1b$Z\x1b0\x1bx\x1bu")
+        await until(pilot, lambda: app.presses == 1)
+        assert app.value == "high XwaterY$Z"

@@ -84,11 +84,11 @@ async def test_a_click_on_a_mark_leads_to_what_it_stands_for() -> None:
         await pilot.click(bar, offset=(0, cells.index("≡")))
         await pilot.pause()
         assert "compacted" in app.text
-        assert app.timeline._view[0][0] == 180
+        assert app.timeline._reading.top[0] == 180
         assert not app.timeline.at_end
         await pilot.click(bar, offset=(0, cells.index("─")))
         await pilot.pause()
-        assert app.timeline._view[0][0] == 30
+        assert app.timeline._reading.top[0] == 30
 
 
 async def test_what_happens_now_is_marked_as_it_comes() -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 from textual.widget import Widget
 
 from agent_tui.core.records import Record, UserMessage
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.conversation.conversation import Conversation
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.benchmarks.http_stage import make_session
 from tests.ui.timeline_stage import TimelineStage, numbered
@@ -91,6 +94,67 @@ async def test_the_end_is_there_before_the_engine_and_cannot_be_written_yet(
         await pilot.pause()
         assert await shown_by(whole, pilot) == glimpsed
         await whole.chat_screen.end()
+
+
+async def test_nothing_that_is_sent_before_there_is_a_session_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two prompts the second took the place of the first, and a command was gone."""
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    app = WithoutEngine(Launch(tmp_path))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.chat.panes.has_timeline)
+        await pilot.press(*"first", "enter", *"second", "enter", *"!ls", "enter")
+        await pilot.pause()
+        assert app.chat.prompt_box.text == "!ls"
+        assert "again" in app.chat.status.notice
+        sent: list[str] = []
+        with monkeypatch.context() as patched:
+            patched.setattr(app.chat.prompts, "send", sent.append)
+            app.chat.prompts.take_given("given")
+            app.chat.prompts.send_early()
+            app.chat.prompts.send_early()
+        assert sent == ["given\n\nfirst\n\nsecond"]
+        app.chat.prompts.send("third")
+        app.chat.prompts.refuse()
+        assert app.chat.prompt_box.text == "third\n\n!ls"
+        app.chat.prompt_box.set_text("")
+        app.chat.prompts.run_shell("ls")
+        assert app.chat.prompt_box.text == "!ls"
+
+
+async def test_what_is_sent_while_the_session_opens_stands_behind_what_was_sent_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It began the turn, which the earlier prompt then steered."""
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    app = AgentTui(Launch(tmp_path, demo=True))
+    opening, asked = Conversation._show, list[str]()
+
+    async def send_meanwhile(chat: Conversation, *sessions: Any) -> None:
+        await opening(chat, *sessions)
+        chat.prompts.send("second")
+
+    async def run_turn(session: LiveSession, prompt: str) -> None:
+        asked.append(prompt)
+
+    monkeypatch.setattr(Conversation, "_show", send_meanwhile)
+    monkeypatch.setattr(LiveSession, "run_turn", run_turn)
+    async with app.run_test(size=(100, 30)) as pilot:
+        app.chat.prompts.send("first")
+        await until(pilot, lambda: bool(asked))
+        assert asked == ["first\n\nsecond"]
+
+
+async def test_a_given_prompt_is_in_the_box_where_the_engine_cannot_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    (tmp_path / "config.toml").write_text("model = [broken\n")
+    app = AgentTui(Launch(tmp_path, prompt="do this"))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.chat.status.banner == "no session")
+        assert app.chat.prompt_box.text == "do this"
 
 
 async def test_the_first_frame_of_a_session_to_open_is_no_welcome(

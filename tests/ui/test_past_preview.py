@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from textual.content import Content
 from textual.pilot import Pilot
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Checkpoint, Record, UserMessage
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary
-from agent_tui.history.checkpoints import list_checkpoints
 from agent_tui.history.exchanges import Exchange, exchanges_before
+from agent_tui.history.records.checkpoints import list_checkpoints
 from agent_tui.ui.screens.time.archives import ArchivesScreen
 from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
+from agent_tui.ui.widgets.panes.preview import Preview
 from tests.ui.stage import Stage
 from tests.ui.test_small_screens import Followed
-from tests.waiting import until
+from tests.waiting import rest, until
 
 ARCHIVES = [ArchiveSummary(n, "", "compaction", "", 10 * n, 30, 14) for n in (1, 2, 3)]
 CHECKPOINTS = [CheckpointSummary(n, "", 1, None, 2, f"prompt {n}") for n in range(20)]
@@ -78,7 +80,7 @@ async def test_where_there_is_no_room_nothing_is_read(size: tuple[int, int]) -> 
     told = Told()
     screen = CheckpointsScreen(CHECKPOINTS, preview=told)
     async with (app := Stage(screen=screen)).run_test(size=size) as pilot:
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert "prompt 19" in app.text
         assert "Before" not in app.text
     assert not told.asked
@@ -147,3 +149,17 @@ def test_a_checkpoint_of_a_step_tells_what_the_step_did() -> None:
         ("Fix it", "All is well"),
         ("Fix it", ""),
     ]
+
+
+async def test_every_row_of_a_text_with_a_margin_has_it() -> None:
+    words = " ".join(f"word{number}" for number in range(12))
+    parts = [Content(f"  {words}"), Content(words)]
+    pane = Preview()
+    async with (app := Stage([pane])).run_test(size=(40, 12)) as pilot:
+        pane.show_parts(parts)
+        await until_shown(app, pilot, "word11")
+        rows = [line for line in app.text.splitlines() if line.strip()]
+        under = [row for row in rows if row.startswith("  ")]
+        assert len(under) == 3
+        assert " ".join(" ".join(under).split()) == words
+        assert not any(row.startswith(" ") for row in rows[3:])

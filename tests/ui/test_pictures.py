@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
+
 import pytest
 from textual.pilot import Pilot
 
@@ -10,7 +13,7 @@ from agent_tui.core.records import UserMessage
 from agent_tui.ui.screens.dialogs.picture import PictureScreen, PictureView
 from tests.runtime.test_runtime_pictures import drawn, red_over_blue
 from tests.ui.timeline_stage import TimelineStage
-from tests.waiting import until
+from tests.waiting import settle, until
 
 PICTURE = MediaPart("image_url", drawn(red_over_blue(40, 20)))
 SHOWN = UserMessage((TextPart("<system>Attached: a.png</system>"), PICTURE), origin="reminder")
@@ -32,7 +35,7 @@ async def settled(pilot: Pilot[None]) -> None:
 async def test_a_picture_is_drawn_below_its_name() -> None:
     app = TimelineStage([SHOWN, UserMessage("What is it?", "human")])
     async with app.run_test(size=(80, 24)) as pilot:
-        assert "▣ image, PNG" in app.text
+        assert "▣ picture, PNG" in app.text
         await settled(pilot)
         lines = app.lines
         name = next(n for n, line in enumerate(lines) if "▣" in line)
@@ -60,7 +63,7 @@ async def test_without_colours_it_is_only_named(
     app = TimelineStage([SHOWN], theme="agent-16" if lacking == "theme" else "agent-dark")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause(0.2)
-        assert "▣ image, PNG" in app.text
+        assert "▣ picture, PNG" in app.text
         assert "▀" not in app.text
 
 
@@ -70,7 +73,7 @@ async def test_a_picture_that_cannot_be_read_stays_named() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: not app.timeline._blocks.has_rough)
         await pilot.pause()
-        assert "▣ image, PNG, 3 B" in app.text
+        assert "▣ picture, PNG, 3 B" in app.text
         assert "▀" not in app.text
 
 
@@ -104,6 +107,38 @@ async def test_beside_and_below_a_picture_is_the_ground_of_the_theme() -> None:
             assert last.style is not None
             assert last.style.bgcolor == view.rich_style.bgcolor
         assert view.render_line(0).cell_length == view.size.width
+
+
+async def test_a_drawing_that_another_replaces_before_it_began_is_no_error() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(PictureScreen([drawn(red_over_blue(20, 400))]))
+        view = app.screen.query_one(PictureView)
+        await until(pilot, lambda: bool(view._strips))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            view.draw_soon()
+            view.draw_soon()
+            await settle(pilot)
+            gc.collect()
+        assert [str(each.message) for each in told] == []
+
+
+async def test_another_theme_leaves_no_ground_of_the_one_before_beside_a_picture() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(PictureScreen([drawn(red_over_blue(20, 400))]))
+        view = app.screen.query_one(PictureView)
+        await until(pilot, lambda: bool(view._strips))
+        before = view.rich_style.bgcolor
+        app.theme = "agent-light"
+        await until(pilot, lambda: view.rich_style.bgcolor != before)
+
+        def grounds() -> set[object]:
+            cells = (next(iter(view.render_line(y))) for y in range(view.size.height))
+            return {cell.style.bgcolor for cell in cells if cell.style is not None}
+
+        await until(pilot, lambda: grounds() == {view.rich_style.bgcolor})
 
 
 async def test_what_keeps_a_picture_from_being_shown_stands_in_its_place(

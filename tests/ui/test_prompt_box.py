@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from textual.app import ComposeResult
 from textual.events import Key, Paste
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
+from agent_tui.resources import stylesheet
+from agent_tui.ui.themes.themed import ThemedApp
 from agent_tui.ui.widgets.prompt.completion import Completion
 from agent_tui.ui.widgets.prompt.pastes import mention_pictures
 from agent_tui.ui.widgets.prompt.prompt import Prompt
@@ -25,7 +29,7 @@ def complete_path(prefix: str) -> Sequence[str]:
 class Host(Stage):
     def __init__(self, history: Sequence[str] = ()) -> None:
         self.prompt_box = PromptBox(complete_path, history)
-        self.sent: list[PromptBox.Submitted | PromptBox.CommandEntered] = []
+        self.sent: list[tuple[str, str]] = []
         self.pages: list[int] = []
         super().__init__([self.prompt_box])
 
@@ -33,10 +37,10 @@ class Host(Stage):
         self.prompt_box.focus()
 
     def on_prompt_box_submitted(self, message: PromptBox.Submitted) -> None:
-        self.sent.append(message)
+        self.sent.append(("shell" if message.shell else "prompt", message.text))
 
     def on_prompt_box_command_entered(self, message: PromptBox.CommandEntered) -> None:
-        self.sent.append(message)
+        self.sent.append((f"/{message.name}", message.argument))
 
     def on_prompt_box_page_turned(self, message: PromptBox.PageTurned) -> None:
         self.pages.append(message.step)
@@ -46,8 +50,8 @@ class Host(Stage):
         return self.query_one(Prompt)
 
     @property
-    def completion(self) -> Completion:
-        return self.query_one(Completion)
+    def is_offering(self) -> bool:
+        return any(completion.is_offering for completion in self.query(Completion))
 
 
 async def type_text(pilot: Pilot[None], text: str) -> None:
@@ -60,7 +64,7 @@ async def test_enter_sends_the_whole_prompt_and_empties_the_field() -> None:
         await type_text(pilot, "fix it\nplease")
         await pilot.press("enter")
         await pilot.pause()
-        assert app.sent == [PromptBox.Submitted("fix it\nplease")]
+        assert app.sent == [("prompt", "fix it\nplease")]
         assert app.prompt_box.text == ""
 
 
@@ -92,7 +96,7 @@ async def test_a_slash_word_is_a_command_with_its_argument() -> None:
         await type_text(pilot, "/compact the parser work")
         await pilot.press("enter")
         await pilot.pause()
-        assert app.sent == [PromptBox.CommandEntered("compact", "the parser work")]
+        assert app.sent == [("/compact", "the parser work")]
 
 
 async def test_a_path_that_begins_with_a_slash_is_a_prompt() -> None:
@@ -100,7 +104,7 @@ async def test_a_path_that_begins_with_a_slash_is_a_prompt() -> None:
         await type_text(pilot, "/usr/bin/env is missing")
         await pilot.press("enter")
         await pilot.pause()
-        assert app.sent == [PromptBox.Submitted("/usr/bin/env is missing")]
+        assert app.sent == [("prompt", "/usr/bin/env is missing")]
 
 
 async def test_an_exclamation_mark_sends_a_shell_command() -> None:
@@ -108,16 +112,16 @@ async def test_an_exclamation_mark_sends_a_shell_command() -> None:
         await type_text(pilot, "!ls -la")
         await pilot.press("enter")
         await pilot.pause()
-        assert app.sent == [PromptBox.Submitted("ls -la", shell=True)]
+        assert app.sent == [("shell", "ls -la")]
 
 
 async def test_enter_on_an_offered_command_runs_it() -> None:
     async with (app := Host()).run_test() as pilot:
         await type_text(pilot, "/arch")
-        assert app.completion.is_offering
+        assert app.is_offering
         await pilot.press("enter")
         await pilot.pause()
-        assert app.sent == [PromptBox.CommandEntered("archives", "")]
+        assert app.sent == [("/archives", "")]
 
 
 async def test_an_argument_typed_faster_than_the_list_follows_is_sent() -> None:
@@ -129,7 +133,7 @@ async def test_an_argument_typed_faster_than_the_list_follows_is_sent() -> None:
             app.prompt.post_message(Key({" ": "space"}.get(character, character), character))
         app.prompt.post_message(Key("enter", "\r"))
         await settle(pilot, workers=True)
-        assert app.sent == [PromptBox.CommandEntered("rename", "Tide")]
+        assert app.sent == [("/rename", "Tide")]
 
 
 async def test_enter_on_a_command_that_needs_an_argument_only_completes_it() -> None:
@@ -146,7 +150,7 @@ async def test_tab_completes_and_arrows_choose() -> None:
         await type_text(pilot, "/comp")
         await pilot.press("down", "tab")
         assert app.prompt_box.text == "/compactions "
-        assert not app.completion.is_offering
+        assert not app.is_offering
 
 
 async def test_escape_closes_the_list_and_keeps_the_text() -> None:
@@ -154,7 +158,7 @@ async def test_escape_closes_the_list_and_keeps_the_text() -> None:
         await type_text(pilot, "/comp")
         await pilot.press("escape")
         await pilot.pause()
-        assert not app.completion.is_offering
+        assert not app.is_offering
         assert app.prompt_box.text == "/comp"
 
 
@@ -174,14 +178,14 @@ async def test_a_path_with_control_characters_is_never_offered() -> None:
     async with (app := Host()).run_test() as pilot:
         await type_text(pilot, "@evil")
         await settle(pilot, workers=True)
-        assert not app.completion.is_offering
+        assert not app.is_offering
 
 
 async def test_an_at_sign_inside_a_word_offers_nothing() -> None:
     async with (app := Host()).run_test() as pilot:
         await type_text(pilot, "me@s")
         await settle(pilot, workers=True)
-        assert not app.completion.is_offering
+        assert not app.is_offering
 
 
 async def test_up_and_down_walk_history_and_come_back_to_the_draft() -> None:
@@ -226,7 +230,7 @@ async def test_escape_leaves_the_search_with_the_draft() -> None:
         await pilot.press("ctrl+r", "x", "escape")
         await pilot.pause()
         assert app.prompt_box.text == "my draft"
-        assert not app.completion.is_offering
+        assert not app.is_offering
 
 
 async def test_a_paste_never_sends_and_never_opens_the_list() -> None:
@@ -235,7 +239,7 @@ async def test_a_paste_never_sends_and_never_opens_the_list() -> None:
         await pilot.pause()
         assert app.sent == []
         assert app.prompt_box.text == "/exit\n/clear\n"
-        assert not app.completion.is_offering
+        assert not app.is_offering
 
 
 async def test_a_paste_is_cleaned() -> None:
@@ -254,7 +258,7 @@ async def test_a_long_paste_is_folded_and_sent_whole() -> None:
         assert app.prompt.text == "see [paste #1: 240 lines]"
         await pilot.press("enter")
         await pilot.pause()
-        assert app.sent == [PromptBox.Submitted(f"see {text}")]
+        assert app.sent == [("prompt", f"see {text}")]
 
 
 async def test_backspace_after_a_folded_paste_removes_all_of_it() -> None:
@@ -269,7 +273,7 @@ async def test_a_question_mark_in_an_empty_prompt_asks_for_help() -> None:
     async with (app := Host()).run_test() as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
-        assert app.sent == [PromptBox.CommandEntered("help", "")]
+        assert app.sent == [("/help", "")]
         await pilot.press("a", "question_mark")
         assert app.prompt_box.text == "a?"
 
@@ -303,16 +307,16 @@ async def test_ctrl_d_quits_on_an_empty_prompt_only() -> None:
         assert app.prompt_box.text == "b"
         await pilot.press("ctrl+d", "ctrl+d")
         await pilot.pause()
-        assert app.sent == [PromptBox.CommandEntered("exit", "")]
+        assert app.sent == [("/exit", "")]
 
 
 async def test_the_hints_are_those_of_what_has_the_focus() -> None:
     async with (app := Host()).run_test(size=(120, 20)) as pilot:
-        assert "Enter sends" in app.text
+        assert "Enter send" in app.text
         app.prompt_box.frame.elsewhere = ("y copy · " + "q quote · " * 8 + "Tab back", "Tab back")
         await pilot.pause()
         assert "y copy" in app.text
-        assert "Enter sends" not in app.text
+        assert "Enter send" not in app.text
         await pilot.resize_terminal(60, 20)
         await pilot.pause()
         assert "y copy" not in app.text
@@ -396,3 +400,67 @@ async def test_a_turn_that_begins_changes_the_look_of_the_frame_alone() -> None:
         app.prompt_box.frame.running = False
         await pilot.pause()
         assert frame.styles.border_top == before
+
+
+@pytest.mark.parametrize(
+    ("columns", "hint"), [(80, "Esc interrupt"), (40, "Enter steer · Esc interrupt")]
+)
+async def test_the_key_that_interrupts_is_told_in_one_word(columns: int, hint: str) -> None:
+    async with (app := Host()).run_test(size=(columns, 12)) as pilot:
+        app.prompt_box.frame.running = True
+        await pilot.pause()
+        assert hint in str(app.prompt_box.frame.border_subtitle)
+
+
+class Early(ThemedApp[None]):
+    """Knows only the styles of the first frame."""
+
+    CSS_PATH = [stylesheet("base.tcss"), stylesheet("widgets/prompt_box.tcss")]
+
+    def compose(self) -> ComposeResult:
+        yield PromptBox(complete_path)
+
+
+async def test_what_is_completed_before_anything_else_is_loaded_is_styled_all_the_same() -> None:
+    async with (app := Early()).run_test() as pilot:
+        app.query_one(PromptBox).focus()
+        await pilot.press("/")
+        await pilot.pause()
+        (completion,) = app.query(Completion)
+        assert completion.styles.overlay == "screen"
+        assert completion.styles.scrollbar_gutter == "stable"
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [(60, "Ask anything, or choose"), (24, "Ask, or choose"), (18, "Ask, or cho…")],
+)
+async def test_the_words_of_an_empty_prompt_fit_or_say_that_they_do_not(
+    columns: int, told: str
+) -> None:
+    box = PromptBox()
+    async with (app := Stage([box])).run_test(size=(columns, 24)) as pilot:
+        box.frame.invitation = ("Ask anything, or choose", "Ask, or choose")
+        await pilot.pause()
+        (row,) = (line for line in app.text.splitlines() if "Ask" in line)
+        assert row.strip("│ \u276f") == told
+
+
+@pytest.mark.parametrize("theme", ["agent-dark", "agent-light", "agent-16", "agent-16-light"])
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_cursor_and_selection_look_as_in_any_text_area(theme: str, read_only: bool) -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        app.theme = theme
+        app.prompt.read_only = read_only
+        await pilot.pause()
+        parts = ("text-area--cursor", "text-area--selection")
+        alone = [app.prompt.get_component_styles(part).get_rules() for part in parts]
+        other = TextArea()
+        await app.prompt_box.frame.mount(other)
+        other.read_only = read_only
+        await pilot.pause()
+        assert alone == [other.get_component_styles(part).get_rules() for part in parts]
+        assert all(alone)
+        assert app.prompt.styles.color == other.styles.color
+        assert app.prompt.styles.pointer == other.styles.pointer

@@ -14,7 +14,7 @@ from tests.ui.test_chat_acts import Desk, desk
 
 async def _busy(here: Desk, *queued: str) -> None:
     """Have a command run for long, with prompts waiting for it."""
-    here.chat.prompt_box.post_message(PromptBox.Submitted("sleep 60", shell=True))
+    here.chat.prompt_box.post_message(PromptBox.Submitted("sleep 600", shell=True))
     await here.until(lambda: here.chat.status.work == "running your command")
     for prompt in queued:
         here.chat.prompts.send(prompt)

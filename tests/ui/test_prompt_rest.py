@@ -7,6 +7,7 @@ import pytest
 from agent_tui.ui.widgets.prompt import prompt as prompt_module
 from agent_tui.ui.widgets.prompt.prompt import Prompt
 from tests.ui.stage import Stage
+from tests.waiting import until
 
 
 async def test_the_cursor_rests_until_a_key_is_pressed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,13 +16,16 @@ async def test_the_cursor_rests_until_a_key_is_pressed(monkeypatch: pytest.Monke
     app = Stage([field])
     async with app.run_test() as pilot:
         field.focus()
-        for _ in range(100):
-            await pilot.pause(0.02)
-            if not field.cursor_blink:
-                break
-        assert not field.cursor_blink
+        await until(pilot, lambda: not field.cursor_blink)
+        blinked: list[bool] = []
+
+        def note(*, blinks: bool) -> None:
+            blinked.append(blinks)
+
+        field.watch(field, "cursor_blink", lambda blinks: note(blinks=blinks), init=False)
         await pilot.press("a")
-        assert field.cursor_blink
+        await until(pilot, lambda: blinked)
+        assert blinked[0], "on a busy machine it may rest again by now"
 
 
 async def test_a_cursor_that_was_told_not_to_blink_stays_so(

@@ -25,7 +25,7 @@ async def test_enter_sends_from_normal_mode_and_the_next_prompt_is_typed() -> No
         await type_text(pilot, "tide")
         await pilot.press("escape", "enter")
         await type_text(pilot, "j")
-        assert [each.text for each in app.sent if hasattr(each, "text")] == ["tide"]
+        assert app.sent == [("prompt", "tide")]
         assert app.prompt.text == "j"
 
 

@@ -9,7 +9,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from agent_tui.core.events import Question
-from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
+from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS, TYPING_GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.question import QuestionScreen
 from agent_tui.ui.screens.dialogs.typed_answers import (
     ALLOW_HOLD_SECONDS,
@@ -120,3 +120,36 @@ async def test_what_the_agent_writes_is_no_markup_and_no_escape() -> None:
         await until_painted(pilot)
         assert "[@click=app.quit]x[/]" in app.text
         assert "\x1b" not in app.text
+
+
+async def test_a_sentence_typed_on_at_an_open_question_is_no_answer_to_it() -> None:
+    note = Note()
+    async with (app := Stage(screen=QuestionScreen(OPEN, draft=note))).run_test() as pilot:
+        screen = await until_painted(pilot)
+        screen.guard.show(monotonic())
+        await pilot.press(*"and now")
+        await pilot.pause(GUARD_SECONDS + 0.05)
+        await pilot.press(*" run the tests", "enter")
+        assert (app.results, note.sent) == ([], ["and now run the tests"])
+
+
+@pytest.mark.parametrize("is_clicked", [True, False])
+async def test_with_a_draft_an_open_question_is_answered_once_somebody_goes_to_it(
+    *, is_clicked: bool
+) -> None:
+    note = Note("a draft")
+    async with (app := Stage(screen=QuestionScreen(OPEN, draft=note))).run_test() as pilot:
+        screen = await until_painted(pilot)
+        assert "Tab answer" in app.text
+        await pilot.pause(TYPING_GUARD_SECONDS + 0.05)
+        assert screen.guard.accepts(monotonic(), monotonic())
+        await pilot.press("x")
+        assert note.text == "a draftx"
+        await pilot.pause(TYPING_GUARD_SECONDS + 0.05)
+        if is_clicked:
+            await pilot.click("#question-line")
+        else:
+            await pilot.press("tab")
+        await pilot.press(*"tides", "enter")
+        await until(pilot, lambda: app.results)
+        assert (app.results, note.text, note.sent) == (["tides"], "a draftx", [])

@@ -102,6 +102,39 @@ def test_a_branch_tells_where_the_one_that_was_left_ended() -> None:
     assert undone == BranchBlock("undo", "a")
 
 
+def test_redos_of_a_revert_are_told_in_its_row() -> None:
+    redone = RevertRecord(3, "redo", of="revert")
+    records: list[Record] = [RevertRecord(1, "user", 4), UsageRecord(5), redone, redone]
+    assert show(records) == [RevertBlock(1, "user", 4, repeats=2), None, None, None]
+
+
+def test_undos_of_different_things_are_rows_of_their_own() -> None:
+    records: list[Record] = [
+        RevertRecord(2, "undo", of="revert"),
+        RevertRecord(4, "undo", of="revert"),
+        RevertRecord(6, "undo", of="clear"),
+        RevertRecord(7, "redo", of="revert"),
+        RevertRecord(9, "redo", of="revert"),
+        UserMessage("so"),
+        RevertRecord(12, "redo", of="revert"),
+    ]
+    assert show(records) == [
+        RevertBlock(2, "undo", of="revert", repeats=1),
+        None,
+        RevertBlock(6, "undo", of="clear"),
+        RevertBlock(7, "redo", of="revert", repeats=1),
+        None,
+        UserBlock("so"),
+        RevertBlock(12, "redo", of="revert"),
+    ]
+
+
+def test_redos_of_a_branch_are_told_in_its_row() -> None:
+    redone = HeadRecord("b", "redo", "c")
+    records: list[Record] = [HeadRecord("a", source="z"), redone, redone, redone]
+    assert show(records) == [BranchBlock("", "z", repeats=3), None, None, None]
+
+
 def test_a_label_is_told_where_a_person_gave_it() -> None:
     given, taken, said_again = show(
         [LabelRecord("u", "plan", ""), LabelRecord("u", "", "plan"), LabelRecord("u", "plan")]

@@ -17,8 +17,8 @@ from textual.screen import ModalScreen
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, ToolCall
 from agent_tui.core.modes import PRESENT_PLAN
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.conversation.asking import _END_SECONDS, Requests
 from agent_tui.ui.screens.dialogs.answer_guard import GUARD_SECONDS
@@ -48,7 +48,7 @@ async def ask_plan(session: LiveSession) -> object:
 
 
 async def ask_user(session: LiveSession) -> object:
-    return await session.questions.ask("Which store?", ("SQLite", "Files"))
+    return await session.questions.asker("c1")("Which store?", ("SQLite", "Files"))
 
 
 REQUESTS = [

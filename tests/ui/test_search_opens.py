@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent_tui.resources import demo_folder
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.sessions.search import SearchScreen
 from agent_tui.ui.screens.time.browse import BrowseScreen
@@ -107,3 +107,23 @@ async def test_our_session_opens_at_the_line_until_the_focus_leaves_it(tmp_path:
         await until(pilot, lambda: "answer 8" in marked(app))
         app.chat.prompt_box.focus()
         await until(pilot, lambda: "answer 8" not in marked(app))
+
+
+async def test_the_open_session_goes_to_the_line_also_in_the_demo(tmp_path: Path) -> None:
+    app = AgentTui(Launch(tmp_path, demo=True))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.chat.session is not None)
+        session = app.chat.session
+        assert session is not None
+        for word in ("pebble", "boulder"):
+            await session.run_turn(f"What is a {word}? " + "rain " * 200)
+        app.chat.log.load()
+        await pilot.press("alt+s")
+        await until(pilot, lambda: isinstance(app.screen, SearchScreen))
+        app.screen.query_one(LineInput).value = "pebble"
+        await until(pilot, lambda: "in 1 session" in shown(app))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: not isinstance(app.screen, SearchScreen))
+        assert app.screen is app.chat_screen
+        assert app.chat.session is session
+        await until(pilot, lambda: "pebble" in marked(app))

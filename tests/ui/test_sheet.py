@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from agent_tui.core.events import ApprovalRequest, Question, TurnFinished
 from agent_tui.core.messages import DiffDisplay, ToolCall
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import AssistantBlock, ToolBlock
 from agent_tui.ui.conversation import asking
@@ -102,6 +102,20 @@ async def place(
         await here.talk()
         yield here
         await app.chat_screen.end()
+
+
+async def test_in_a_low_window_a_long_action_leaves_the_line_of_state_in_view(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, (40, 12)) as here:
+        request = edit(lines=200)
+        here.app.chat.requests.approve(request, is_own=True)
+        await until(here.pilot, lambda: bool(here.app.screen.query(SheetFrame)))
+        await here.until_below(11)
+        assert here.frame.height == 11
+        await until(here.pilot, lambda: here.app.chat.status.region.y == 11)
+        await here.pilot.pause()
+        assert " ask " in here.rows[-1]
 
 
 @pytest.mark.parametrize("size", SIZES)

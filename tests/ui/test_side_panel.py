@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent_tui.core.changes import FileDiff, net_changes
 from agent_tui.core.file_changes import FileChange, FileState
 from agent_tui.core.summary import CheckpointSummary
 from agent_tui.core.todo import TodoItem
+from agent_tui.core.usage import Gauge, Share
 from agent_tui.resources import stylesheet
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.widgets.panes.side_panel import SidePanel
 from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -63,6 +66,38 @@ async def test_the_panel_has_a_share_for_each_of_its_lists() -> None:
         assert "more" in app.text
 
 
+async def test_what_fills_the_context_stands_at_the_bottom_whatever_is_above() -> None:
+    shares = (Share("user", 300), Share("tools", 200))
+    async with (app := Host()).run_test(size=(60, 30)) as pilot:
+        app.panel.styles.display = "block"
+        app.panel.show_gauge(Gauge(500, 8_000, 6_000, estimated=False, shares=shares))
+        for files, past in (((), ()), (FILES, PAST), (FILES * 20, PAST * 9)):
+            app.panel.show_facts(files, past)
+            await pilot.pause()
+            lines = [" ".join(line.split()) for line in app.text.split("\n")]
+            assert lines[-1] == "┃ compacts at 6.0k"
+            assert lines[-4] == "Context F8"
+            assert not lines[-5]
+        await pilot.click(offset=(40, 29))
+        await pilot.pause()
+        assert app.chosen == [("compact", "")]
+
+
+@pytest.mark.parametrize("height", [5, 8, 10, 12, 14])
+async def test_what_fills_the_context_is_seen_in_a_low_panel_too(height: int) -> None:
+    shares = (Share("user", 300), Share("tools", 200))
+    async with (app := Host()).run_test(size=(60, height)) as pilot:
+        app.panel.styles.display = "block"
+        app.panel.show_gauge(Gauge(500, 8_000, 6_000, estimated=False, shares=shares))
+        app.panel.show_todo([TodoItem("Read it", "done")] * 9)
+        app.panel.show_facts(FILES * 9, PAST)
+        await pilot.pause()
+        lines = [" ".join(line.split()) for line in app.text.split("\n")]
+        assert "Context F8" in lines[-4:-2]
+        assert lines[-1]
+        assert not lines[lines.index("Context F8") - 1]
+
+
 async def test_a_click_on_a_checkpoint_goes_back_there() -> None:
     async with (app := Host()).run_test(size=(60, 30)) as pilot:
         app.panel.styles.display = "block"
@@ -113,3 +148,17 @@ async def test_it_is_right_again_after_an_operation_that_no_event_tells_of(tmp_p
 
 async def _do_nothing(_session: LiveSession) -> None:
     """No event, as of a revert of files."""
+
+
+@pytest.mark.parametrize(("columns", "taken"), [(160, 44), (219, 44), (220, 64), (300, 64)])
+async def test_it_grows_with_the_screen(
+    columns: int, taken: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    app = AgentTui(Launch(cwd=tmp_path, demo=True))
+    async with app.run_test(size=(columns, 40)) as pilot:
+        await until(pilot, lambda: app.screen_stack != [] and app.chat.session is not None)
+        app.chat.panes.show_conversation(shown=True)
+        await until(pilot, lambda: app.chat.panes.side is not None)
+        await until(pilot, lambda: app.chat.panes.side_width == taken)
+        await app.chat_screen.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary, RevertPreview
 from agent_tui.core.usage import Gauge, Share
-from agent_tui.history.checkpoints import preview_revert
+from agent_tui.history.records.checkpoints import preview_revert
 from agent_tui.ui.commands.table import COMMANDS
 from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.screens.context.attribution import AttributionScreen
@@ -33,7 +34,7 @@ from agent_tui.ui.widgets.bars.key_hints import KeyHints
 from agent_tui.ui.widgets.lists.definitions import Definitions
 from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
-from tests.waiting import settle
+from tests.waiting import rest, settle
 
 ARCHIVES = tuple(
     ArchiveSummary(
@@ -103,6 +104,65 @@ async def test_archives_come_newest_first_with_reason_and_size() -> None:
         assert app.results == [], "the list stays below what it leads to"
 
 
+FLIPPED = tuple(
+    ArchiveSummary(
+        number, f"/s/context.jsonl.{number}", reason, "2026-01-01T00:00:00Z", 4_000, 12, 4,
+        of="" if within == 0 else "revert", within=within,
+    )
+    for number, reason, within in [
+        (1, "user", 0), (2, "undo", 1), (3, "redo", 1), (4, "undo", 1), (5, "clear", 0),
+        (6, "undo", 5),
+    ]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [100, 50])
+async def test_what_undos_and_redos_left_is_one_row_until_it_is_opened(width: int) -> None:
+    async def load() -> Sequence[ArchiveSummary]:
+        return FLIPPED
+
+    lead = Followed()
+    screen = ArchivesScreen(load, lead)
+    async with (app := Stage(screen=screen)).run_test(size=(width, 20)) as pilot:
+        await settle(pilot)
+        assert "2-4  undos and redos, all in archive 1" in app.text
+        assert app.text.count("before") == 3, "6, 5 and 1 have rows of their own"
+        await pilot.press("down", "down", "r", "c")
+        await settle(pilot)
+        assert "open the row to list them" in app.text
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.text.count("before") == 6
+        await pilot.press("enter")
+        await settle(pilot)
+        assert lead.opened == [4], "the cursor is on the newest of those that were folded"
+        await pilot.press("a")
+        await settle(pilot)
+        assert "2-4  undos and redos" in app.text
+
+
+async def test_the_key_that_folds_says_which_of_both_it_does() -> None:
+    async def load() -> Sequence[ArchiveSummary]:
+        return FLIPPED
+
+    screen = ArchivesScreen(load, Followed())
+    async with (app := Stage(screen=screen)).run_test(size=(100, 20)) as pilot:
+        for offered, other in (("a all", "a fold"), ("a fold", "a all"), ("a all", "a fold")):
+            await settle(pilot)
+            assert offered in app.text
+            assert other not in app.text
+            await pilot.press("a")
+
+
+async def test_a_list_in_which_nothing_is_folded_offers_no_key_for_it() -> None:
+    async with (app := Stage(screen=ArchivesScreen(archives, Followed()))).run_test() as pilot:
+        await settle(pilot)
+        assert "a all" not in app.text
+        await pilot.press("a")
+        await settle(pilot)
+        assert app.text.count("before") == 3
+
+
 async def test_a_restore_asks_first() -> None:
     lead = Followed()
     async with (app := Stage(screen=ArchivesScreen(archives, lead))).run_test() as pilot:
@@ -126,7 +186,7 @@ async def test_nothing_is_restored_into_a_read_only_session() -> None:
     async with (app := Stage(screen=screen)).run_test(notifications=True) as pilot:
         await settle(pilot)
         await pilot.press("r")
-        await pilot.pause(0.2)
+        await rest(pilot, 0.2)
         assert "Nothing can be restored here" in app.text
         assert app.results == []
 
@@ -136,7 +196,7 @@ async def test_no_archives_and_unreadable_ones_are_said_in_words(load, text) -> 
     async with (app := Stage(screen=ArchivesScreen(load, Followed()))).run_test(
         notifications=True
     ) as pilot:
-        await pilot.pause(0.2)
+        await rest(pilot, 0.2)
         await pilot.press("enter", "r")
         assert text in app.text
         assert app.results == []
@@ -327,9 +387,12 @@ async def test_every_panel_says_what_its_keys_do() -> None:
     async with (app := Stage(screen=ArchivesScreen(archives, Followed()))).run_test() as pilot:
         await settle(pilot)
         await pilot.press("question_mark")
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         for words in ("Keys here", "Compare with now", "Restore", "Page down"):
             assert words in app.text
+        rows = [row for row in app.text.splitlines() if "panel-leave" in row or "compare" in row]
+        names = [re.search(r"(panel|archives)-", row) for row in rows]
+        assert len({found.start() for found in names if found}) == 1, "names in one column"
         await pilot.press("escape")
         await settle(pilot)
         assert isinstance(app.screen, ArchivesScreen)
@@ -359,9 +422,20 @@ async def test_attribution_lists_the_biggest_kind_first_with_its_parts() -> None
         assert "-5.0k" in text
 
 
+async def test_on_a_wide_screen_figures_stand_beside_what_they_are_of() -> None:
+    gauge = Gauge(9_000, 128_000, 100_000, estimated=True)
+    async with (app := Stage(screen=AttributionScreen(gauge, shares))).run_test(
+        size=(300, 20)
+    ) as pilot:
+        await settle(pilot)
+        head, row = (next(x for x in app.text.split("\n") if y in x) for y in ("WHAT", "8.0k"))
+        assert row.index("8.0k") < 70
+        assert head.index("TOKENS") + len("TOKENS") == row.index("8.0k") + len("8.0k")
+
+
 @pytest.mark.parametrize(("width", "shown"), [(80, 3), (44, 1), (30, 1)])
 async def test_a_heading_leaves_out_whole_notes_where_room_is_short(width: int, shown: int) -> None:
-    notes = ("● 7 kept", "names: 58 tokens", "writing it used 4.1k tokens")
+    notes = ("● 7 kept", "name index: 58 tokens", "writing it used 4.1k tokens")
     heading = Heading()
     async with (app := Stage([heading])).run_test(size=(width, 20)) as pilot:
         heading.show("Compaction preview", *notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_tui.core.errors import StorageError
 from agent_tui.library.statistics import Statistic
 from agent_tui.ui.screens.sessions.statistics import StatisticsScreen
 from agent_tui.ui.widgets.bars.charts import draw_bar, draw_columns
@@ -48,6 +49,24 @@ async def test_charts_show_every_day_and_the_table_one_grouping() -> None:
         assert "$0.50" in first
         assert "unknown" in second
         assert "nothing" not in stage.text
+
+
+class ServiceOnAFullDisk(Service):
+    """There is no index, and none can be made."""
+
+    async def statistics(self, by: str, since: str = "") -> list[Statistic]:
+        raise StorageError("There is no index yet.")
+
+    async def update(self) -> None:
+        raise StorageError("The disk is full.")
+
+
+async def test_an_index_that_cannot_be_made_is_not_waited_for() -> None:
+    screen = StatisticsScreen(ServiceOnAFullDisk())
+    async with (stage := Stage(screen=screen)).run_test(size=(110, 30)) as pilot:
+        await settle(pilot, workers=True)
+        assert "Building" not in stage.text
+        assert stage.text.count("The disk is full.") == 2
 
 
 async def test_the_table_is_sorted_by_what_its_bars_show() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from agent_tui.config import Settings
 from agent_tui.core.modes import MODE_WORDS
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.starting import confining
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.tools.sandbox import SandboxKind
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.widgets.bars.status_line import WAITING, StatusLine

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agent_tui.core.events import StepBegan, SubagentEvent, TextDelta, ToolStarted, TurnFinished
 from agent_tui.core.messages import ToolCall
-from agent_tui.ui.conversation.subagent_lines import SUBAGENT_SESSION, SubagentLines
+from agent_tui.core.system_notes import SUBAGENT_SESSION
+from agent_tui.ui.conversation.subagent_lines import SubagentLines
 
 
 def test_calls_and_the_answer_that_is_written_are_shown_for_each_subagent_apart() -> None:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import io
 import os
+import pty
 import queue
+import termios
 import threading
+import time
+import tty
+from collections.abc import Iterable
 from contextlib import closing
 
 import pytest
 from textual.app import App
+from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.message import Message
 
-from agent_tui.runtime.machine.terminal_input import TerminalInput
+from agent_tui.runtime.machine.terminal_input import TerminalInput, count_lines_ahead
 from agent_tui.ui.terminal_driver import TerminalDriver, Unheard
+from agent_tui.ui.terminal_replies import ReplyParser
+from tests.waiting import PATIENCE_SECONDS
 
 
 class Gone(io.StringIO):
@@ -75,12 +83,43 @@ async def test_keys_are_heard_whole_and_a_lone_esc_without_another_key(
             for piece in pieces:
                 os.write(keyboard, piece)
             for name in names:
-                told = heard.get(timeout=10)
+                told = heard.get(timeout=PATIENCE_SECONDS)
                 assert isinstance(told, Key)
                 assert name in (told.key, told.character)
     finally:
         driver.exit_event.set()
-        reader.join(10)
+        reader.join(PATIENCE_SECONDS)
+    assert not reader.is_alive()
+
+
+async def test_a_key_is_whole_though_its_first_byte_was_long_in_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A busy machine may take longer for an Esc than it is waited for: what follows is there."""
+    heard: queue.Queue[Message] = queue.Queue()
+    driver = TerminalDriver(App())
+    monkeypatch.setattr(driver, "process_message", heard.put)
+    driver.fileno, keyboard = os.pipe()
+    feed = ReplyParser.feed
+
+    def feed_slowly(parser: ReplyParser, data: str) -> Iterable[Message]:
+        yield from feed(parser, data)
+        if data == "\x1b":
+            os.write(keyboard, b"[A")
+            time.sleep(2 * ESCAPE_DELAY)
+
+    monkeypatch.setattr(ReplyParser, "feed", feed_slowly)
+    reader = threading.Thread(target=driver.run_input_thread)
+    reader.start()
+    try:
+        os.write(keyboard, b"\x1b")
+        told = heard.get(timeout=PATIENCE_SECONDS)
+        assert isinstance(told, Key)
+        assert told.key == "up"
+    finally:
+        monkeypatch.undo()
+        driver.exit_event.set()
+        reader.join(PATIENCE_SECONDS)
     assert not reader.is_alive()
 
 
@@ -91,3 +130,21 @@ def test_a_terminal_that_is_gone_is_not_read_again_and_again() -> None:
     with closing(TerminalInput(fileno)) as terminal, pytest.raises(OSError, match="is gone"):
         terminal.read(0.1)
     os.close(fileno)
+
+
+def test_an_enter_that_was_typed_before_the_program_asked_for_keys_is_an_enter() -> None:
+    """The terminal had made a line feed of it, which is Ctrl+J: the prompt was never sent."""
+    keyboard, fileno = pty.openpty()
+    os.write(keyboard, "née\rsecond\rrest".encode())
+    ahead = count_lines_ahead(fileno)
+    tty.setraw(fileno, termios.TCSANOW)
+    assert count_lines_ahead(fileno) == 0
+    os.write(keyboard, b"\n")
+    read = ""
+    with closing(TerminalInput(fileno, ahead)) as terminal:
+        while not read.endswith("\n"):
+            read += terminal.read(5.0)
+    assert read == "née\rsecond\rrest\n"
+    for each in (keyboard, fileno):
+        os.close(each)
+    assert count_lines_ahead(fileno) == 0

@@ -9,6 +9,7 @@ from textual import constants
 from textual.events import Key, Paste
 from textual.message import Message
 
+from agent_tui.ui import terminal_replies
 from agent_tui.ui.terminal_replies import BackgroundTold, FeaturesTold, ReplyParser, is_dark
 
 WHITE = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"
@@ -132,3 +133,111 @@ def test_what_is_pasted_never_acts_as_a_key(cut: int) -> None:
     heard = [each for piece in (PASTE[:cut], PASTE[cut:] + "c") for each in parser.feed(piece)]
     assert [each.text for each in heard if isinstance(each, Paste)] == ["au/[200~\r[Ab"]
     assert [each.key for each in heard if isinstance(each, Key)] == ["c"]
+
+
+KEYS = {
+    "up": ("\x1b[A", "up"),
+    "f1": ("\x1bOP", "f1"),
+    "shift+tab": ("\x1b[Z", "shift+tab"),
+    "ctrl+left": ("\x1b[1;5D", "ctrl+left"),
+    "delete": ("\x1b[3~", "delete"),
+    "enter": ("\x1b[13;2u", "shift+enter"),
+    "mouse": ("\x1b[<35;10;12M", ""),
+    "paste": ("\x1b[200~one\rtwo\x1b[201~", ""),
+}
+
+
+PAUSE = 0.03
+
+
+@pytest.fixture
+def slow_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that cuts keys with longer pauses than an Esc is waited for."""
+    monkeypatch.setattr(constants, "ESCAPE_DELAY", 0.01)
+    monkeypatch.setattr(terminal_replies, "_LATE_SECONDS", 5)  # this machine may be busy
+    monkeypatch.setattr(terminal_replies, "_HELD_SECONDS", 5)
+
+
+def type_in_pieces(*pieces: str) -> list[Message]:
+    """What is heard of pieces with a pause between them, which is told to the parser, too."""
+    parser, heard = ReplyParser(), list[Message]()
+    for piece in pieces:
+        heard += parser.feed(piece)
+        until = time.monotonic() + PAUSE
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(parser.seconds_to_wait(left))
+            heard += parser.tick()
+    return heard
+
+
+@pytest.mark.usefixtures("slow_line")
+@pytest.mark.parametrize("name", KEYS)
+def test_a_key_that_comes_in_pieces_is_that_key(name: str) -> None:
+    """Over a slow line its rest was typed: ``[A``, or the lines of a paste, each one sent."""
+    sequence, key = KEYS[name]
+    for cut in range(2, min(len(sequence), 8)):
+        heard = type_in_pieces(sequence[:cut], f"{sequence[cut:]}x")
+        assert [each.key for each in heard if isinstance(each, Key)] == [*filter(None, [key]), "x"]
+        pasted = [each.text for each in heard if isinstance(each, Paste)]
+        assert pasted == (["one\rtwo"] if name == "paste" else [])
+
+
+@pytest.mark.usefixtures("slow_line")
+@pytest.mark.parametrize("name", KEYS)
+def test_the_rest_of_a_key_is_not_typed_though_its_esc_was_told(name: str) -> None:
+    sequence, key = KEYS[name]
+    heard = type_in_pieces("\x1b", sequence[1:])
+    keys = [each.key for each in heard if isinstance(each, Key)]
+    assert keys == ["escape", *filter(None, [key])]
+    assert sum(isinstance(each, Paste) for each in heard) == (name == "paste")
+
+
+@pytest.mark.usefixtures("slow_line")
+@pytest.mark.parametrize("name", sorted(KEYS.keys() - {"f1"}))  # O is typed right before text
+def test_the_rest_of_a_key_is_not_typed_in_however_many_pieces_it_comes(name: str) -> None:
+    """``[`` and ``A`` behind an Esc that was told were typed, and the lines of a paste sent."""
+    sequence, key = KEYS[name]
+    heard = type_in_pieces("\x1b", *sequence[1:6], f"{sequence[6:]}x")
+    keys = [each.key for each in heard if isinstance(each, Key)]
+    assert keys == ["escape", *filter(None, [key]), "x"]
+    pasted = [each.text for each in heard if isinstance(each, Paste)]
+    assert pasted == (["one\rtwo"] if name == "paste" else [])
+
+
+@pytest.mark.usefixtures("slow_line")
+@pytest.mark.parametrize("pieces", [(WHITE[1:],), (WHITE[1:2], WHITE[2:3], WHITE[3:])])
+def test_a_reply_behind_an_esc_that_was_told_is_not_typed(pieces: tuple[str, ...]) -> None:
+    heard = type_in_pieces("\x1b", *pieces, "x")
+    assert [each.dark for each in heard if isinstance(each, BackgroundTold)] == [False]
+    assert typed_in(heard) == "\x1bx"
+
+
+@pytest.mark.usefixtures("slow_line")
+@pytest.mark.parametrize("text", ["[", "[x", "[note]", "[undo]", "O", "OK", "Once", "[1]", "]"])
+@pytest.mark.parametrize("is_at_once", [True, False])
+def test_what_is_typed_behind_an_esc_stays_what_it_is(
+    text: str, is_at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal_replies, "_HELD_SECONDS", 0.01)
+    pieces = (text,) if is_at_once else tuple(text)
+    heard = type_in_pieces("\x1b", *pieces)
+    assert typed_in(heard) == f"\x1b{text}"
+
+
+@pytest.mark.usefixtures("slow_line")
+@pytest.mark.parametrize("text", ["[A", "[200~", "]11;"])
+def test_what_is_typed_long_after_an_esc_is_text(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal_replies, "_LATE_SECONDS", 0.01)  # less than each pause
+    heard = type_in_pieces("\x1b", *text)
+    assert typed_in(heard) == f"\x1b{text}"
+
+
+def test_a_sequence_without_an_end_is_given_up() -> None:
+    parser = ReplyParser()
+    assert not list(parser.feed("\x1b["))
+    assert 0.3 < parser.seconds_to_wait(60.0) < 1
+    time.sleep(parser.seconds_to_wait(60.0))
+    assert [each.character for each in parser.tick() if isinstance(each, Key)] == ["["]
+    assert parser.seconds_to_wait(60.0) == 60.0

@@ -30,6 +30,11 @@ class Terminal:
         return taken
 
 
+@pytest.fixture(autouse=True)
+def outside_of_tmux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+
+
 @asynccontextmanager
 async def terminal(settings: UiSettings) -> AsyncIterator[Terminal]:
     status = StatusLine()
@@ -114,3 +119,20 @@ async def test_the_first_key_acts_where_nobody_looked_while_it_started(
         here.app.app_focus = False
         await here.pilot.press("down")
         assert here.chat.welcome.cursor == 0
+
+
+async def test_within_tmux_progress_and_calls_go_to_the_terminal_around_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TMUX", "/tmp/tmux-1000/default,1,0")
+    async with terminal(UiSettings(notify="desktop", progress=True)) as here:
+        here.status.title = "Fix the bug"
+        here.take()
+        here.app.app_focus = False
+        here.status.work = "thinking"
+        here.status.work = WAITING
+        title, busy, *rest = here.take()
+        assert title.startswith("\x1b]0;")  # tmux has titles of its own
+        assert busy == "\x1bPtmux;\x1b\x1b]9;4;3\x07\x1b\\"
+        called = "\x1bPtmux;\x1b\x1b]9;agent-tui: Fix the bug is waiting for you\x07\x1b\\"
+        assert called in rest

@@ -8,6 +8,7 @@ from agent_tui.core.messages import TextPart, ThinkPart
 from agent_tui.core.records import AssistantMessage
 from agent_tui.ui.widgets.timeline import open_answer
 from tests.ui.timeline_stage import TimelineStage
+from tests.waiting import rest
 
 THOUGHT = (ThinkPart("Let me see."), TextPart("So it is."))
 
@@ -33,12 +34,12 @@ async def test_it_is_told_when_the_answer_begins(monkeypatch: pytest.MonkeyPatch
     app = TimelineStage()
     async with app.run_test(size=(80, 24)) as pilot:
         app.timeline.stream_thinking("Let me see.")
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "thought" not in app.text
         now += 12
         app.timeline.stream_text("So it is.")
         now += 12
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "thought for 12 s  Let me see." in app.text
         app.timeline.close_answer()
         await pilot.pause()

@@ -3,18 +3,25 @@
 import random
 
 import pytest
+from textual.geometry import Region
 
 from agent_tui.core.records import (
     AssistantMessage,
+    Checkpoint,
+    CompactionRecord,
     HeadRecord,
     LabelRecord,
     Record,
+    RevertRecord,
+    UsageRecord,
     UserMessage,
     damage_row,
 )
-from agent_tui.ui.blocks import AssistantBlock, NoticeBlock, UserBlock
+from agent_tui.ui.blocks import AssistantBlock, NoticeBlock, ShellBlock, UserBlock
+from agent_tui.ui.widgets.timeline.block_view import BlockView
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.ui.timeline_stage import TimelineStage, conversation, numbered
+from tests.waiting import rest, until
 
 SIZES = ((120, 40), (80, 24), (40, 12))
 
@@ -39,6 +46,25 @@ async def test_every_kind_of_block_is_drawn_at_every_size(
             assert part in seen
         assert "reverted" in seen
         assert "compacted" in seen
+
+
+async def test_the_row_of_a_compaction_tells_its_losses_once_they_are_known() -> None:
+    known = CompactionRecord("auto", "last-messages", 52_100, 9_800, 3, summarised=8, losses=1)
+    app = TimelineStage([*conversation(), known])
+    async with app.run_test(size=(100, 50)) as pilot:
+        await pilot.pause()
+        first, second = (line for line in app.lines if "compacted" in line)
+        assert "loss" not in first
+        assert "8 summarised · 1 loss ─" in second
+        app.timeline.tell_losses(2, 12)
+        app.timeline.go_to_record(len(conversation()))
+        await pilot.pause()
+        first, second = (line for line in app.lines if "compacted" in line)
+        assert "─ 12 losses ─" in first
+        assert "open before/after · 1 loss ─" in second
+        app.timeline.load(conversation())
+        await pilot.pause()
+        assert "losses" not in app.text
 
 
 async def test_hidden_records_take_no_rows() -> None:
@@ -70,7 +96,7 @@ async def test_what_is_in_view_stays_while_the_end_grows() -> None:
         before = app.lines[:-1]
         app.timeline.append(NoticeBlock("news"))
         app.timeline.stream_text("more\n\nand more")
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert app.lines[:-1] == before
         assert app.timeline.lines_below > 0
         assert "new lines" in app.lines[-1]
@@ -134,6 +160,80 @@ async def test_a_resize_keeps_the_block_at_the_top() -> None:
         assert "message 777" in app.lines[1]
 
 
+@pytest.mark.parametrize("narrow", [80, 50])
+async def test_a_window_so_high_that_it_shows_the_end_forgets_no_place(narrow: int) -> None:
+    app = TimelineStage(numbered(2_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.timeline.go_to_record(1_985)
+        await pilot.pause()
+        before = app.lines
+        assert "message 1985" in before[1]
+        for width, height in ((80, 90), (narrow, 120), (narrow, 12), (narrow, 150), (80, 24)):
+            await pilot.resize_terminal(width, height)
+            await pilot.pause()
+            assert ("message 1999" in app.text) == (height > 24)
+        assert app.lines == before
+        app.timeline.append(UserBlock("the newest"))
+        await pilot.pause()
+        assert app.lines[:-1] == before[:-1]
+        assert "new line" in app.lines[-1]
+
+
+async def test_a_high_window_lets_the_end_grow_below_the_place_of_the_reader() -> None:
+    app = TimelineStage(numbered(2_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.timeline.go_to_record(1_985)
+        await pilot.pause()
+        await pilot.resize_terminal(80, 90)
+        await pilot.pause()
+        for number in range(40):
+            app.timeline.append(UserBlock(f"news {number}"))
+            await pilot.pause()
+            assert (f"news {number}" in app.text) == (app.timeline.lines_below == 0)
+        assert "message 1985" in app.lines[1]
+        assert app.timeline.lines_below > 0
+        await pilot.press("end")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert app.timeline.at_end
+        assert "news 39" in app.text
+
+
+async def test_the_end_of_a_turn_leaves_who_reads_in_it_where_they_are() -> None:
+    records = numbered(30)
+    app = TimelineStage(records)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        written: list[Record] = []
+        for number in range(40):
+            answer = f"answer {number}\n\nand on"
+            app.timeline.append(AssistantBlock(answer))
+            written += [Checkpoint(number, 1, number), AssistantMessage(answer), UsageRecord(5)]
+        app.timeline.place((30 + 12, 0))
+        await pilot.pause()
+        assert "answer 12" in app.lines[1]
+        records += written
+        app.timeline.settle()
+        await pilot.pause()
+        assert "answer 12" in app.lines[1]
+
+
+async def test_opening_what_ends_in_view_goes_on_following_once_it_is_folded() -> None:
+    app = TimelineStage(conversation())
+    async with app.run_test(size=(100, 50)) as pilot:
+        await pilot.pause()
+        app.timeline.append(ShellBlock("ls", "line\n" * 400, "ok", 0))
+        await pilot.pause()
+        await pilot.press("up", "space")
+        await pilot.pause()
+        assert not app.timeline.at_end
+        await pilot.press("space")
+        await pilot.pause()
+        assert app.timeline.at_end
+
+
 async def test_a_resize_keeps_the_words_of_a_long_block_at_the_top() -> None:
     app = TimelineStage(numbered(3))
     async with app.run_test(size=(100, 20)) as pilot:
@@ -147,6 +247,36 @@ async def test_a_resize_keeps_the_words_of_a_long_block_at_the_top() -> None:
         await pilot.resize_terminal(50, 20)
         await pilot.pause()
         assert abs(int(app.text.split("part ")[1].split()[0]) - seen) <= 2
+
+
+async def test_every_row_is_whole_before_a_wider_window_is_laid_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = TimelineStage(numbered(200))
+    async with app.run_test(size=(40, 12)) as pilot:
+        await pilot.pause()
+        monkeypatch.setattr(BlockView, "on_resize", lambda _: None)  # it comes later
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: app.timeline.size == (120, 40))
+        whole = app.timeline.render_lines(Region(0, 0, 120, 40))
+        assert [strip.cell_length for strip in whole] == [120] * 40
+        app.screen._compositor.render_full_update().render_segments(app.console)
+
+
+async def test_many_resizes_leave_the_row_at_the_top_where_it_was() -> None:
+    app = TimelineStage(numbered(3))
+    async with app.run_test(size=(80, 24)) as pilot:
+        text = "\n\n".join(f"part {n} " + "and on " * (n * 5 % 31) for n in range(60))
+        app.timeline.append(AssistantBlock(text))
+        await pilot.pause()
+        for offset in (41, 52, 67):
+            app.timeline.place((len(app.timeline._blocks) - 1, offset))
+            await pilot.pause()
+            before = app.lines
+            for width, height in ((100, 60), (72, 15), (61, 40), (43, 12), (90, 50), (80, 24)):
+                await pilot.resize_terminal(width, height)
+                await pilot.pause()
+            assert app.lines == before
 
 
 async def test_dragging_the_bar_goes_far_and_stays_consistent() -> None:
@@ -229,6 +359,23 @@ async def test_the_row_of_a_branch_leads_to_the_one_that_was_left(size: tuple[in
         await pilot.pause()
     assert [type(message) for message in app.pressed] == [Timeline.EntryPressed] * 2
     assert [message.entry for message in app.pressed if hasattr(message, "entry")] == ["left", "w"]
+
+
+async def test_a_row_says_how_often_it_was_undone_and_redone() -> None:
+    redone = RevertRecord(3, "redo", of="revert")
+    undone = RevertRecord(8, "undo", of="clear")
+    records: list[Record] = [UserMessage("a"), RevertRecord(1, "user", 4), redone]
+    records += [UserMessage("b"), HeadRecord("u", source="v"), *[HeadRecord("u", "redo", "w")] * 2]
+    records += [UserMessage("c"), undone, undone]
+    app = TimelineStage(records)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        rows = [line.replace("─", "").strip() for line in app.lines if "─" in line]
+    assert [" ".join(row.split()) for row in rows] == [
+        "↶ reverted to checkpoint 4 undone and redone · archive 1",
+        "↳ switched branch undone and redone 2 times",
+        "↶ clear undone 2 times · archive 8",
+    ]
 
 
 async def test_a_label_is_a_note_that_leads_to_what_it_names() -> None:
@@ -353,7 +500,7 @@ async def test_text_is_selected_by_the_mouse_without_the_gutter() -> None:
 async def test_the_reading_column_stands_in_the_middle_of_a_wide_screen() -> None:
     app = TimelineStage([UserMessage("word " * 200), AssistantMessage("answer " * 200)])
     async with app.run_test(size=(200, 30)) as pilot:
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         rows = [row for row in app.text.splitlines() if row.strip(" ▎▌█▁▂▃▄▅▆▇")]
         assert min(len(row) - len(row.lstrip()) for row in rows) >= 40
         assert max(len(row.rstrip()) for row in rows) <= 44 + 112

@@ -108,7 +108,7 @@ async def test_an_answer_of_megabytes_shows_its_ends_and_says_so() -> None:
         await until_drawn(app, pilot)
         rows = ["".join(s.text for s in row) for row in app.timeline._blocks.rows(0)]
         assert len(rows) < 6_000
-        assert any("characters not shown: /export writes all of it" in row for row in rows)
+        assert any("characters not shown: /export to write all of it" in row for row in rows)
         assert "Paragraph 0 " in rows[1]
         app.timeline.lay_out()
         await until_drawn(app, pilot)

@@ -98,7 +98,7 @@ def test_a_document_is_drawn() -> None:
         "2. second",
         "☑ done",
         "",
-        " python",
+        " " * 53 + "python",
         " def f():",
         "     '''long",
         "     string'''",
@@ -253,6 +253,64 @@ def test_an_endless_line_of_code_is_drawn_plain() -> None:
     assert len(styles) == 1
     short = draw_markdown("```python\nx = 1 + f('a')\n```", canvas())
     assert len({segment.style for row in short[1:] for segment in row}) > 2
+
+
+def last_rows(code: str, rows: int) -> list[Line]:
+    return draw_markdown(f"```python\n{code}\n```", canvas())[-rows:]
+
+
+LONG = "word " * 500
+
+
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [
+        ("a = 1", f"b = 2  # {LONG}"),
+        ("a = 1", f"b = '''{LONG}"),
+        ("a = '''", LONG),
+        ("a = '''", f"{LONG}'''"),
+    ],
+)
+def test_the_code_behind_an_endless_line_is_coloured_as_behind_a_short_one(
+    before: str, line: str
+) -> None:
+    after = "return f(1)  # one\n'''\nreturn 2"
+    short = line.replace(LONG, "word ")
+    assert last_rows(f"{before}\n{line}\n{after}", 3) == last_rows(f"{before}\n{short}\n{after}", 3)
+
+
+def test_the_code_before_an_endless_line_keeps_its_colours() -> None:
+    (row,) = last_rows("return f(1)", 1)
+    assert row in draw_markdown(f"```python\nreturn f(1)\n{LONG}\n```", canvas())
+
+
+def test_a_line_beyond_reading_leaves_the_colours_as_they_were() -> None:
+    code = f"a = 1\nb = '''{LONG * 8}\nreturn f(1)"
+    assert last_rows(code, 1) == last_rows("return f(1)", 1)
+
+
+def test_an_endless_line_streams_as_it_reloads() -> None:
+    text = f"```python\na = '''\n{LONG}'''\nreturn f(1)\n{LONG}\n```\n"
+    chunks = [text[at : at + 40] for at in range(0, len(text), 40)]
+    assert stream(chunks) == draw_markdown(text, canvas())
+
+
+@pytest.mark.parametrize("name", ["text", "txt", "Plain", "plaintext", "none", "nohighlight", ""])
+def test_a_fence_that_says_it_holds_no_language_has_no_label(name: str) -> None:
+    assert draw(f"```{name}\na -> b\n```") == [" a -> b"]
+
+
+def test_the_label_of_a_fence_stands_at_the_right_of_its_code() -> None:
+    label, code = draw_markdown("```python\nx = 1\n```", canvas())
+    text = "".join(segment.text for segment in label)
+    assert text.rstrip().endswith("python")
+    assert text.strip() == "python"
+    assert len(text) == sum(len(segment.text) for segment in code) == canvas().width
+
+
+def test_a_label_without_room_is_cut_with_a_mark() -> None:
+    label, _ = draw(f"```{'name' * 20}\nx = 1\n```", 20)
+    assert label == " " + ("name" * 5)[:17] + "…"
 
 
 @pytest.mark.parametrize("text", ["-\n" * 3_900, "- a\n" * 30_000])

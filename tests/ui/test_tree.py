@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from time import perf_counter
+from collections.abc import Callable, Sequence
+from time import process_time
 from typing import Any
 
 import pytest
@@ -35,7 +35,7 @@ from agent_tui.ui.screens.time.tree import TreeScreen
 from agent_tui.ui.widgets.lists.tree_rows import TreeRows
 from tests.history.views import source_of
 from tests.ui.stage import Stage
-from tests.waiting import settle, until
+from tests.waiting import rest, settle, until
 
 HEADER = SessionHeader("s1", "/w", "2025-01-01T00:00:00Z", "0", stamp=Stamp("h"))
 
@@ -68,9 +68,16 @@ def branched(read_only: str = "") -> SessionView:
     return SessionView(source_of(live, left, went_back, read_only=read_only))
 
 
-def tree_stage(view: SessionView, **options: Any) -> Stage:
+class Undoable(Browser):
+    """Leads on from a session with an operation to undo."""
+
+    def find_can_undo(self) -> bool:
+        return True
+
+
+def tree_stage(view: SessionView, lead: Callable[..., Browser] = Undoable, **options: Any) -> Stage:
     """The tree of a session, over an app that leads on from it."""
-    return Stage(make_screen=lambda app: TreeScreen(view, Browser(app, view), **options))
+    return Stage(make_screen=lambda app: TreeScreen(view, lead(app, view), **options))
 
 
 async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> None:
@@ -151,6 +158,30 @@ async def test_what_was_opened_by_path_cannot_be_forked() -> None:
         assert app.results == []
 
 
+async def test_keys_are_offered_only_where_they_would_do_something() -> None:
+    async with (app := tree_stage(branched())).run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        hints = app.text.splitlines()[-1]
+        assert "Enter view" in hints
+        assert "compare" not in hints  # the cursor is on the branch where the session is
+        assert "r switch" not in hints
+        assert "u undo" in hints
+        await pilot.press("home", "down")
+        await settle(pilot)
+        hints = app.text.splitlines()[-1]
+        assert "c compare" in hints
+        assert "r switch" in hints
+
+
+async def test_an_undo_is_not_offered_where_there_is_nothing_to_undo() -> None:
+    view = SessionView(source_of([HEADER, *turn(1, "a")]))
+    async with (app := tree_stage(view, Browser)).run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        hints = app.text.splitlines()[-1]
+        assert "b branch" in hints
+        assert "u undo" not in hints
+
+
 async def test_a_row_opens_with_the_context_as_it_was() -> None:
     async with (app := tree_stage(branched())).run_test() as pilot:
         await settle(pilot)
@@ -170,8 +201,8 @@ async def test_a_branch_is_compared_with_the_present_or_with_a_marked_one() -> N
     ) as pilot:
         await settle(pilot)
         await pilot.press("c")
-        await pilot.pause(0.2)
-        assert "same branch as the current one" in app.text
+        await rest(pilot, 0.2)
+        assert "This is the current branch. Press c on a row of another branch." in app.text
         await pilot.press("home", "down", "space", "end", "up", "up", "c")
         await settle(pilot)
         await settle(pilot)
@@ -226,11 +257,26 @@ async def test_an_empty_session_and_an_unreadable_one_say_so() -> None:
     gone = Gone(empty._found)
     for source, text in ((empty, "No messages yet"), (gone, "is gone")):
         async with (app := tree_stage(SessionView(source))).run_test(notifications=True) as pilot:
-            await pilot.pause(0.2)
+            await rest(pilot, 0.2)
             await pilot.press("enter", "b", "c", "s", "d", "space", "]")
-            await pilot.pause(0.2)
+            await rest(pilot, 0.2)
             assert text in app.text
             assert app.results == []
+
+
+async def test_archives_that_were_left_out_are_counted_and_named() -> None:
+    class WithoutOne(ImportedSource):
+        def build_tree(self, *, related: bool) -> SessionTree:
+            tree = super().build_tree(related=related)
+            tree.left_out = ("id/context.jsonl.2",)
+            return tree
+
+    whole = source_of([HEADER, *turn(1, "a")])
+    view = SessionView(WithoutOne(whole._found))
+    async with (app := tree_stage(view)).run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        assert "1 left out" in app.text
+        assert "1 log left out, not a regular file: id/context.jsonl.2." in app.text
 
 
 async def test_where_there_is_no_tree_one_sentence_says_why() -> None:
@@ -253,11 +299,11 @@ async def test_a_hundred_thousand_records_scroll_like_ten() -> None:
         while "prompt 24999" not in app.text:
             await settle(pilot)
         rows = app.screen.query_one(TreeRows)
-        began = perf_counter()
+        began = process_time()
         for row in range(0, 20_000, 500):
             rows.cursor = row
             await pilot.pause()
-        assert (perf_counter() - began) / 40 < 0.25
+        assert (process_time() - began) / 40 < 0.25
         await settle(pilot)
         assert "prompt 19500" in app.text
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import UserMessage
 from agent_tui.providers.demo.scenario import Reply
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import Block, BranchBlock, LabelBlock
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
@@ -37,6 +37,13 @@ class Table:
         self.app.chat.prompts.send(text)
         await until(self.pilot, lambda: self.app.chat.runner.is_busy)
         await until(self.pilot, lambda: not self.app.chat.runner.is_busy)
+
+    async def revert(self, prompt: str) -> None:
+        """Go back to before a prompt."""
+        session = self.app.chat.session
+        assert session is not None
+        found = [each.id for each in session.view.checkpoints() if each.prompt == prompt]
+        await session.operations.revert(found[0])
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -172,6 +179,51 @@ async def test_a_prompt_that_came_back_leaves_again_with_the_undo(
         await t.press("alt+r")
         await until(t.pilot, lambda: t.prompts == ["one thing"])
         assert t.app.chat.prompt_box.text == "a draft"
+
+
+async def test_an_undo_leaves_in_the_box_what_was_there_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        for said in ("one thing", "another thing", "a third"):
+            await t.say(said)
+        box = t.app.chat.prompt_box
+        held = []
+        for given in ("a third", "another thing"):
+            held.append(box.text)
+            await t.revert(given)
+            await until(t.pilot, lambda text=given: box.text == text)  # type: ignore[misc]
+        while held:
+            await t.press("alt+u")
+            await until(t.pilot, lambda: box.text == held[-1], f"not {held[-1]!r}: {box.text!r}")
+            held.pop()
+        assert t.prompts == ["one thing", "another thing", "a third"]
+        await t.press("alt+r")
+        await until(t.pilot, lambda: box.text == "a third")
+        await t.press("alt+r")
+        await until(t.pilot, lambda: box.text == "another thing")
+        await t.press("alt+u")
+        await until(t.pilot, lambda: box.text == "a third")
+
+
+async def test_an_undo_of_something_else_leaves_the_box_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table(tmp_path, monkeypatch) as t:
+        for said in ("one thing", "another thing"):
+            await t.say(said)
+        box = t.app.chat.prompt_box
+        box.set_text("a draft")
+        await t.revert("another thing")
+        await until(t.pilot, lambda: box.text == "another thing\n\na draft")
+        assert t.app.chat.session is not None
+        await t.app.chat.session.operations.clear()
+        await until(t.pilot, lambda: t.prompts == [])
+        await t.press("alt+u")
+        await until(t.pilot, lambda: t.prompts == ["one thing"])
+        assert box.text == "another thing\n\na draft"
+        await t.press("alt+u")
+        await until(t.pilot, lambda: box.text == "a draft")
 
 
 async def test_a_label_is_given_in_the_tree_and_undo_stays_there(

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from agent_tui.core.records import AssistantMessage, Record, SystemPrompt, UserMessage
 from agent_tui.core.tree import Comparison
-from agent_tui.history.compare import compare_branches
+from agent_tui.history.records.compare import compare_branches
 from agent_tui.history.scrub import Scrub
 from agent_tui.history.view import SessionView
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen

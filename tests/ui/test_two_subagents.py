@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.blocks import ToolBlock
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent_tui.core.errors import StorageError
 from agent_tui.library.search.why import Origin
 from agent_tui.ui.screens.sessions.why import WhyScreen
 from tests.ui.stage import Stage
@@ -41,5 +42,20 @@ async def test_a_call_is_shown_with_its_prompt_and_the_sessions_that_repeat_it()
         lines = [line.strip() for line in stage.text.splitlines()]
         assert "Who wrote src/tide.py" in stage.text
         assert "Round it" in stage.text
-        kept = "the prompt was in the context then · claude-code · resumed in T, U"
+        kept = "the prompt was in the context then · claude-code · continued in T, U"
         assert any(kept in line for line in lines), lines
+
+
+class BusyService(Service):
+    """Its index is written by another process."""
+
+    async def update(self) -> None:
+        raise StorageError("Results may be incomplete.")
+
+
+async def test_that_the_index_is_not_up_to_date_is_told_beside_what_was_found() -> None:
+    screen = WhyScreen(BusyService(), "src/tide.py", Path("/w"))
+    async with (stage := Stage(screen=screen)).run_test(size=(110, 30)) as pilot:
+        await settle(pilot, workers=True)
+        assert "Round it" in stage.text
+        assert "Results may be incomplete." in stage.text

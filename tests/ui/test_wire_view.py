@@ -13,11 +13,14 @@ from agent_tui.core.events import (
     CompactionBegan,
     CompactionDelta,
     CompactionFinished,
+    DMailSent,
     Event,
     Failed,
     FilesChanged,
     PromptJoined,
     Question,
+    QuestionAnswered,
+    QuestionAsked,
     Reverted,
     StatusChanged,
     StepBegan,
@@ -69,6 +72,7 @@ from agent_tui.ui.conversation.wire_view import WireView
 from agent_tui.ui.renderers.long_text import GLANCE_CHARS
 from agent_tui.ui.widgets.bars.status_line import WAITING
 from tests.ui.timeline_stage import DIFF, TimelineStage
+from tests.waiting import rest
 
 READ = ToolCall("a", "read_file", '{"path": "x.py"}')
 EDIT = ToolCall("b", "edit_file", '{"path": "x.py", "old": "1", "new": "2"}')
@@ -122,7 +126,7 @@ class Listener:
     def todo_changed(self, items: tuple[TodoItem, ...]) -> None:
         self.heard.append(f"todo {len(items)}")
 
-    def background_changed(self, commands: tuple[str, ...]) -> None:
+    def background_changed(self, commands: tuple[str, ...], ended: str) -> None:
         self.heard.append(f"background {len(commands)}")
 
     def mode_changed(self, mode: ApprovalMode) -> None:
@@ -220,14 +224,14 @@ async def test_live_and_reloaded_look_the_same(size: tuple[int, int]) -> None:
             view.handle(event)
             if number % 9 == 0:
                 await pilot.pause(0.04)
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         live = app.lines
         assert sum("rejected" in line for line in live) == 2
         assert not any("failed" in line for line in live)
         first = app.timeline.block(0)
         assert isinstance(first, CheckpointBlock)
         app.timeline.load(recorded(first.at))
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         assert app.lines == live
 
 
@@ -238,13 +242,13 @@ async def test_settling_changes_nothing_on_the_screen() -> None:
         view = WireView(app.timeline, Listener())
         for event in LIVE:
             view.handle(event)
-        await pilot.pause(0.3)
+        await rest(pilot, 0.3)
         first = app.timeline.block(0)
         assert isinstance(first, CheckpointBlock)
         at_end = app.lines
         records += recorded(first.at)
         app.timeline.settle()
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert app.lines == at_end
         assert app.timeline.at_end
         app.timeline.append(NoticeBlock("later"))
@@ -317,6 +321,30 @@ async def test_a_compaction_is_announced_then_told() -> None:
         assert app.timeline.block(0) == NoticeBlock("It would not be smaller.")
 
 
+async def test_a_dmail_says_what_it_is() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)):
+        WireView(app.timeline, Listener()).handle(DMailSent(3, "Look in b.txt."))
+        told = "D-Mail: the agent reverted to checkpoint 3 and left itself a message"
+        assert app.timeline.block(0) == NoticeBlock(told)
+
+
+async def test_a_call_that_asks_waits_for_an_answer_until_it_is_given() -> None:
+    ask = ToolCall("q", "ask_user", '{"question": "Which store?"}')
+    question = Question("question-1", "Which store?", ("SQLite", "Files"), ask.id)
+    app = TimelineStage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        for event in (*written(0, ask), ToolStarted(ask), QuestionAsked(question)):
+            view.handle(event)
+        await pilot.pause()
+        assert "? ask_user Which store?" in app.text
+        assert "waits for your answer" in app.text
+        view.handle(QuestionAnswered(question, "SQLite"))
+        await pilot.pause()
+        assert "waits" not in app.text
+
+
 async def test_a_subagents_request_is_waited_for_as_the_agents_own_is() -> None:
     app = TimelineStage()
     async with app.run_test(size=(60, 20)):
@@ -385,15 +413,15 @@ async def test_calls_that_are_written_whole_wait_for_their_turn() -> None:
         view = WireView(app.timeline, Listener())
         for event in [*written(0, READ), *written(1, EDIT)]:
             view.handle(event)
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "writes" in app.text
         view.handle(ToolStarted(READ))
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "writes" not in app.text
         (row,) = [each for each in app.text.splitlines() if "waits its turn" in each]
         assert "edit_file" in row
         view.handle(ToolFinished(EDIT, ToolResult("", is_error=True), interrupted=True))
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "waits its turn" not in app.text
 
 
@@ -404,7 +432,7 @@ async def test_an_interrupted_step_drops_calls_that_never_were() -> None:
         for event in [TextDelta("Let me"), *written(0, READ)[:2], StepInterrupted("cancelled")]:
             view.handle(event)
         view.handle(TurnFinished(1, "cancelled", 1, "Interrupted."))
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "Let me" in app.text
         assert "Interrupted" in app.text
         assert "read_file" not in app.text
@@ -415,7 +443,7 @@ async def test_a_failed_step_is_left_to_the_act_that_failed_to_tell() -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         view = WireView(app.timeline, Listener())
         view.handle(StepInterrupted("The server refused the connection."))
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "refused" not in app.text
 
 
@@ -425,13 +453,13 @@ async def test_a_call_shows_its_arguments_as_they_are_written() -> None:
         view = WireView(app.timeline, Listener())
         for event in written(0, READ)[:-1]:
             view.handle(event)
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "x.p" in app.text
         view.handle(ToolStarted(READ))
         block = app.timeline.block(0)
         assert isinstance(block, ToolBlock)
         assert (block.state, block.arguments) == ("running", READ.arguments)
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "running" in app.text
 
 
@@ -442,10 +470,10 @@ async def test_a_running_call_shows_the_last_that_it_printed() -> None:
         for event in (*written(0, READ)[:-1], ToolStarted(READ)):
             view.handle(event)
         view.handle(ToolOutput(READ.id, "test 1 of 9"))
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "test 1 of 9" in app.text
         view.handle(ToolOutput(READ.id, "test 8 of 9"))
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert "test 8 of 9" in app.text
         assert "test 1 of 9" not in app.text
 
@@ -457,7 +485,7 @@ async def test_a_notice_does_not_cut_the_answer_that_goes_on() -> None:
         app.timeline.append(NoticeBlock("The theme is light now."))
         app.timeline.stream_text("y = 2\n```")
         app.timeline.close_answer()
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert app.timeline.block(1) == AssistantBlock("```python\nx = 1\ny = 2\n```")
         assert app.text.index("theme") < app.text.index("x = 1")
 
@@ -492,22 +520,22 @@ async def test_why_an_answer_was_cut_off_stays_where_it_was_told(end: TurnEnd, r
         stopped: list[Event] = [StepInterrupted(end), *failures, TurnFinished(1, end, 1, reason)]
         for event in [TurnBegan(1, "go"), TextDelta("Half of"), *stopped]:
             view.handle(event)
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         live = app.lines
         assert sum(reason in line for line in live) == 1
         said: list[Record] = [UserMessage("go", "human", 1), AssistantMessage("Half of", turn=1)]
         records += [*said, TurnEndRecord(end, reason, 1)]
         app.timeline.settle()
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert app.lines == live
         view.handle(TurnBegan(2, "again"))
         records.append(UserMessage("again", "human", 2))
         app.timeline.settle()
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         later = app.lines
         assert sum(reason in line for line in later) == 1
         app.timeline.load(list(records))
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         assert app.lines == later
 
 
@@ -528,7 +556,7 @@ async def test_of_a_call_that_is_written_only_the_drawn_part_is_kept() -> None:
         pieces = ['{"path": "x.py", "text": "', *["word " * 2_000] * 200]
         for piece in pieces:
             view.handle(ToolCallDelta(0, piece))
-        await pilot.pause(0.1)
+        await rest(pilot, 0.1)
         block = app.timeline.block(0)
         assert isinstance(block, ToolBlock)
         assert len(block.arguments) <= GLANCE_CHARS

@@ -1,0 +1,39 @@
+"""What the screen says of a turn: short enough for 80 columns, and the way on that helps."""
+
+from __future__ import annotations
+
+from unittest.mock import Mock
+
+import pytest
+
+from agent_tui.core.modes import MODE_HELP
+from agent_tui.ui.conversation.turn_listener import TurnListener
+
+_TITLE_CELLS = 72
+"""Cells for a sentence in the frame of the prompt on a screen of 80 columns."""
+_WORK_CELLS = 30
+"""Cells for what runs now, beside its clock, the mode and the gauge, on such a screen."""
+
+
+@pytest.mark.parametrize(
+    ("is_connected", "way"),
+    [(True, "press Alt+A to retry, or use /model"), (False, "use /connect")],
+)
+def test_after_a_failure_the_prompt_says_what_helps(is_connected: bool, way: str) -> None:
+    chat = Mock(app=Mock(_keymap={}), session=None)
+    chat.status.is_connected = is_connected
+    TurnListener(chat).turn_finished("failed", 1)
+    chat.panes.invite.assert_called_once_with(way)
+
+
+def test_a_long_summary_leaves_room_for_the_clock_and_the_mode() -> None:
+    chat = Mock()
+    listener = TurnListener(chat)
+    listener.compaction_began("user", 9_000)
+    listener.compaction_streamed("x" * 21_268)
+    assert chat.status.work == "summarising, 21,268 characters"
+    assert len(chat.status.work) <= _WORK_CELLS
+
+
+def test_what_a_mode_allows_is_said_whole_on_a_narrow_screen() -> None:
+    assert max(map(len, MODE_HELP.values())) <= _TITLE_CELLS
